@@ -1,0 +1,1 @@
+"""Proctor evaluates AI agents."""

@@ -1,0 +1,126 @@
+"""What every test gets: no outside network, a clean environment, the shared material, and no silent skips."""
+
+import os
+import re
+import sys
+from collections.abc import Generator, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+REQUIRE_ALL = "PROCTOR_REQUIRE_ALL"
+
+# Settings of whoever runs the tests must not change what the tests see.
+_SCRUBBED = re.compile(
+    r".*_API_KEY|.*_TOKEN|.*_SECRET|(GOOGLE|GEMINI|OPENAI|ANTHROPIC|AZURE|AWS|VERTEX|OTEL|PROCTOR)_.*"
+    r"|NO_COLOR|FORCE_COLOR|CLICOLOR.*|COLUMNS|LINES|TTY_.*|.*_PROXY",
+    re.IGNORECASE,
+)
+
+hypothesis.settings.register_profile("proctor", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("proctor")
+
+
+class OutsideNetworkError(RuntimeError):
+    """A test reached for the outside network. Not an OSError: code that survives a dead network must not hide it."""
+
+
+def _is_local(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode(errors="replace")
+    return host in {None, "", "localhost", "::1", "0.0.0.0", "::"} or str(host).startswith("127.")
+
+
+def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
+    if event == "socket.getaddrinfo":
+        host = args[0]
+    elif event in {"socket.connect", "socket.sendto"} and isinstance(args[1], tuple):
+        host = args[1][0]
+    else:  # another event, or an address that is a path (a unix socket)
+        return
+    if not _is_local(host):
+        raise OutsideNetworkError(f"tests may only reach this machine, and {event} asked for {host!r}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name != REQUIRE_ALL]:
+        del os.environ[name]
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    # Child processes have no audit hook: whatever honours a proxy finds a closed door.
+    os.environ["HTTP_PROXY"] = os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
+    os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
+    sys.addaudithook(_deny_outside_network)
+
+
+@pytest.fixture(autouse=True)
+def _environment_is_restored() -> Iterator[None]:
+    before = dict(os.environ)
+    yield
+    if dict(os.environ) != before:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+# --- nothing is skipped in silence -----------------------------------------------------------------------------------
+
+
+def everything_is_required() -> bool:
+    """True where the whole test run must run: `.ci/run` sets PROCTOR_REQUIRE_ALL=1."""
+    return os.environ.get(REQUIRE_ALL) == "1"
+
+
+def _skip_is_failure(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if everything_is_required() and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{REQUIRE_ALL}=1 allows no skip, and this was skipped: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _skip_is_failure(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _skip_is_failure(report)
+    return report
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_adk") and not _has_adk():
+        pytest.skip("google-adk is not installed: pip install 'proctor[adk]'")
+
+
+def _has_adk() -> bool:
+    try:
+        return find_spec("google.adk") is not None
+    except ModuleNotFoundError:  # not even a `google` package
+        return False
+
+
+# --- material --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of recorded behaviour and published files, beside the repository."""
+    if not SHARED.is_dir():
+        pytest.skip(
+            "the folder ../shared (recorded behaviour, published eval files) is not beside this repository"
+        )
+    return SHARED
