@@ -1,0 +1,77 @@
+# make demo    sets up and judges the sample agents (no key, no server)
+# make test    sets up and runs the tests            make test ARGS='tests/schema -x'
+# make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
+#
+# Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
+ARGS ?=
+
+.PHONY: demo test lint format bench adk help-snapshots lock clean
+
+demo: $(VENV)/.run
+	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+# google-adk, for the tests marked needs_adk and the sample agent written for it
+adk: $(VENV)/.adk
+
+# rewrites docs/help/*.txt from the commands' --help
+help-snapshots: $(VENV)/.test
+	$(BIN)/python tests/docs/help_pages.py
+
+# --- environment: one stamp file for each thing that is in it ----------------------------------------------------------
+
+$(VENV)/.base: requirements/build.txt
+	@[ -n "$(PYTHON)" ] || { echo "Proctor needs python 3.11 or newer on PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
+	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
+	$(INSTALL) -r requirements/build.txt
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.base requirements/run.txt pyproject.toml
+	$(INSTALL) -r requirements/run.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run requirements/test.txt
+	$(INSTALL) -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.adk: $(VENV)/.test requirements/adk.txt
+	$(INSTALL) -r requirements/adk.txt
+	@touch $@
+
+# --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
+
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links
+
+lock:
+	$(COMPILE) $(ARGS) requirements/test.in --output-file requirements/test.txt
+	$(COMPILE) requirements/run.in --constraints requirements/test.txt --output-file requirements/run.txt
+	$(COMPILE) requirements/build.in --constraints requirements/test.txt --output-file requirements/build.txt
+	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
