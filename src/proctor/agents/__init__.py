@@ -1,0 +1,1 @@
+"""Agents under test: the contract, and one file per kind."""

@@ -1,0 +1,59 @@
+"""The contract of an agent under test: it answers one user message at a time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from proctor.schema.case import EvalCase
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+
+
+@dataclass(slots=True)
+class Session:
+    """One trial's conversation with the agent. Each trial has its own, with a copy of the case's state."""
+
+    id: str
+    app_name: str
+    user_id: str
+    state: dict[str, Any] = field(default_factory=dict)
+    """The agent may change it; `state_delta` of an event is applied to it as the event arrives."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """Free room for an adapter: its own session object, its history. Never evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """What an agent says about itself."""
+
+    name: str
+    description: str = ""
+    version: str | None = None
+    app_details: dict[str, Any] | None = None
+    """Instructions and tool declarations by agent name, in the shape of AppDetails."""
+
+
+class Agent(Protocol):
+    """Anything that answers one user message at a time.
+
+    Optional methods, used when they are there; each may be plain or async:
+
+    * `open()` / `close()`: once per run, before the first and after the last trial;
+    * `begin(session, case)` / `end(session)`: once per trial, before its first and after its last turn;
+    * `describe() -> AgentInfo`;
+    * `final_state(session) -> dict`: session state after the last turn (default: `session.state`).
+    """
+
+    def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Yield what the agent does and says in answer to `message`."""
+        ...
+
+
+class Begins(Protocol):
+    """An agent that wants to know when a trial begins, and of which case."""
+
+    def begin(self, session: Session, case: EvalCase) -> Any:
+        """Get ready for one trial."""
+        ...

@@ -1,0 +1,27 @@
+"""Optional packages: imported where they are used; a missing one says what to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from proctor.errors import MissingExtraError
+
+
+def import_extra(module: str, *, extra: str, feature: str) -> ModuleType:
+    """Import the optional package `module`, or say how to install it.
+
+    A package that is installed but broken inside raises its own error.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        parts = module.split(".")
+        if error.name not in {".".join(parts[: n + 1]) for n in range(len(parts))}:
+            raise
+        raise MissingExtraError(
+            f"{feature} needs the package {parts[0]!r}. Run: pip install 'proctor[{extra}]'"
+        ) from error

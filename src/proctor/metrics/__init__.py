@@ -1,0 +1,1 @@
+"""Metrics: the contract, and one file per metric."""

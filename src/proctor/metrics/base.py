@@ -1,0 +1,98 @@
+"""The contract of a metric: its facts, and a score for what it may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.rubric import Rubric
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.score import Explanation, MetricScore
+from proctor.schema.trial import Trial
+
+RECORDED = "recorded"
+SCENARIO = "scenario"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFacts:
+    """What there is to know about a metric without running it."""
+
+    name: str
+    description: str
+    kind: str = "deterministic"
+    """`deterministic`, `judge` or `custom`."""
+    minimum: float = 0.0
+    maximum: float | None = 1.0
+    default_threshold: float | None = None
+    gates: bool = True
+    """False for informational metrics: always reported, never deciding, no threshold allowed."""
+    needs: frozenset[str] = frozenset()
+    """Of `expected` (a recorded conversation), `expected_state`, `rubrics`, `scenario`, `judge`."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Criterion options of this metric and what each means; the common ones are not repeated."""
+    source: str = ""
+    """Where the definition comes from."""
+    unavailable: str = ""
+    """Why it cannot run in this build or environment; empty when it can."""
+    every_trial: bool = False
+    """With repeats: must hold in every trial, where others are decided by the mean over trials."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CaseView:
+    """All that a metric may look at, and nothing it may change."""
+
+    eval_id: str
+    actual: list[Invocation]
+    expected: list[Invocation] | None = None
+    """The recorded conversation; `None` for a scenario case."""
+    scenario: ConversationScenario | None = None
+    rubrics: Sequence[Rubric] = ()
+    expected_state: Mapping[str, Any] | None = None
+    actual_state: Mapping[str, Any] | None = None
+    trial: Trial | None = None
+    """The evidence behind `actual`; `None` when only invocations were given."""
+
+
+class Metric(Protocol):
+    """Measures one trial.
+
+    A metric is built from its criterion (`Metric(criterion)`), which checks its own options and raises
+    `CriterionError` for what does not fit. It keeps no state between cases: one instance scores many at once.
+
+    Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
+    only where that is shown or something failed, so `score` can stay fast.
+    """
+
+    facts: ClassVar[MetricFacts] | MetricFacts
+
+    def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
+        """Score one trial: overall, and one `Score` per invocation. Plain or async."""
+        ...
+
+
+class Explains(Protocol):
+    """A metric that can say why."""
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Say why invocation `index` got its score."""
+        ...
+
+
+COMMON_OPTIONS: Mapping[str, str] = {
+    "threshold": "the score needed to pass",
+    "gate": "false: report this metric, but let it decide nothing",
+    "applies_to": "'recorded' or 'scenario': score only cases of that kind",
+    "compat": "'adk': score exactly as google-adk does, known weaknesses included",
+    "include_intermediate_responses_in_final": "ADK's option; used by judge metrics",
+    "judge_model_options": "ADK's option; used by judge metrics",
+}
+
+
+def is_adk_compatible(criterion: BaseCriterion) -> bool:
+    """Tell whether this criterion asks for google-adk's exact behaviour."""
+    return getattr(criterion, "compat", None) == "adk"

@@ -1,0 +1,85 @@
+"""Plug-ins by name, loaded at the last moment.
+
+A room lists its own plug-ins in a table (`NAME -> "module:attribute"`), strangers theirs as entry points; both
+come through the same door. Listing names imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from proctor.errors import SetupError, unknown_name
+
+
+class Registry:
+    """The named plug-ins of one kind."""
+
+    def __init__(self, kind: str, *, table: str, group: str) -> None:
+        """Take the `kind` as users name it, the built-in `table` as `module:attribute`, the entry-point `group`."""
+        self.kind = kind
+        self._table = table
+        self._group = group
+        self._added: dict[str, Any] = {}
+
+    def add(self, name: str, plugin: Any) -> None:
+        """Register `plugin` under `name` in this process; a later one of the same name takes its place."""
+        self._added[name] = plugin
+
+    def remove(self, name: str) -> None:
+        """Forget a plug-in that was added in this process."""
+        self._added.pop(name, None)
+
+    def names(self) -> list[str]:
+        """Return every known name: built-in ones first, then entry points, then those added here."""
+        return list(dict.fromkeys([*self._built_in(), *_entry_points(self._group), *self._added]))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._added or name in self._built_in() or name in _entry_points(self._group)
+
+    def get(self, name: str) -> Any:
+        """Load the plug-in called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the message has the closest name.
+            SetupError: it is an entry point that cannot be loaded; the message names its distribution and cause.
+        """
+        if name in self._added:
+            return self._added[name]
+        if (path := self._built_in().get(name)) is not None:
+            return load_object(path)
+        if (point := _entry_points(self._group).get(name)) is None:
+            raise unknown_name(self.kind, name, self.names())
+        try:
+            return point.load()
+        except Exception as error:
+            source = point.dist.name if point.dist else "?"
+            raise SetupError(
+                f"The {self.kind} {name!r} of the package {source!r} cannot be loaded: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def _built_in(self) -> dict[str, str]:
+        table: dict[str, str] = load_object(self._table)
+        return table
+
+
+def load_object(path: str) -> Any:
+    """Import `module:attribute` and return the attribute."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+@cache
+def _entry_points(group: str) -> dict[str, Any]:
+    from importlib.metadata import entry_points
+
+    found: Iterable[Any] = entry_points(group=group)
+    return {point.name: point for point in found}
+
+
+METRICS = Registry("metric", table="proctor.metrics.builtin:METRICS", group="proctor.metrics")
+AGENTS = Registry("agent prefix", table="proctor.agents.builtin:AGENTS", group="proctor.agents")
+REPORTS = Registry("report", table="proctor.reports.builtin:REPORTS", group="proctor.reports")

@@ -1,0 +1,1 @@
+"""Reports: a run as text, a table, JSON."""

@@ -1,0 +1,94 @@
+"""What an agent emits while it answers: one `Event` at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.schema.base import WireModel
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, GroundingMetadata, Part, UsageMetadata
+
+
+class Event(WireModel):
+    """One thing that an agent emitted: text, a tool call, a tool response, a state change, usage.
+
+    The fields are those of google-adk's events that matter to an evaluation; anything else is kept as it came.
+    `Event.said`, `.called`, `.returned` and `.changed` build the common ones.
+    """
+
+    author: str = "agent"
+    content: Content | None = None
+    partial: bool | None = None
+    """True for a piece of a streamed answer; the whole follows in an event of its own."""
+    state_delta: dict[str, Any] | None = None
+    """Session state keys that this event sets."""
+    usage_metadata: UsageMetadata | None = None
+    model_version: str | None = None
+    grounding_metadata: GroundingMetadata | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    long_running_tool_ids: list[str] | None = None
+    skip_summarization: bool | None = None
+    invocation_id: str = ""
+    timestamp: float | None = None
+
+    @classmethod
+    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
+        """Return an event in which the agent says `text`."""
+        return cls(author=author, content=Content(role="model", parts=[Part(text=text)]), **fields)
+
+    @classmethod
+    def called(
+        cls, name: str, args: dict[str, Any] | None = None, *, id: str | None = None, author: str = "agent", **fields: Any
+    ) -> Event:
+        """Return an event in which the agent calls the tool `name` with `args`."""
+        call = FunctionCall(id=id, name=name, args={} if args is None else args)
+        return cls(author=author, content=Content(role="model", parts=[Part(function_call=call)]), **fields)
+
+    @classmethod
+    def returned(
+        cls, name: str, response: dict[str, Any], *, id: str | None = None, author: str = "agent", **fields: Any
+    ) -> Event:
+        """Return an event in which the tool `name` answers with `response`."""
+        answer = FunctionResponse(id=id, name=name, response=response)
+        return cls(author=author, content=Content(role="user", parts=[Part(function_response=answer)]), **fields)
+
+    @classmethod
+    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
+        """Return an event that sets session state keys."""
+        return cls(author=author, state_delta=state_delta, **fields)
+
+    @classmethod
+    def from_adk(cls, event: dict[str, Any]) -> Event:
+        """Read google-adk's event JSON, where state changes and flags stand under `actions`.
+
+        Raises:
+            pydantic.ValidationError: a field has the wrong type.
+        """
+        actions = event.get("actions") or {}
+        lifted = {name: actions[key] for key, name in _LIFTED.items() if actions.get(key)}
+        return cls.model_validate({**event, **lifted})
+
+    def is_final_response(self) -> bool:
+        """Tell whether this event ends the agent's turn, by google-adk's rule.
+
+        True with long-running tool ids or skipped summarisation, or an error code (not partial, no function
+        calls); else true without function calls and responses, not partial, and not ending in a code result.
+        """
+        if self.skip_summarization or self.long_running_tool_ids:
+            return True
+        if self.partial:
+            return False
+        parts = (self.content and self.content.parts) or []
+        if any(part.function_call for part in parts):
+            return False
+        if self.error_code:
+            return True
+        return not any(part.function_response for part in parts) and not (parts and parts[-1].code_execution_result)
+
+
+_LIFTED = {
+    "state_delta": "state_delta",
+    "stateDelta": "state_delta",
+    "skip_summarization": "skip_summarization",
+    "skipSummarization": "skip_summarization",
+}

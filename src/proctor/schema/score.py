@@ -1,0 +1,69 @@
+"""What a metric found: a number, or "could not tell, because …".
+
+`details` is JSON that reports draw. Three keys are understood by all of them, on an invocation's `Score` or on the
+whole `MetricScore`:
+
+* `alignment`: a list of steps `{"kind": "matched"|"missing"|"extra"|"moved"|"differs", "expected": {"name", "args"} |
+  None, "actual": {"name", "args"} | None, "arguments": [{"name", "kind": "differs"|"missing"|"extra", "expected",
+  "actual"}]}`, in the order in which a person should read them;
+* `text`: `{"expected": str, "actual": str}`, to be shown with their difference;
+* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual"}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.schema.trial import Failure
+
+
+@dataclass(slots=True)
+class Score:
+    """What a metric says about one invocation."""
+
+    value: float | None = None
+    """`None` when the metric does not apply here or could not tell."""
+
+    reason: str = ""
+    """Why, in a sentence a person understands."""
+
+    details: dict[str, Any] | None = None
+    """The same as data, for reports to draw (JSON)."""
+
+    not_applicable: bool = False
+    """There was nothing to compare with; the invocation does not count."""
+
+    warning: str = ""
+    """The number stands, but the rule behind it is weak here."""
+
+
+@dataclass(slots=True)
+class MetricScore:
+    """What a metric says about one trial: overall, and one `Score` per invocation."""
+
+    value: float | None = None
+    per_invocation: list[Score] = field(default_factory=list)
+    reason: str = ""
+    details: dict[str, Any] | None = None
+    not_applicable: bool = False
+    failure: Failure | None = None
+    """Set when the metric could not be computed; then `value` is `None` and the outcome is *error*."""
+
+
+@dataclass(slots=True)
+class Explanation:
+    """Why an invocation got its score, computed only where it is shown or something failed."""
+
+    reason: str
+    details: dict[str, Any] | None = None
+    warning: str = ""
+
+
+def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
+    """Combine invocation scores by their arithmetic mean over those that apply; none → not applicable."""
+    values = [score.value for score in scores if score.value is not None]
+    if values:
+        return MetricScore(value=sum(values) / len(values), per_invocation=scores, reason=reason)
+    why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
+    return MetricScore(per_invocation=scores, reason=why, not_applicable=True)

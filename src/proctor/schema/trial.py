@@ -1,0 +1,91 @@
+"""A trial's evidence: what one attempt at one case did. Written once, never changed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from proctor.schema.base import WireModel
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+
+
+class FailureKind(StrEnum):
+    """What went wrong at a border."""
+
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    BROKE_CONTRACT = "broke_contract"
+    """It answered with something that is not an answer."""
+    NOT_LOADED = "not_loaded"
+    CANCELLED = "cancelled"
+    UNUSABLE_ANSWER = "unusable_answer"
+    HOOK = "hook"
+    """The set-up or tear-down of the case raised."""
+
+
+class Failure(WireModel):
+    """Why something could not be computed, attributed once, at the border it crossed."""
+
+    where: str
+    """`agent`, `metric`, `judge`, `simulator`, `hook` or `file`."""
+    kind: FailureKind = FailureKind.RAISED
+    type: str = ""
+    """The class of the exception."""
+    message: str = ""
+    traceback: str | None = None
+    turn: int | None = None
+    """The turn it happened in, counted from 0."""
+
+    @property
+    def cause(self) -> str:
+        """One line: what failed and why."""
+        what = f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message
+        turn = f" in turn {self.turn + 1}" if self.turn is not None else ""
+        return f"{self.where} {self.kind.value.replace('_', ' ')}{turn}: {what}"
+
+
+class Turn(WireModel):
+    """One user message and everything the agent emitted in answer to it."""
+
+    user_content: Content
+    events: list[Event] = Field(default_factory=list)
+    started_at: float = 0.0
+    """Unix seconds."""
+    duration: float | None = None
+    """Seconds on the clock, rounded to milliseconds."""
+    model_duration: float | None = None
+    tool_duration: float | None = None
+
+
+class Attempt(WireModel):
+    """An earlier attempt at the same trial, kept when an infrastructure error was retried."""
+
+    turns: list[Turn] = Field(default_factory=list)
+    failure: Failure | None = None
+    duration: float = 0.0
+
+
+class Trial(WireModel):
+    """One attempt at one case (case × repeat) and its evidence."""
+
+    eval_set_id: str
+    eval_id: str
+    number: int = 0
+    """The repeat, counted from 0."""
+    session_id: str = ""
+    app_name: str = ""
+    user_id: str = ""
+    turns: list[Turn] = Field(default_factory=list)
+    final_state: dict[str, Any] | None = None
+    """Session state after the last turn; `None` when the agent could not tell or did not get there."""
+    failure: Failure | None = None
+    app_details: dict[str, Any] | None = None
+    """What the agent said about itself: instructions and tools by agent name."""
+    started_at: float = 0.0
+    duration: float = 0.0
+    attempts: list[Attempt] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    """What a reader should know about this evidence, for example that it was truncated."""
