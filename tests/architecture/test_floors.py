@@ -1,0 +1,132 @@
+"""Imports point down, in no circle, and never make an optional package necessary."""
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.floors import breaks_dependencies, breaks_floors
+from tests.architecture.source import PACKAGE, Import, imports, modules
+
+
+def _import(importer: str, target: str, *, at_import: bool = True) -> Import:
+    return Import(importer, target, 1, at_import)
+
+
+def _cycle(found: list[Import]) -> list[str]:
+    graph: dict[str, set[str]] = {}
+    for one in found:
+        if one.at_import and one.top == PACKAGE and one.target != one.importer:
+            graph.setdefault(one.importer, set()).add(one.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_imports_point_down() -> None:
+    assert [str(one) for one in imports(modules()) if breaks_floors(one)] == []
+
+
+def test_each_floor_has_only_its_dependencies() -> None:
+    assert [str(one) for one in imports(modules()) if breaks_dependencies(one)] == []
+
+
+def test_no_import_cycle() -> None:
+    assert _cycle(imports(modules())) == []
+
+
+# --- the rules themselves see what they should ------------------------------------------------------------------------
+
+ALLOWED = [
+    ("proctor.registry", "proctor.errors"),
+    ("proctor.schema.case", "proctor.errors"),
+    ("proctor.schema.case", "proctor.schema.base"),
+    ("proctor.files.load", "proctor.schema.eval_set"),
+    ("proctor.metrics.rubrics", "proctor.judges.base"),
+    ("proctor.judges.vote", "proctor.models.base"),
+    ("proctor.stores.adk_files", "proctor.files.save"),
+    ("proctor.engine.plan", "proctor.metrics.base"),
+    ("proctor.api", "proctor.engine.run"),
+    ("proctor.api", "proctor.files.load"),
+    ("proctor.cli.eval", "proctor.api"),
+    ("proctor.__main__", "proctor.cli.main"),
+    ("proctor", "proctor.api"),
+]
+
+FORBIDDEN = [
+    ("proctor.registry", "proctor.schema.case"),
+    ("proctor.schema.case", "proctor.files.load"),
+    ("proctor.schema.case", "proctor.engine.run"),
+    ("proctor.files.load", "proctor.agents.base"),
+    ("proctor.reports.terminal", "proctor.metrics.base"),
+    ("proctor.metrics.rubrics", "proctor.models.base"),
+    ("proctor.metrics.rubrics", "proctor.engine.scoring"),
+    ("proctor.engine.plan", "proctor.metrics.tool_trajectory"),
+    ("proctor.engine.plan", "proctor.files"),
+    ("proctor.engine.plan", "proctor.api"),
+    ("proctor.api", "proctor.cli.main"),
+    ("proctor.cli.eval", "proctor.server.app"),
+    ("proctor.engine.run", "proctor"),
+]
+
+
+@pytest.mark.parametrize(("importer", "target"), ALLOWED)
+def test_allowed(importer: str, target: str) -> None:
+    assert not breaks_floors(_import(importer, target))
+
+
+@pytest.mark.parametrize(("importer", "target"), FORBIDDEN)
+def test_forbidden(importer: str, target: str) -> None:
+    assert breaks_floors(_import(importer, target))
+
+
+@pytest.mark.parametrize(
+    ("importer", "target", "at_import", "broken"),
+    [
+        ("proctor.errors", "json", True, False),
+        ("proctor.errors", "pydantic", False, True),
+        ("proctor.schema.base", "pydantic", True, False),
+        ("proctor.schema.base", "yaml", False, True),
+        ("proctor.cli.main", "click", True, False),
+        ("proctor.agents.adk", "google.adk.runners", False, False),
+        ("proctor.agents.adk", "google.adk.runners", True, True),
+        ("proctor", "pydantic", True, True),
+    ],
+)
+def test_dependencies(importer: str, target: str, at_import: bool, broken: bool) -> None:
+    assert breaks_dependencies(_import(importer, target, at_import=at_import)) is broken
+
+
+SAMPLE = {
+    "proctor/__init__.py": "",
+    "proctor/a.py": "from . import b\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich\n",
+    "proctor/b.py": "def f():\n    from proctor import a\nclass C:\n    import proctor.room.c\n",
+    "proctor/room/__init__.py": "from .c import name\n",
+    "proctor/room/c.py": "from ..a import anything\n",
+}
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> list[Import]:
+    for name, text in SAMPLE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return imports(modules(tmp_path))
+
+
+def test_imports_are_found_with_their_place(sample: list[Import]) -> None:
+    assert [(one.importer, one.target, one.line, one.at_import) for one in sample] == [
+        ("proctor.a", "proctor.b", 1, True),
+        ("proctor.a", "typing", 2, True),
+        ("proctor.a", "rich", 4, False),
+        ("proctor.b", "proctor.a", 2, False),
+        ("proctor.b", "proctor.room.c", 4, True),
+        ("proctor.room", "proctor.room.c", 1, True),
+        ("proctor.room.c", "proctor.a", 1, True),
+    ]
+
+
+def test_a_cycle_is_found_and_named(sample: list[Import]) -> None:
+    assert set(_cycle(sample)) == {"proctor.a", "proctor.b", "proctor.room.c"}

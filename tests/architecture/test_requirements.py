@@ -1,0 +1,53 @@
+"""The locked environments: pinned, hashed, without addresses, and the same as pyproject.toml says."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOCKED = ["build", "run", "test", "adk"]
+
+
+@pytest.fixture(scope="module")
+def project(root: Path) -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
+
+
+def _sources(root: Path, name: str) -> set[str]:
+    lines = (root / "requirements" / f"{name}.in").read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith(("#", "-"))}
+
+
+def _pins(root: Path, name: str) -> list[str]:
+    joined = (root / "requirements" / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    return joined.splitlines()
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_every_line_is_one_version_with_its_hashes(root: Path, name: str) -> None:
+    pin = re.compile(r"[a-z0-9.-]+==[\w.]+( ; [^#]+?)?(\s+--hash=sha256:[0-9a-f]{64})+\s*")
+    assert [line for line in _pins(root, name) if not pin.fullmatch(line)] == []
+
+
+def test_environments_agree_on_versions(root: Path) -> None:
+    versions: dict[str, set[str]] = {}
+    for name in LOCKED:
+        for line in _pins(root, name):
+            package, _, rest = line.partition("==")
+            marker = rest.partition(";")[2].partition("--hash")[0].strip()
+            versions.setdefault(f"{package} {marker}", set()).add(rest.split()[0])
+    assert {package: found for package, found in versions.items() if len(found) > 1} == {}
+
+
+def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
+    assert _sources(root, "run") == set(project["dependencies"])
+
+
+@pytest.mark.parametrize(
+    ("extra", "name"), [("test", "test"), ("dev", "test"), ("adk", "adk"), ("bench", "test")]
+)
+def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:
+    assert set(project["optional-dependencies"][extra]) <= _sources(root, name)
