@@ -1,0 +1,68 @@
+"""How reasons show values and calls: short, on one line, without characters that a terminal would obey."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.metrics.trajectory import Call
+
+__all__ = ["and_more", "show_call", "show_name", "show_text", "show_value"]
+
+LONGEST_VALUE = 60
+LONGEST_CALL = 100
+MOST_SENTENCES = 4
+
+
+def show_value(value: Any) -> str:
+    """`value` as JSON (Python's own form where it has none), cut where it is long."""
+    try:
+        shown = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        shown = _own_form(value)
+    return _cut(shown, LONGEST_VALUE)
+
+
+def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
+    """A text in quotes, cut where it is long."""
+    return _cut(json.dumps(text, ensure_ascii=False), longest)
+
+
+def show_name(name: str | None) -> str:
+    """The name of a tool, an argument or a key; a nameless one says so."""
+    return _cut(_plain(name), LONGEST_VALUE) if name else "(no name)"
+
+
+def show_call(call: Call) -> str:
+    """`get_weather(city="Paris")`; null arguments show as `get_weather(null)`."""
+    if call.args is None:
+        return f"{show_name(call.name)}(null)"
+    arguments = ", ".join(f"{show_name(name)}={show_value(value)}" for name, value in call.args.items())
+    return f"{show_name(call.name)}({_cut(arguments, LONGEST_CALL)})"
+
+
+def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
+    """The first of `sentences`, and how many more there are."""
+    if len(sentences) <= most:
+        return [*sentences]
+    return [*sentences[:most], f"and {len(sentences) - most} more"]
+
+
+def _cut(text: str, longest: int) -> str:
+    text = _plain(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """Unprintable characters as escapes; JSON escapes some control characters already, but not all."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def _own_form(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - a reason is shown whatever a tool put into its arguments
+        return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
