@@ -1,0 +1,53 @@
+"""The wire models: what is read from and written to files of the format. Names load on first use."""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "base": "PathError WireModel to_adk_json unknown_keys",
+    "content": (
+        "Blob CodeExecutionResult Content ExecutableCode FileData FunctionCall FunctionResponse FunctionResponseBlob"
+        " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"
+        " ModalityTokenCount Part PartialArg ThinkingConfig UsageMetadata VideoMetadata text_content text_of"
+    ),
+    "grounding": (
+        "GroundingChunk GroundingChunkWeb GroundingMetadata GroundingSupport RetrievalMetadata SearchEntryPoint Segment"
+    ),
+    "rubric": "Rubric RubricContent RubricScore",
+    "invocation": (
+        "AgentDetails AppDetails IntermediateData Invocation InvocationEvent InvocationEvents tool_calls_of"
+        " tool_responses_of"
+    ),
+    "session": "SessionDetails SessionInput",
+    "persona": "UnknownPersonaError UserBehavior UserPersona find_persona persona_ids register_persona",
+    "scenario": "ConversationGenerationConfig ConversationScenario ConversationScenarios",
+    "case": "EvalCase",
+    "eval_set": "EvalSet",
+    "criterion": (
+        "BaseCriterion EvalMetric HallucinationsCriterion Interval JudgeModelOptions LlmAsAJudgeCriterion"
+        " LlmBackedUserSimulatorCriterion MetricInfo MetricValueInfo PrebuiltMetrics RubricsBasedCriterion"
+        " ToolTrajectoryCriterion"
+    ),
+    "config": (
+        "CodeConfig CustomMetricConfig EvalConfig LiveModelConfig LlmAudioUserSimulatorConfig"
+        " LlmBackedUserSimulatorConfig"
+    ),
+    "result": (
+        "DurationDetails EvalCaseResult EvalMetricResult EvalMetricResultDetails EvalMetricResultPerInvocation"
+        " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"
+    ),
+    "legacy": "convert_cases convert_turns",
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the list is the table above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

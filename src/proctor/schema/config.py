@@ -1,0 +1,178 @@
+"""How an eval set is judged: the document in `test_config.json`."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PlainValidator, SerializeAsAny, Tag, field_validator
+from pydantic_core import PydanticCustomError
+
+from proctor.schema.base import WireModel, plain_data
+from proctor.schema.content import GenerateContentConfig, ThinkingConfig
+from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric, MetricInfo, PrebuiltMetrics
+
+DEFAULT_CRITERIA: dict[str, float] = {
+    PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
+    PrebuiltMetrics.RESPONSE_MATCH_SCORE.value: 0.8,
+}
+"""What is judged when there is no config."""
+
+
+def _read_criterion(value: Any) -> float | BaseCriterion:
+    if isinstance(value, BaseCriterion):
+        return value
+    value = plain_data(value)
+    if isinstance(value, dict):
+        return BaseCriterion.model_validate(value)
+    if isinstance(value, int | float | str):
+        return _read_threshold(value)
+    raise PydanticCustomError("criterion", "expected a number (the threshold) or an object with `threshold`")
+
+
+def _read_threshold(value: float | str) -> float:
+    # through the model, so that a bare number and a stated `threshold` accept and refuse the same
+    try:
+        return BaseCriterion(threshold=value).threshold  # type: ignore[arg-type]
+    except ValueError:
+        raise PydanticCustomError(
+            "threshold", "expected a number (the threshold) or an object with `threshold`, got {value!r}", {"value": value}
+        ) from None
+
+
+Criterion = Annotated[float | SerializeAsAny[BaseCriterion], PlainValidator(_read_criterion)]
+
+
+class CodeConfig(WireModel):
+    """Where the code of a custom metric is: `name` is its dotted path. Other keys are refused: they would be ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+
+
+class CustomMetricConfig(WireModel):
+    """A metric of the user's own."""
+
+    code_config: CodeConfig
+    metric_info: MetricInfo | None = None
+    description: str = ""
+
+
+class LiveModelConfig(WireModel):
+    """Bidirectional streaming; its presence turns that mode on."""
+
+    timeout_seconds: int = 300
+
+
+def _thinking() -> GenerateContentConfig:
+    return GenerateContentConfig(thinking_config=ThinkingConfig(include_thoughts=True, thinking_budget=10240))
+
+
+_NEEDED_PLACEHOLDERS = ("stop_signal", "conversation_plan", "conversation_history")
+
+
+class LlmBackedUserSimulatorConfig(WireModel):
+    """A user played by a model.
+
+    `max_allowed_invocations`: turns before the conversation just ends, the starting prompt included; negative: no limit.
+    `custom_instructions`: a Jinja template that must use `stop_signal`, `conversation_plan` and `conversation_history`.
+    """
+
+    type: Literal["llm_backed"] = "llm_backed"
+    model: str = "gemini-2.5-flash"
+    model_configuration: GenerateContentConfig = Field(default_factory=_thinking)
+    max_allowed_invocations: int = 20
+    custom_instructions: str | None = None
+    include_function_calls: bool = False
+
+    @field_validator("custom_instructions")
+    @classmethod
+    def _uses_placeholders(cls, text: str | None) -> str | None:
+        missing = [
+            name
+            for name in _NEEDED_PLACEHOLDERS
+            if text is not None and not re.search(r"\{\{[^{}]*\b" + name + r"\b[^{}]*\}\}", text)
+        ]
+        if missing:
+            raise PydanticCustomError(
+                "custom_instructions",
+                "expected a template that uses {missing}",
+                {"missing": ", ".join(f"{{{{ {name} }}}}" for name in missing)},
+            )
+        return text
+
+
+def _voice() -> GenerateContentConfig:
+    return GenerateContentConfig.model_validate(
+        {"speech_config": {"voice_config": {"prebuilt_voice_config": {"voice_name": "en-US-Studio-O"}}}}
+    )
+
+
+class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
+    """A user played by a model that speaks."""
+
+    type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]
+    audio_model: str = "cloud_tts"
+    audio_model_configuration: GenerateContentConfig = Field(default_factory=_voice)
+    include_text_with_audio: bool = True
+
+
+def _simulator_kind(value: Any) -> str | None:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind or "llm_backed"
+
+
+UserSimulatorConfig = Annotated[
+    Annotated[LlmBackedUserSimulatorConfig, Tag("llm_backed")]
+    | Annotated[LlmAudioUserSimulatorConfig, Tag("llm_audio")],
+    Discriminator(
+        _simulator_kind,
+        custom_error_type="user_simulator_type",
+        custom_error_message="expected `type` to be llm_backed or llm_audio",
+    ),
+]
+
+
+def _drop_null_type(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type", "") is None:
+        return {key: item for key, item in value.items() if key != "type"}
+    return value
+
+
+class EvalConfig(WireModel):
+    """Which metrics judge, and what each must reach: a number (the threshold) or a criterion with options.
+
+    A document without `criteria` judges nothing; the defaults (`DEFAULT_CRITERIA`) are for when there is no document.
+    Unknown keys are kept.
+    """
+
+    criteria: dict[str, Criterion] = {}
+    custom_metrics: dict[str, CustomMetricConfig] | None = None
+    user_simulator_config: Annotated[UserSimulatorConfig | None, BeforeValidator(_drop_null_type)] = None
+    live_model_config: LiveModelConfig | None = None
+
+    @classmethod
+    def default(cls) -> "EvalConfig":
+        """What judges when there is no config: exact trajectory 1.0 and response match 0.8."""
+        return cls(criteria=dict(DEFAULT_CRITERIA))
+
+    def criterion_for(self, metric_name: str) -> BaseCriterion | None:
+        """The criterion of a metric, also where the config gives a bare number; None: it is not named."""
+        value = self.criteria.get(str(PrebuiltMetrics(metric_name).value) if isinstance(metric_name, PrebuiltMetrics) else metric_name)
+        return BaseCriterion(threshold=value) if isinstance(value, int | float) else value
+
+    def eval_metrics(self) -> list[EvalMetric]:
+        """The metrics to compute: the criteria in order, then the efficiency metrics that are not named."""
+        named = [self._eval_metric(name) for name in self.criteria]
+        return named + [
+            EvalMetric(metric_name=name.value) for name in EFFICIENCY_METRICS if name.value not in self.criteria
+        ]
+
+    def _eval_metric(self, name: str) -> EvalMetric:
+        criterion = self.criterion_for(name)
+        custom = (self.custom_metrics or {}).get(name)
+        return EvalMetric(
+            metric_name=name,
+            threshold=criterion.threshold if criterion is not None else None,
+            criterion=criterion,
+            custom_function_path=custom.code_config.name if custom else None,
+        )

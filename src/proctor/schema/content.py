@@ -1,0 +1,222 @@
+"""Contents of messages: what users, models and tools said. Fields and their order are those of `google.genai.types`.
+
+All fields are optional; unknown keys are kept, because newer versions of that library add fields.
+Names of enumerations (language, outcome, modality ...) stay text, so that new members read.
+"""
+
+from typing import Any
+
+from pydantic import AliasChoices, AliasPath, Field, Json
+
+from proctor.schema.base import Base64Bytes, WireModel
+
+Arguments = dict[str, Any]
+
+
+class Blob(WireModel):
+    """Bytes within a message, with their MIME type."""
+
+    data: Base64Bytes | None = None
+    display_name: str | None = None
+    mime_type: str | None = None
+
+
+class FileData(WireModel):
+    """A file named by its URI."""
+
+    display_name: str | None = None
+    file_uri: str | None = None
+    mime_type: str | None = None
+
+
+class ExecutableCode(WireModel):
+    """Code that the model wants to be run."""
+
+    code: str | None = None
+    language: str | None = None
+    id: str | None = None
+
+
+class CodeExecutionResult(WireModel):
+    """What running the model's code gave."""
+
+    outcome: str | None = None
+    output: str | None = None
+    id: str | None = None
+
+
+class VideoMetadata(WireModel):
+    """The clip of a video that is meant; offsets such as `"1.5s"`."""
+
+    end_offset: str | None = None
+    fps: float | None = None
+    start_offset: str | None = None
+
+
+class PartialArg(WireModel):
+    """A piece of an argument of a call that is still being streamed."""
+
+    bool_value: bool | None = None
+    json_path: str | None = None
+    null_value: str | None = None
+    number_value: float | None = None
+    string_value: str | None = None
+    will_continue: bool | None = None
+
+
+class FunctionCall(WireModel):
+    """One call of a tool.
+
+    Read too: `tool_name` and `tool_input` or `arguments` (an object or its JSON text), and `function: {name, arguments}`
+    as OpenAI writes calls; written as `name` and `args`.
+    """
+
+    id: str | None = None
+    args: Arguments | Json[Arguments] | None = Field(
+        default=None,
+        validation_alias=AliasChoices(
+            "args", "tool_input", "toolInput", "arguments", AliasPath("function", "arguments")
+        ),
+        serialization_alias="args",
+    )
+    name: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("name", "tool_name", "toolName", AliasPath("function", "name")),
+        serialization_alias="name",
+    )
+    partial_args: list[PartialArg] | None = None
+    will_continue: bool | None = None
+
+
+class FunctionResponseBlob(WireModel):
+    """Bytes within a tool's response."""
+
+    mime_type: str | None = None
+    data: Base64Bytes | None = None
+    display_name: str | None = None
+
+
+class FunctionResponseFileData(WireModel):
+    """A file named in a tool's response."""
+
+    file_uri: str | None = None
+    mime_type: str | None = None
+    display_name: str | None = None
+
+
+class FunctionResponsePart(WireModel):
+    """Media in a tool's response."""
+
+    inline_data: FunctionResponseBlob | None = None
+    file_data: FunctionResponseFileData | None = None
+    media_processing: Any = None
+
+
+class FunctionResponse(WireModel):
+    """What a tool answered; `id` is that of its call."""
+
+    will_continue: bool | None = None
+    scheduling: str | None = None
+    parts: list[FunctionResponsePart] | None = None
+    id: str | None = None
+    name: str | None = None
+    response: dict[str, Any] | None = None
+
+
+class Part(WireModel):
+    """One piece of a message: a text, a tool call, a tool's response, media, code."""
+
+    media_resolution: Any = None
+    code_execution_result: CodeExecutionResult | None = None
+    executable_code: ExecutableCode | None = None
+    file_data: FileData | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+    inline_data: Blob | None = None
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: Base64Bytes | None = None
+    video_metadata: VideoMetadata | None = None
+    tool_call: Any = None
+    tool_response: Any = None
+    part_metadata: dict[str, Any] | None = None
+    audio_transcription: Any = None
+    media_processing: Any = None
+    speech_metadata: Any = None
+
+
+class Content(WireModel):
+    """One message: parts in order, and who said it (`user`, `model`, sometimes `tool`; not checked)."""
+
+    parts: list[Part] | None = None
+    role: str | None = None
+
+    def joined_text(self, *, thoughts: bool = True) -> str:
+        """The non-empty texts of the parts, joined with newlines; `""` when there are none.
+
+        Thought parts count as text by default, as in ADK; `thoughts=False` leaves them out.
+        """
+        return "\n".join(
+            part.text for part in self.parts or () if part.text and (thoughts or not part.thought)
+        )
+
+
+class ModalityTokenCount(WireModel):
+    """Tokens of one modality (`TEXT`, `IMAGE` ...)."""
+
+    modality: str | None = None
+    token_count: int | None = None
+
+
+class UsageMetadata(WireModel):
+    """Tokens that one model call used, as the model reported them; null is "not reported"."""
+
+    cache_tokens_details: list[ModalityTokenCount] | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    candidates_tokens_details: list[ModalityTokenCount] | None = None
+    prompt_token_count: int | None = None
+    prompt_tokens_details: list[ModalityTokenCount] | None = None
+    thoughts_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+    tool_use_prompt_tokens_details: list[ModalityTokenCount] | None = None
+    total_token_count: int | None = None
+    traffic_type: str | None = None
+
+
+GenerateContentResponseUsageMetadata = UsageMetadata
+
+
+class ThinkingConfig(WireModel):
+    """How much a model may think."""
+
+    include_thoughts: bool | None = None
+    thinking_budget: int | None = None
+
+
+class GenerateContentConfig(WireModel):
+    """Settings of a model call, for judges and played users. All other settings of the library are kept as given."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: float | None = None
+    max_output_tokens: int | None = None
+    seed: int | None = None
+    thinking_config: ThinkingConfig | None = None
+
+
+def text_of(content: Content | None, *, thoughts: bool = True) -> str:
+    """The text of `content` (see `Content.joined_text`); `""` for None."""
+    return content.joined_text(thoughts=thoughts) if content is not None else ""
+
+
+def text_content(text: str, role: str | None = None) -> Content:
+    """A message of one text part."""
+    return Content(parts=[Part(text=text)], role=role)
+
+
+def user_text(text: str) -> Content:
+    """A user's message."""
+    return text_content(text, "user")
+
+
