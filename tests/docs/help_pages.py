@@ -1,0 +1,55 @@
+"""The `--help` of every command, as docs/help/*.txt keeps it. Run as a script, this rewrites them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HELP = Path(__file__).resolve().parents[2] / "docs" / "help"
+
+
+def help_text(*command: str) -> str:
+    """What `proctor COMMAND --help` prints off a terminal, 100 columns wide."""
+    env = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(
+        [sys.executable, "-m", "proctor", *command, "--help"],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=True,
+    )
+    return done.stdout
+
+
+def commands(text: str) -> list[str]:
+    """The commands that a group's help lists."""
+    _, _, listed = text.partition("\nCommands:\n")
+    entries = (line for line in listed.splitlines() if line.startswith("  ") and not line.startswith("   "))
+    return [entry.split()[0] for entry in entries]
+
+
+def help_pages() -> dict[str, str]:
+    """The text of every page, by its file name."""
+    pages = {}
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        command = waiting.pop()
+        text = help_text(*command)
+        pages["-".join(["proctor", *command]) + ".txt"] = text
+        waiting += [(*command, name) for name in commands(text)]
+    return pages
+
+
+def rewrite() -> None:
+    """Makes docs/help/ what the commands print now."""
+    HELP.mkdir(parents=True, exist_ok=True)
+    pages = help_pages()
+    for old in HELP.glob("*.txt"):
+        if old.name not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        (HELP / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()

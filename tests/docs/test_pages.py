@@ -1,0 +1,43 @@
+"""Every example in README, docs/ and examples/ does what the page says, and every link leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks, pages
+from tests.docs.runner import Reader
+
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)[^)]*\)")
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", pages(), ids=_name)
+def test_examples_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    for block in blocks(page.read_text(encoding="utf-8"), _name(page)):
+        reader.follow(block)
+
+
+@pytest.mark.parametrize("page", pages(), ids=_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lost = []
+    for match in _LINK.finditer(text):
+        path, _, anchor = match["target"].partition("#")
+        if "://" in path or path.startswith("mailto:"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in _anchors(target)):
+            lost.append(match["target"])
+    assert lost == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings get where it is shown."""
+    headings = re.findall(r"^#+\s+(.*?)\s*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.strip().replace(" ", "-") for heading in plain}
