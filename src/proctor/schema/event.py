@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.schema.base import WireModel
-from proctor.schema.content import Content, FunctionCall, FunctionResponse, GroundingMetadata, Part, UsageMetadata
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
+from proctor.schema.grounding import GroundingMetadata
 
 
 class Event(WireModel):
