@@ -39,7 +39,13 @@ class Event(WireModel):
 
     @classmethod
     def called(
-        cls, name: str, args: dict[str, Any] | None = None, *, id: str | None = None, author: str = "agent", **fields: Any
+        cls,
+        name: str,
+        args: dict[str, Any] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the format's own word
+        author: str = "agent",
+        **fields: Any,
     ) -> Event:
         """Return an event in which the agent calls the tool `name` with `args`."""
         call = FunctionCall(id=id, name=name, args={} if args is None else args)
@@ -47,11 +53,19 @@ class Event(WireModel):
 
     @classmethod
     def returned(
-        cls, name: str, response: dict[str, Any], *, id: str | None = None, author: str = "agent", **fields: Any
+        cls,
+        name: str,
+        response: dict[str, Any],
+        *,
+        id: str | None = None,  # noqa: A002 - the format's own word
+        author: str = "agent",
+        **fields: Any,
     ) -> Event:
         """Return an event in which the tool `name` answers with `response`."""
         answer = FunctionResponse(id=id, name=name, response=response)
-        return cls(author=author, content=Content(role="user", parts=[Part(function_response=answer)]), **fields)
+        return cls(
+            author=author, content=Content(role="user", parts=[Part(function_response=answer)]), **fields
+        )
 
     @classmethod
     def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
@@ -79,12 +93,15 @@ class Event(WireModel):
             return True
         if self.partial:
             return False
-        parts = (self.content and self.content.parts) or []
-        if any(part.function_call for part in parts):
-            return False
+        parts = (self.content and self.content.parts) or ()
+        responded = False
+        for part in parts:  # a loop, not any(...): this runs for every event of every trial
+            if part.function_call:
+                return False
+            responded = responded or part.function_response is not None
         if self.error_code:
             return True
-        return not any(part.function_response for part in parts) and not (parts and parts[-1].code_execution_result)
+        return not responded and not (parts and parts[-1].code_execution_result)
 
 
 _LIFTED = {
