@@ -97,7 +97,7 @@ def _longest(rows: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
             if columns[j] == here:
                 row[j] = below[j + 1] + 1
             else:
-                row[j] = below[j] if below[j] >= row[j + 1] else row[j + 1]
+                row[j] = max(below[j], row[j + 1])
     return table
 
 

@@ -1,0 +1,163 @@
+"""What a run cost: tool calls, model calls, tokens, seconds. Always reported, never deciding.
+
+Definitions are google-adk's. "Not reported" stays apart from 0: a metric is not applicable to an invocation that
+recorded nothing of the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.options import refuse_criterion
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation, InvocationEvents
+from proctor.schema.score import MetricScore, Score, mean_score
+
+__all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
+
+Figures = dict[str, float | None]
+
+REPORTED = {
+    "prompt_tokens": "prompt_token_count",
+    "cached_tokens": "cached_content_token_count",
+    "tool_use_tokens": "tool_use_prompt_token_count",
+    "candidates_tokens": "candidates_token_count",
+    "reasoning_tokens": "thoughts_token_count",
+}
+
+
+def _facts(name: str, description: str) -> MetricFacts:
+    return MetricFacts(
+        name=name,
+        description=description,
+        maximum=None,
+        gates=False,
+        source="google-adk's informational metric of this name",
+    )
+
+
+class _Informational:
+    facts: ClassVar[MetricFacts]
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        refuse_criterion(self.facts, criterion)
+
+
+class ToolCallCount(_Informational):
+    """Tool calls per invocation; overall the mean."""
+
+    facts = _facts("tool_call_count_v1", "Tool calls per turn.")
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Count the tool calls of each invocation."""
+        return mean_score([Score(float(len(each.tool_calls))) for each in case.actual])
+
+
+class InferenceCallCount(_Informational):
+    """Model calls per invocation: events with token usage or a model's version; overall the mean where known."""
+
+    facts = _facts("inference_call_count_v1", "Model calls per turn, as far as the events tell.")
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Count the model calls of each invocation; the older form of recorded data has no events to count."""
+        return mean_score([_model_calls(each) for each in case.actual])
+
+
+class TokenUsage(_Informational):
+    """Input and output tokens per invocation, summed over its model calls; overall the mean over all invocations.
+
+    `details["token_usage_details"]` holds the parts: input = prompt + tool use, output = candidates + reasoning; null
+    is "nobody reported it". The total that models report themselves is not used.
+    """
+
+    facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Sum the tokens that the model calls of each invocation reported."""
+        usages = [_tokens(each) for each in case.actual]
+        scores = [
+            _reported(usage["total_tokens"], "no token usage was reported", token_usage_details=usage)
+            for usage in usages
+        ]
+        # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
+        overall = _combine(usages, lambda values: sum(values) / len(usages))
+        return _overall(scores, overall.get("total_tokens"), token_usage_details=overall)
+
+
+class InvocationDuration(_Informational):
+    """Seconds per invocation on the clock; overall the mean where known, to the millisecond.
+
+    `details["duration_details"]` splits them into the model's, the tools' and the framework's (what remains).
+    """
+
+    facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Take the seconds that each invocation recorded."""
+        durations = [_seconds(each) for each in case.actual]
+        scores = [
+            _reported(each["total_seconds"], "no duration was recorded", duration_details=each) for each in durations
+        ]
+        overall = _combine(durations, lambda values: round(sum(values) / len(values), 3))
+        return _overall(scores, overall.get("total_seconds"), duration_details=overall)
+
+
+def _model_calls(invocation: Invocation) -> Score:
+    data = invocation.intermediate_data
+    if not isinstance(data, InvocationEvents):
+        return Score(reason="no events were recorded", not_applicable=True)
+    events = data.invocation_events
+    return Score(float(sum(e.usage_metadata is not None or e.model_version is not None for e in events)))
+
+
+def _tokens(invocation: Invocation) -> Figures:
+    usages = invocation.usage_metadata
+    sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
+    taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
+    given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
+    return {
+        "total_tokens": _sum([taken, given]),
+        "input_tokens": taken,
+        "prompt_tokens": sums["prompt_tokens"],
+        "cached_tokens": sums["cached_tokens"],
+        "tool_use_tokens": sums["tool_use_tokens"],
+        "output_tokens": given,
+        "candidates_tokens": sums["candidates_tokens"],
+        "reasoning_tokens": sums["reasoning_tokens"],
+    }
+
+
+def _seconds(invocation: Invocation) -> Figures:
+    total, model, tool = invocation.duration, invocation.model_duration, invocation.tool_duration
+    rest = None
+    if total is not None and model is not None and tool is not None:
+        rest = round(max(total - model - tool, 0.0), 3)
+    return {"total_seconds": total, "model_seconds": model, "tool_seconds": tool, "framework_seconds": rest}
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """The sum of what is known; `None` where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _reported(value: float | None, otherwise: str, **details: Figures) -> Score:
+    if value is None:
+        return Score(reason=otherwise, details=dict(details), not_applicable=True)
+    return Score(float(value), details=dict(details))
+
+
+def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
+    """Each figure over all invocations; `None` where no invocation has it."""
+    names = parts[0] if parts else {}
+    known = {name: [value for part in parts if (value := part[name]) is not None] for name in names}
+    return {name: combine(values) if values else None for name, values in known.items()}
+
+
+def _overall(scores: list[Score], value: float | None, **details: Mapping[str, Any]) -> MetricScore:
+    reason = next((score.reason for score in scores if score.reason), "") if value is None else ""
+    return MetricScore(
+        value, scores, reason, dict(details) if scores else None, not_applicable=value is None
+    )

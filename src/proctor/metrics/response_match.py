@@ -1,0 +1,121 @@
+"""`response_match_score`: how many words the agent's answer shares with the reference answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.options import check_criterion
+from proctor.metrics.pairs import nothing_recorded, paired
+from proctor.metrics.rouge import Rouge, rouge_1, tokenize
+from proctor.metrics.wording import and_more, show_text
+from proctor.schema.case import EvalCase
+from proctor.schema.content import text_of
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["ResponseMatch"]
+
+NO_REFERENCE = "the case states no reference answer for this turn"
+IDENTICAL = "the answer is the reference, word for word"
+NO_WORDS = "the reference has no words that ROUGE counts, so only an identical answer can match it"
+OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not look at the order"
+
+
+class ResponseMatch:
+    """ROUGE-1 F-measure of the final answer against the reference, per invocation; overall the mean.
+
+    Differences from ADK, which `compat: "adk"` takes back: thoughts are not part of an answer; a turn without
+    reference text is not applicable (ADK: 0); an answer identical to its reference scores 1 even where it has no
+    words (an emoji; ADK: 0).
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="response_match_score",
+        description="The overlap in words (ROUGE-1 F-measure) of the final answer with the reference answer.",
+        default_threshold=0.8,
+        needs=frozenset({"expected"}),
+        source="C.-Y. Lin, ROUGE (2004), ROUGE-1 with Porter stems, tokenized as in google-adk",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        self._adk = is_adk_compatible(check_criterion(self.facts, criterion, BaseCriterion))
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn of the case has a reference to compare with."""
+        return self._adk or any(self._text(each).strip() for each in case.conversation or ())
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
+        if case.expected is None and not self._adk:
+            return nothing_recorded(case)
+        scores = [self._compare(self._text(expected), self._text(actual)) for actual, expected in paired(case)]
+        return mean_score(scores)
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Precision and recall, the words that are missing and those that are more."""
+        given = score.per_invocation[index]
+        if given.not_applicable:
+            return Explanation(given.reason)
+        reference, answer = self._text((case.expected or [])[index]), self._text(case.actual[index])
+        if not self._adk and _identical(reference, answer):
+            return Explanation(IDENTICAL, _details(Rouge(1.0, 1.0, 1.0), [], []))
+        return _explain(reference, answer)
+
+    def _text(self, invocation: Invocation) -> str:
+        return text_of(invocation.final_response, thoughts=self._adk)
+
+    def _compare(self, reference: str, answer: str) -> Score:
+        if not self._adk:
+            if not reference.strip():
+                return Score(reason=NO_REFERENCE, not_applicable=True)
+            if _identical(reference, answer):
+                return Score(1.0)
+        return Score(rouge_1(reference, answer).fmeasure)
+
+
+def _identical(reference: str, answer: str) -> bool:
+    return reference.strip() == answer.strip() != ""
+
+
+def _explain(reference: str, answer: str) -> Explanation:
+    figures = rouge_1(reference, answer)
+    expected, actual = tokenize(reference), tokenize(answer)
+    missing, more = _only_in(expected, actual), _only_in(actual, expected)
+    details = _details(figures, missing, more)
+    if not answer.strip():
+        return Explanation("the agent gave no answer text", details)
+    if not expected:
+        return Explanation(NO_WORDS, details, NO_WORDS)
+    if not missing and not more:
+        same = expected == actual
+        return Explanation("the answer has the reference's words", details, "" if same else OTHER_ORDER)
+    shared = len(expected) - len(missing)
+    sentences = [f"{shared} of the reference's {len(expected)} words are in the answer of {len(actual)} words"]
+    if missing:
+        sentences.append(f"missing: {_show(missing)}")
+    if more:
+        sentences.append(f"not in the reference: {_show(more)}")
+    return Explanation("; ".join(sentences), details)
+
+
+def _only_in(words: list[str], others: list[str]) -> list[str]:
+    """The words (as stems) that `others` does not have as often, in their order."""
+    left = Counter(others)
+    found = []
+    for word in words:
+        if left[word] > 0:
+            left[word] -= 1
+        else:
+            found.append(word)
+    return found
+
+
+def _show(words: list[str]) -> str:
+    return ", ".join(and_more([show_text(word, 30) for word in dict.fromkeys(words)], 8))
+
+
+def _details(figures: Rouge, missing: list[str], more: list[str]) -> dict[str, Any]:
+    return {**figures._asdict(), "missing_words": missing, "extra_words": more}
