@@ -1,0 +1,3 @@
+"""A weather agent (the folder layout that google-adk expects of an agent)."""
+
+from . import agent as agent
