@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: one file per command, loaded when it is called."""

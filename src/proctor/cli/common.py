@@ -1,0 +1,106 @@
+"""What every command shares: verbosity, colour, the order of its help."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+OTHER = "Other"
+"""The heading under which options are listed that belong to every command."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Common:
+    """The options that stand before or after the command's name."""
+
+    verbose: int = 0
+    """How often `-v` was given: 1 shows details, 2 also what libraries log."""
+    no_color: bool = False
+
+
+_current = [Common()]  # not in click's context: an error is shown after that has closed
+
+
+def common() -> Common:
+    """Return the common options of the command that runs."""
+    return _current[-1]
+
+
+def begin() -> None:
+    """Start a command line with fresh common options."""
+    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")))
+
+
+def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> None:
+    common().verbose += value
+
+
+def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
+    common().no_color |= value
+
+
+def common_options(command: _Command) -> _Command:
+    """Add `-v/--verbose` and `--no-color`, which may stand before or after the command's name."""
+    quiet = option(
+        "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
+        help="No colours (also: NO_COLOR=1).",
+    )  # fmt: skip
+    loud = option(
+        "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
+        help="Say more, and where an error comes from; -vv also what libraries log.",
+    )  # fmt: skip
+    return loud(quiet(command))
+
+
+# --- help in sections ------------------------------------------------------------------------------------------------
+
+
+class SectionedOption(click.Option):
+    """An option that knows under which heading it is listed."""
+
+    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Leave the range out: the text says it where it is not plain, and an error names it."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+def option(*names: str, section: str = "Options", **kwargs: Any) -> Callable[[_Command], _Command]:
+    """Declare an option listed under the heading `section`."""
+    return click.option(*names, cls=SectionedOption, section=section, **kwargs)
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options under headings, in the order they are declared, and examples at the end."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples.strip("\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each heading with its options."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", OTHER), []).append(record)
+        sections[OTHER] = sections.pop(OTHER)  # last; it always has --help
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are."""
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("\n".join(f"  {line}".rstrip() for line in self.examples.splitlines()) + "\n")

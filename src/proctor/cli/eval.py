@@ -1,0 +1,111 @@
+"""`proctor eval`: run eval sets against one agent, or several side by side, and judge what they did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+
+RUN, JUDGE, SHOW, ADK = "What and how to run", "How to judge", "What to show", "As in ADK"
+
+EXAMPLES = """
+proctor eval my_agent my_agent/booking.evalset.json
+proctor eval my_agent booking.evalset.json:two_turns,refund --num-runs 5
+proctor eval agents/v1.py:agent evals/ --config strict.json --report json=out.json
+proctor eval --agent v1 --agent v2 evals/ --only-different
+proctor eval --failed out.json         run again what did not pass
+proctor eval --watch                   run again whenever the agent or a set changes
+proctor eval                           whatever proctor.toml says
+"""
+
+
+def _names(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> list[str] | None:
+    names = [name.strip() for name in (value or "").split(",") if name.strip()]
+    if value is not None and not names:
+        raise click.BadParameter("give one or more names, separated by commas")
+    return names or None
+
+
+def _eval_options(command: Any) -> Any:
+    seconds = click.FloatRange(min=0, min_open=True)
+    count = click.IntRange(min=1)
+    declared = [
+        option("--agent", "agents", section=RUN, multiple=True, metavar="AGENT",
+               help="Agent to run; several make one table side by side."),
+        option("--set", "sets", section=RUN, multiple=True, metavar="SET",
+               help="Eval set to run; may be repeated."),
+        option("--agent-name", section=RUN, metavar="NAME", help="Run this sub-agent instead of the root agent."),
+        option("--num-runs", section=RUN, type=count, metavar="N", help="Run every case N times.  [1]"),
+        option("--concurrency", section=RUN, type=count, metavar="N", help="Trials under way at once.  [8]"),
+        option("--timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one turn may take.  [300]"),
+        option("--trial-timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one trial may take."),
+        option("--limit", section=RUN, type=count, metavar="N", help="Only the first N cases of each set."),
+        option("--tag", "tags", section=RUN, multiple=True, metavar="T",
+               help="Only cases with this tag; may be repeated."),
+        option("--failed", section=RUN, metavar="RUN",
+               help="Only the cases that did not pass in RUN, a report written with --report json=RUN."),
+        option("--retry-errors", section=RUN, type=click.IntRange(min=0), metavar="N",
+               help="Try a trial again up to N times after an infrastructure error (never after a wrong answer)."),
+        option("--keep-going", section=RUN, is_flag=True,
+               help="A set that cannot be read is an error; the others run."),
+        option("-x", "--fail-fast", section=RUN, is_flag=True, help="Stop after the first case that does not pass."),
+        option("--watch", section=RUN, is_flag=True,
+               help="Run again whenever the agent, a set or a config changes; Ctrl-C ends it."),
+        option("--allow-duplicate-ids", section=RUN, is_flag=True,
+               help="Run cases that share an id under distinct ones instead of refusing the set."),
+        option("--setup", section=RUN, metavar="MODULE:FUNCTION", help="Called before each case."),
+        option("--teardown", section=RUN, metavar="MODULE:FUNCTION", help="Called after each case."),
+        option("--store", section=RUN, metavar="URL", help="Where the run is kept; for now only memory:"),
+        option("--config", "--config_file_path", "config", section=JUDGE, metavar="FILE",
+               help="The criteria. Without it: test_config.json beside each set or in a folder above it, "
+                    "else ADK's defaults."),
+        option("--metrics", section=JUDGE, callback=_names, metavar="A,B",
+               help="Only these metrics of the config; the others are reported as skipped."),
+        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--judge", section=JUDGE, metavar="MODEL", help="The model that judge metrics ask."),
+        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
+               help="Score exactly as google-adk does, known weaknesses included."),
+        option("--print_detailed_results", "--details", "details", section=SHOW, is_flag=True,
+               help="Show every case in full, not only those that did not pass (also: -v)."),
+        option("--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH",
+               help="Also write this report, for example json=out.json; - is stdout; may be repeated."),
+        option("--format", "format_", section=SHOW, metavar="NAME",
+               help="Write this report to stdout, and nothing else: the same as --report NAME=-"),
+        option("--only-different", section=SHOW, is_flag=True,
+               help="With several agents: only cases on which they differ."),
+        option("--log_level", section=ADK, metavar="LEVEL",
+               type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
+               help="Show what libraries log, from this level on, on stderr."),
+        option("--eval_storage_uri", section=ADK, metavar="URI", help="Not in this version: gs:// is refused."),
+        common_options,
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("eval", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("words", nargs=-1, metavar="[AGENT] [SET[:CASE,CASE]]...")
+@_eval_options
+@click.pass_context
+def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
+    r"""Run eval sets against an agent and judge what it did.
+
+    AGENT is a folder or file, a module (pkg.agent), module:attribute, or `replay`, which plays the
+    recorded conversation back. SET is a file (JSON or YAML), a folder of them, or the id of a set in
+    the agent's folder; `file.json:case_1,case_2` runs only these cases. What is left out comes from
+    proctor.toml or [tool.proctor] of pyproject.toml.
+
+    \b
+    Exit codes: 0 every case passed, 1 a case failed, 2 nothing was run,
+    3 something could not be computed, 4 inconclusive.
+    """
+    if given.pop("watch"):
+        from proctor.cli.watch import watch
+
+        ctx.exit(watch(words, given))
+    from proctor.cli.evaluation import run_and_show
+
+    ctx.exit(run_and_show(words, given))

@@ -1,0 +1,82 @@
+"""The group of commands: each is imported when it is called, and a name that is not there gets the closest one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from proctor.cli.common import begin
+from proctor.cli.failures import exit_code_of
+from proctor.errors import did_you_mean
+from proctor.registry import load_object
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "eval": ("proctor.cli.eval:eval_command", "Run eval sets against an agent and judge what it did."),
+    "check": ("proctor.cli.check:check", "Say what is wrong in eval sets, configs and scenarios."),
+    "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON or YAML."),
+    "migrate": ("proctor.cli.migrate:migrate", "Bring an old eval file into today's format."),
+    "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
+    "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),
+}
+"""Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
+
+LATER = frozenset(
+    {"runs", "show", "resume", "score", "compare", "export", "web", "record", "bless", "adopt", "eval-set"}
+)
+"""Commands of later versions: known by name, so that typing one is told apart from a slip."""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and imports one only to run it or to show its help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order they are listed."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command `cmd_name`; `None` when there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = load_object(COMMANDS[cmd_name][0])
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a name that is not there is a usage error that helps."""
+        name = args[0].replace("_", "-")
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if name in LATER:
+            raise click.UsageError(
+                f"{args[0]!r} is not in this version. There is: {', '.join(COMMANDS)}.", ctx
+            )
+        hint = did_you_mean(name, COMMANDS) or f" There is: {', '.join(COMMANDS)}."
+        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
+
+    def main(  # type: ignore[override]  # click overloads it by a flag; this one honours the flag all the same
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; whatever is raised becomes a message and an exit code, as `failures` says."""
+        begin()
+        try:
+            code = super().main(args, prog_name, standalone_mode=False, **extra)
+        except BaseException as error:  # the last door: nothing may leave as a traceback or as exit 1
+            if not standalone_mode:
+                raise
+            code = exit_code_of(error)
+        if not standalone_mode:
+            return code
+        raise SystemExit(code if isinstance(code, int) else 0)

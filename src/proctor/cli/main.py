@@ -1,0 +1,61 @@
+"""The door: `proctor` and `python -m proctor`."""
+
+from __future__ import annotations
+
+import click
+
+from proctor.cli.common import common_options
+from proctor.cli.lazy import LazyGroup
+from proctor.cli.process import leave, own_streams
+
+CONTEXT = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    # ADK spells options with underscores; both spellings are the same option.
+    "token_normalize_func": lambda name: name.replace("_", "-"),
+}
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"proctor {version('proctor')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings=CONTEXT, invoke_without_command=True)
+@click.option(
+    "--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version."
+)
+@common_options
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    r"""Evaluate AI agents: replay recorded conversations, judge what the agent did, show why.
+
+    \b
+    Start here:
+      proctor init my_project       a sample agent, an eval set, a config: ready to run
+      proctor eval AGENT EVAL_SET   run the eval set against the agent
+
+    `proctor COMMAND --help` explains a command. Settings in proctor.toml or [tool.proctor] of
+    pyproject.toml make a bare `proctor eval` work.
+
+    \b
+    Exit codes: 0 passed, 1 failed, 2 usage or set-up error (nothing was run),
+    3 error, 4 inconclusive, 130 interrupted, 143 terminated.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main() -> None:
+    """Run the command line and end the process, whatever threads an agent has left behind."""
+    own_streams()
+    try:
+        cli.main(prog_name="proctor")
+    except SystemExit as done:
+        code = done.code if isinstance(done.code, int) else 3
+    else:
+        code = 3  # unreachable: cli.main always exits; were it not to, that must not look like success
+    leave(code)

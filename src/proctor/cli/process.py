@@ -1,0 +1,114 @@
+"""This process's standard streams and its end."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn, TextIO
+
+_LAST_WORDS = 2.0  # seconds that exit handlers may take while threads are still at work
+
+
+class PatientStream(io.TextIOWrapper):
+    """A standard stream that survives its reader: once nobody reads (`| head`), what is written goes nowhere.
+
+    Characters that the terminal's encoding lacks are written as escapes instead of raising.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        raw = os.fdopen(descriptor, "wb", closefd=False)
+        line_by_line = os.isatty(descriptor)
+        super().__init__(
+            raw,
+            encoding=_encoding(),
+            errors="backslashreplace",
+            line_buffering=line_by_line,
+            write_through=False,
+        )
+
+    def write(self, text: str) -> int:
+        """Write `text`; nothing is raised when the reader is gone."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            self._let_go()
+            return len(text)
+
+    def flush(self) -> None:
+        """Send what is buffered; nothing is raised when the reader is gone."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _encoding() -> str:
+    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
+
+
+def own_streams() -> None:
+    """Give this process a stdout of its own: a copy that no code under test can close or write to by its number."""
+    sys.stdout = PatientStream(_copy_of(1))
+    sys.stderr = PatientStream(_copy_of(2))
+
+
+def _copy_of(descriptor: int) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:  # it was closed before we started
+        return os.open(os.devnull, os.O_WRONLY)
+
+
+@contextmanager
+def stdout_is_ours() -> Iterator[TextIO]:
+    """Give the stdout that reports go to; whatever else prints meanwhile (an agent, its tools) goes to stderr."""
+    ours = sys.stdout
+    if not isinstance(ours, PatientStream):  # under a test runner: there is no real stdout to guard
+        sys.stdout = sys.stderr
+        try:
+            yield ours
+        finally:
+            sys.stdout = ours
+        return
+    ours.flush()
+    _divert(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        yield ours
+    finally:
+        sys.stdout = ours
+        _divert(ours.fileno(), 1)
+
+
+def _divert(source: int, target: int) -> None:
+    with suppress(OSError):  # stderr is closed: then so is what the agent prints
+        os.dup2(source, target)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with `code` now, even where an agent has left threads that never end."""
+    flush_streams()
+    if threading.active_count() > 1:
+        farewell = threading.Thread(target=atexit._run_exitfuncs, daemon=True)  # noqa: SLF001  (no public way)
+        farewell.start()
+        farewell.join(_LAST_WORDS)
+        flush_streams()
+        os._exit(code)
+    sys.exit(code)
+
+
+def flush_streams() -> None:
+    """Send what is buffered, whoever still listens."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # closed or full: there is nowhere to say so
+            stream.flush()

@@ -1,0 +1,110 @@
+"""What `proctor eval` was asked to run: the command line over the project's settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import SetupError
+from proctor.settings import Settings
+
+_SET_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which agents run which sets."""
+
+    agents: list[str]
+    sets: list[str]
+
+
+def who_and_what(
+    words: Sequence[str], agents: Sequence[str], sets: Sequence[str], settings: Settings
+) -> Request:
+    """Tell agents from sets.
+
+    `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
+    agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
+    id of a set in that agent's folder. Whatever is not said comes from the settings.
+
+    Raises:
+        SetupError: no agent, or no set, is named anywhere.
+    """
+    rest = list(words)
+    chosen = list(agents)
+    if not chosen and rest and not _is_set(rest[0], settings):
+        chosen = [rest.pop(0)]
+    chosen = chosen or list(settings.agent)
+    asked = [*rest, *sets] or list(settings.sets)
+    if not chosen:
+        raise SetupError(_no_agent(rest))
+    if not asked:
+        raise SetupError(
+            f"No eval set to run against {chosen[0]}: give one after the agent (proctor eval AGENT SET), "
+            f"with --set, or as `sets` in proctor.toml."
+        )
+    return Request(chosen, asked)
+
+
+def _no_agent(rest: Sequence[str]) -> str:
+    where = (
+        "give one before the eval set (proctor eval AGENT SET), with --agent, or as `agent` in proctor.toml"
+    )
+    if rest:
+        return f"{rest[0]} is an eval set, and no agent is named: {where}."
+    return f"Nothing to run: no agent is named, and no settings were found. Either {where}, or start with `proctor init`."
+
+
+def _is_set(word: str, settings: Settings) -> bool:
+    path = Path(selected_path(word))
+    if path.suffix.lower() in _SET_SUFFIXES:
+        return True  # never an agent
+    if not settings.agent:
+        return False
+    if path.is_dir():
+        return not _holds_agent(path) and any(file.suffix.lower() in _SET_SUFFIXES for file in path.iterdir())
+    return any((Path(agent) / f"{path}.evalset.json").is_file() for agent in settings.agent)
+
+
+def _holds_agent(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("__init__.py", "agent.py"))
+
+
+def selected_path(selector: str) -> str:
+    """Return the file, folder or id of `file:case_1,case_2` (the colon of a Windows drive is part of the path)."""
+    start = 2 if selector[1:3] in {":\\", ":/"} else 0
+    colon = selector.find(":", start)
+    return selector if colon < 0 else selector[:colon]
+
+
+def first_given(*values: Any) -> Any:
+    """Return the first value that was given at all."""
+    return next((value for value in values if value is not None), None)
+
+
+def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the keyword arguments of `proctor.api.evaluate`: what was given, else the settings, else its defaults."""
+    wanted: dict[str, Any] = {
+        name: first_given(given.get(name), getattr(settings, name))
+        for name in (
+            "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
+            "compat", "setup", "teardown", "judge", "store",
+        )
+    }  # fmt: skip
+    wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
+    for name in ("limit", "no_judge", "keep_going", "allow_duplicate_ids", "fail_fast", "tags"):
+        wanted[name] = given.get(name) or None
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def prepare_process(settings: Settings) -> None:
+    """Let modules of the project be imported, and set the environment that its settings ask for."""
+    folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
+    sys.path[:0] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    for name, value in settings.env.items():
+        os.environ.setdefault(name, value)
