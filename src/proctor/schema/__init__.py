@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
-    "base": "PathError WireModel to_adk_json unknown_keys",
+    "base": "PathError WireModel plain_data unknown_keys",
     "content": (
         "Blob CodeExecutionResult Content ExecutableCode FileData FunctionCall FunctionResponse FunctionResponseBlob"
         " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"
@@ -37,6 +37,7 @@ _WHERE = {
         " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"
     ),
     "legacy": "convert_cases convert_turns",
+    "writing": "to_adk_json",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

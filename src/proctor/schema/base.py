@@ -11,8 +11,16 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Annotated, Any, Self
 
-from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+)
+from pydantic.alias_generators import to_camel, to_snake
 from pydantic_core import PydanticCustomError
 
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138, as milliseconds March 1973
@@ -33,6 +41,18 @@ class PathError(ValueError):
         self.message = message
 
 
+def _refuse_second_spelling(key: str, info: ValidationInfo) -> str:
+    """Unknown keys only: a field that came under its other spelling already is a mistake, and would be lost on writing."""
+    snake = key if key.islower() else to_snake(key)
+    if snake in info.data and key in (snake, to_camel(snake)):
+        raise PydanticCustomError(
+            "given_twice",
+            "expected {field} once, got it in both spellings ({snake} and {camel})",
+            {"field": snake, "snake": snake, "camel": to_camel(snake)},
+        )
+    return key
+
+
 class WireModel(BaseModel):
     """Base of every model that is read from or written to a file of the format.
 
@@ -51,6 +71,8 @@ class WireModel(BaseModel):
         val_json_bytes="base64",
         defer_build=True,
     )
+    # costs nothing where there are no unknown keys
+    __pydantic_extra__: dict[Annotated[str, AfterValidator(_refuse_second_spelling)], Any]
 
     def __init__(self, /, **data: Any) -> None:
         try:
@@ -77,6 +99,12 @@ class WireModel(BaseModel):
                     raise
             return super().model_validate(plain, **options)
         return super().model_validate(obj, **options)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Only what is there: most fields of most objects are null."""
+        for name, value in super().__repr_args__():
+            if value is not None:
+                yield name, value
 
 
 def plain_data(value: Any) -> Any:
@@ -184,14 +212,3 @@ Timestamp = Annotated[float, BeforeValidator(_read_timestamp)]
 
 NULL_IS_EMPTY_LIST = _null_is_empty(list)
 NULL_IS_EMPTY_DICT = _null_is_empty(dict)
-
-
-def to_adk_json(model: BaseModel, *, full: bool = False) -> str:
-    """The text of a file as ADK writes it: two-space indent, snake_case, non-ASCII kept, no newline at the end.
-
-    Fields that are unset, null or equal to their default are left out, as in eval sets; `full` writes every field, as
-    in results and migrated files.
-    """
-    if full:
-        return model.model_dump_json(indent=2)
-    return model.model_dump_json(indent=2, exclude_unset=True, exclude_defaults=True, exclude_none=True)

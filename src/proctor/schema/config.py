@@ -31,14 +31,16 @@ def _read_criterion(value: Any) -> float | BaseCriterion:
 def _read_threshold(value: float | str) -> float:
     # through the model, so that a bare number and a stated `threshold` accept and refuse the same
     try:
-        return BaseCriterion(threshold=value).threshold  # type: ignore[arg-type]
+        return BaseCriterion.model_validate({"threshold": value}).threshold
     except ValueError:
         raise PydanticCustomError(
-            "threshold", "expected a number (the threshold) or an object with `threshold`, got {value!r}", {"value": value}
+            "threshold",
+            "expected a number (the threshold) or an object with `threshold`, got {value}",
+            {"value": repr(value)},
         ) from None
 
 
-Criterion = Annotated[float | SerializeAsAny[BaseCriterion], PlainValidator(_read_criterion)]
+Criterion = Annotated[float | SerializeAsAny[BaseCriterion], PlainValidator(_read_criterion, json_schema_input_type=float | BaseCriterion)]
 
 
 class CodeConfig(WireModel):
@@ -157,7 +159,7 @@ class EvalConfig(WireModel):
 
     def criterion_for(self, metric_name: str) -> BaseCriterion | None:
         """The criterion of a metric, also where the config gives a bare number; None: it is not named."""
-        value = self.criteria.get(str(PrebuiltMetrics(metric_name).value) if isinstance(metric_name, PrebuiltMetrics) else metric_name)
+        value = self.criteria.get(metric_name)
         return BaseCriterion(threshold=value) if isinstance(value, int | float) else value
 
     def eval_metrics(self) -> list[EvalMetric]:

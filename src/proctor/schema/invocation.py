@@ -62,23 +62,22 @@ class InvocationEvents(WireModel):
     invocation_events: Annotated[list[InvocationEvent], NULL_IS_EMPTY_LIST] = []
 
 
-_OLDER_KEYS = frozenset(
-    name for names in ("tool_uses toolUses", "tool_responses toolResponses", "intermediate_responses intermediateResponses")
-    for name in names.split()
+_OLDER_KEYS = (
+    "tool_uses", "toolUses", "tool_responses", "toolResponses", "intermediate_responses", "intermediateResponses"
 )
 
 
 def _intermediate_kind(value: Any) -> str | None:
     """Which of the two forms `value` is; None for a mixture of both. A key that is null does not count."""
-    if isinstance(value, InvocationEvents):
-        return "invocation_events"
-    if not isinstance(value, dict):
-        return "intermediate_data"
-    events = "invocation_events" in value or "invocationEvents" in value
-    older = any(value.get(key) is not None for key in _OLDER_KEYS & value.keys())
-    if events and older:
-        return None if (value.get("invocation_events") or value.get("invocationEvents")) is not None else "intermediate_data"
-    return "invocation_events" if events else "intermediate_data"
+    if isinstance(value, dict):
+        has_events = "invocation_events" in value or "invocationEvents" in value
+        if not has_events:
+            return "intermediate_data"
+        if len(value) == 1 or all(value.get(key) is None for key in _OLDER_KEYS):
+            return "invocation_events"
+        no_events = value.get("invocation_events") is None and value.get("invocationEvents") is None
+        return "intermediate_data" if no_events else None
+    return "invocation_events" if isinstance(value, InvocationEvents) else "intermediate_data"
 
 
 AnyIntermediateData = Annotated[
