@@ -15,7 +15,7 @@ ARGS ?=
 .PHONY: demo test lint format bench adk help-snapshots lock clean
 
 demo: $(VENV)/.run
-	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(ARGS)
