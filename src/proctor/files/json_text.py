@@ -1,0 +1,136 @@
+"""Bytes to text to value: strict JSON at C speed, and what people write instead of JSON when strict reading fails.
+
+Read: UTF-8, with or without a byte-order mark; `#` and `//` comments and trailing commas, with a warning. Refused with
+their place: other encodings, NaN and Infinity, numbers too large to hold, half characters, NUL, nesting beyond 200 levels.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import from_json
+
+from proctor.errors import EvalFileError
+from proctor.files.base import Place, Problem, SourceText, file_error
+from proctor.files.scan import scan
+
+_BOM = codecs.BOM_UTF8
+_OTHER_ENCODINGS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+# Digits become 0, E becomes e, + goes: then an exponent of three digits is "0e000", whatever it was.
+_NUMBERS_ALIKE = bytes.maketrans(b"123456789E", b"000000000e")
+_MAYBE = (b"NaN", b"Infinity", b"\\u0000")
+
+
+@dataclass(slots=True)
+class JsonText:
+    """A text that has been read as JSON.
+
+    `source.text` is the text as it stands in the file; `data` is strict JSON of the same length in characters (comments
+    blanked). `has_comments`: rewriting the file would lose them.
+    """
+
+    source: SourceText
+    data: bytes
+    value: Any
+    warnings: list[Problem] = field(default_factory=list)
+    has_comments: bool = False
+
+
+def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
+    """Read the bytes of one document. `source` is given where the text is a part of a larger one.
+
+    Raises:
+        EvalFileError: the bytes are not UTF-8, or the text is not JSON even with comments and trailing commas blanked.
+    """
+    text = decode(data, name)
+    strict = data[len(_BOM) :] if data.startswith(_BOM) else data
+    source = source or SourceText(name, text)
+    try:
+        value = from_json(strict, allow_inf_nan=False)
+    except ValueError as error:
+        return _parse_tolerantly(source, error)
+    if is_suspect(strict):
+        found = scan(source)
+        if found.broken:
+            raise file_error(found.problems)
+    return JsonText(source, strict, value)
+
+
+def _parse_tolerantly(source: SourceText, cause: ValueError) -> JsonText:
+    found = scan(source)
+    if found.broken:
+        raise file_error(found.problems) from None
+    data = blanked(source.text, found.blanks).encode()
+    try:
+        value = from_json(data, allow_inf_nan=False)
+    except ValueError as error:  # a rule of the fast parser that the scanner does not know
+        raise file_error([unexplained(source, error if found.blanks else cause)]) from None
+    return JsonText(source, data, value, found.problems, found.has_comments)
+
+
+def unexplained(source: SourceText, error: ValueError) -> Problem:
+    """The fast parser's own words, for what the scanner finds nothing wrong with."""
+    place = re.search(r" at line (\d+) column (\d+)$", str(error))
+    line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+    message = str(error)[: place.start()] if place else str(error)
+    first = source.first
+    at = Place(first.line + line - 1, column + (first.column - 1 if line == 1 else 0))
+    return Problem("error", source.name, *at, "", f"not readable as JSON: {message}")
+
+
+def blanked(text: str, blanks: list[tuple[int, int]]) -> str:
+    """The text with each (start, end) replaced by as many spaces, so that places stay right."""
+    pieces: list[str] = []
+    last = 0
+    for start, end in sorted(blanks):
+        pieces += text[last:start], " " * (end - start)
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of a file.
+
+    Raises:
+        EvalFileError: the bytes are not UTF-8; the message has the byte offset as well as line and column.
+    """
+    for bom, encoding in _OTHER_ENCODINGS:
+        if data.startswith(bom):
+            raise _not_utf8(name, data, 0, f"the file is {encoding}")
+    if (nul := data.find(0)) >= 0:
+        raise _not_utf8(name, data, nul, "the file holds NUL bytes: UTF-16 without a mark, or not a text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The codec counts from after the byte-order mark.
+        offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
+        raise _not_utf8(name, data, offset, f"byte 0x{data[offset]:02X} is not UTF-8") from None
+
+
+def _not_utf8(name: str, data: bytes, offset: int, message: str) -> EvalFileError:
+    before = data[:offset].decode("utf-8-sig", "replace")
+    place = SourceText(name, before).place(len(before))
+    hint = "save the file as UTF-8"
+    return file_error([Problem("error", name, *place, "", f"{message}, at byte offset {offset}", hint)])
+
+
+def is_suspect(data: bytes) -> bool:
+    """Whether the bytes *may* hold what the fast parser lets pass and we refuse: NaN, Infinity, 1e999, NUL.
+
+    Cheap, and wrong on the safe side: a text that speaks of NaN is looked at again.
+    """
+    if any(word in data for word in _MAYBE):
+        return True
+    alike = data.translate(_NUMBERS_ALIKE, b"+")
+    return b"0e000" in alike or _LONG_NUMBER in alike
+
+
+_LONG_NUMBER = b"0" * 300

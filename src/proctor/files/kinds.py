@@ -1,0 +1,141 @@
+"""What a document is, told by its content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+from pydantic.alias_generators import to_snake
+
+from proctor.files.base import shown
+from proctor.files.explain import kind_of, near_key
+
+
+class Kind(str, Enum):
+    """The documents of the format; the value is how a message names one."""
+
+    EVAL_SET = "eval set"
+    EVAL_CASE = "eval case"
+    CASE_LIST = "list of eval cases"
+    OLD_TURNS = "old test file (a list of turns)"
+    OLD_CASES = "old eval set (a list of cases)"
+    CONFIG = "eval config"
+    SCENARIOS = "conversation scenarios"
+    SESSION_INPUT = "session input"
+    RESULT = "eval set result"
+    UNKNOWN = "unknown document"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+SETS = (Kind.EVAL_SET, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+"""Kinds that hold cases."""
+
+CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
+_SET_KEYS = ("eval_set_id", "eval_cases", "name", "description", "creation_timestamp")
+_CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
+_ID_MARKS = frozenset({"eval_id", "eval_case_id"})
+_CASE_LISTS = ("test_cases", "tests", "cases", "evals", "evaluations", "test_scenarios", "examples", "samples")
+
+
+def kind(value: Any) -> Kind:
+    """What the document `value` is; UNKNOWN when none of its keys tells."""
+    if isinstance(value, list):
+        return _kind_of_list(value)
+    if not isinstance(value, dict):
+        return Kind.UNKNOWN
+    keys = {to_snake(key) for key in value if isinstance(key, str)}
+    for marks, found in _MARKS:
+        if keys & marks:
+            return found
+    if keys & _CASE_MARKS:
+        return Kind.EVAL_CASE
+    if {"app_name", "user_id"} <= keys or keys == {"app_name"} or "state" in keys and keys & {"app_name", "user_id"}:
+        return Kind.SESSION_INPUT
+    return Kind.UNKNOWN
+
+
+# The first that fits counts: a result has an `eval_set_id`, too.
+_MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
+    (frozenset({"eval_set_result_id", "eval_case_results"}), Kind.RESULT),
+    (frozenset({"eval_cases"}), Kind.EVAL_SET),
+    (frozenset({"scenarios"}), Kind.SCENARIOS),
+    (frozenset(CONFIG_KEYS), Kind.CONFIG),
+)
+
+
+def _kind_of_list(items: list[Any]) -> Kind:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return Kind.UNKNOWN
+    keys = {to_snake(key) for key in first if isinstance(key, str)}
+    if "data" in keys and keys & {"name", "initial_session"}:
+        return Kind.OLD_CASES
+    if "query" in keys or "expected_tool_use" in keys:
+        return Kind.OLD_TURNS
+    if keys & {"conversation", "conversation_scenario"} or keys & _ID_MARKS:
+        return Kind.CASE_LIST
+    return Kind.UNKNOWN
+
+
+def describe(value: Any) -> tuple[str, str]:
+    """For a document that is none of ours: what it looks like, and what to do."""
+    if isinstance(value, list):
+        return _describe_list(value)
+    if not isinstance(value, dict):
+        return f"a document that is {kind_of(value)}", "an eval set is an object with `eval_set_id` and `eval_cases`"
+    if not value:
+        return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
+    if slip := _slip(value):
+        return f"an object with {_listed(value)}", f"is `{slip[0]}` meant to be `{slip[1]}`?"
+    for key in value:
+        if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
+            return f"an object with {_listed(value)}", _other_layout(key, value[key])
+    hint = _known_strangers(value) or "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`"
+    return f"an object with {_listed(value)}", hint
+
+
+def _describe_list(items: list[Any]) -> tuple[str, str]:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
+            "a list of turns has objects with `query`; an eval set is an object with `eval_cases`"
+        )
+    return f"a list of objects with {_listed(first)}", (
+        "neither turns of the old format (`query`) nor its cases (`name` and `data`): another tool's layout"
+    )
+
+
+def _slip(value: dict[str, Any]) -> tuple[str, str] | None:
+    for key in value:
+        near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
+        if near and to_snake(key) != near:
+            return key, near
+    return None
+
+
+def _other_layout(key: str, items: list[Any]) -> str:
+    first = next((item for item in items if isinstance(item, dict)), {})
+    inside = f" (its `{key}` have {_listed(first)})" if first else ""
+    return (
+        f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
+    )
+
+
+def _known_strangers(value: dict[str, Any]) -> str:
+    if "eval_results_by_eval_id" in value:
+        return "this is a report of trpc-agent, not a set"
+    if isinstance(value.get("metrics"), list):
+        return "this lists `metrics`; a config has `criteria`, an object of metric name and threshold"
+    if {"starting_prompt", "conversation_plan"} <= {to_snake(key) for key in value}:
+        return 'this is one scenario; a file of scenarios is `{"scenarios": [ … ]}`'
+    if {"events", "id"} <= value.keys():
+        return "this is a session; a set is made from sessions, it is not one"
+    return ""
+
+
+def _listed(keys: Iterable[str], limit: int = 5) -> str:
+    names = [shown(key, 30)[1:-1] for key in keys]
+    return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")
