@@ -32,7 +32,7 @@ STEPS = [
     ),
     Step(
         "A house to talk to: three files, one of them in google-adk's old format",
-        "eval examples/home_automation",
+        "eval examples/home_automation examples/home_automation",
     ),
     Step("Dice and primes: tool calls in any order", "eval examples/dice examples/dice/dice.evalset.json"),
     Step(
