@@ -1,0 +1,55 @@
+"""The contract of a report: runs in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TextIO, cast
+
+from proctor.registry import REPORTS
+from proctor.schema.verdict import RunResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """How much is shown, and on what; a report takes from it what it can use."""
+
+    verbose: bool = False
+    """Every case, every failing trial, nothing shortened."""
+    only_different: bool = False
+    """Of several agents: only the cases in which they differ."""
+    width: int | None = None
+    """Columns; `None` asks the terminal."""
+    color: bool | None = None
+    """`None` asks the terminal and `NO_COLOR`. Without colour not one escape sequence is written."""
+    symbols: bool | None = None
+    """Signs beyond ASCII; `None` asks the stream's encoding."""
+
+
+DEFAULTS = ReportOptions()
+
+
+class Report(Protocol):
+    """Writes what came of one run, or of several with one agent each, as text.
+
+    A report is made without arguments, keeps nothing between calls, and writes nothing that a terminal would obey
+    (`proctor.sanitize`) but what it draws itself.
+    """
+
+    needs_evidence: ClassVar[bool]
+    """Whether it shows the evidence of every trial, so that a run must keep all of it (`keep_evidence="all"`)."""
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out`, piece by piece; `out` is left open."""
+        ...
+
+
+def load_report(name: str) -> Report:
+    """Return the report called `name`: a built-in one or a plug-in's (a class, or an object that writes).
+
+    Raises:
+        UnknownNameError: there is none of that name.
+        SetupError: the plug-in cannot be loaded.
+    """
+    plugin = REPORTS.get(name)
+    return cast("Report", plugin() if isinstance(plugin, type) else plugin)

@@ -1,0 +1,177 @@
+"""What a case has to show for its outcome: for each turn that missed, the two sides and how they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.reports.blocks import Block, Note, Section, TextDifference, TrialEvidence
+from proctor.reports.cause import cause_of
+from proctor.reports.steps import LONGEST_CALL, state_of, steps_of
+from proctor.reports.words import elided, word_difference
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+
+_TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+
+
+def reason_of(case: CaseResult) -> str:
+    """Return in one sentence why the case ended as it did; empty for one that passed."""
+    if case.outcome is Outcome.PASSED:
+        return ""
+    if case.reason:
+        return case.reason
+    telling = next((metric for metric in deciding(case) if metric.outcome is case.outcome), None)
+    if telling is not None and telling.reason:
+        return telling.reason
+    failure = next((trial.failure for trial in case.trials if trial.failure), None)
+    if failure is not None:
+        return failure.cause
+    return f"{telling.name} gives no reason" if telling else ""
+
+
+def deciding(case: CaseResult) -> list[MetricVerdict]:
+    """Return the gating metrics that did not pass, in their order."""
+    return [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _TELLING]
+
+
+def warnings_of(case: CaseResult) -> list[str]:
+    """Return what is weak about the numbers of this case, each thing once."""
+    scores = (score for metric in case.metrics.values() for score in metric.per_trial if score)
+    found = (each.warning for score in scores for each in score.per_invocation if each.warning)
+    return list(dict.fromkeys(found))
+
+
+def evidence_of(
+    case: CaseResult, *, full: bool = False, longest_call: int = LONGEST_CALL
+) -> list[TrialEvidence]:
+    """Return what to show of a case that did not pass.
+
+    Of each metric that missed, and of each kind of failure, the first trial is taken: one good example says more than
+    five alike. Calls are shortened to about `longest_call` characters. `full` takes every such trial, and shortens
+    nothing.
+    """
+    limit = None if full else longest_call
+    trials = [TrialEvidence(number) for number in range(_trial_count(case))]
+    for metric in deciding(case):
+        missed = [(n, score) for n, score in enumerate(metric.per_trial) if score and _misses(metric, score)]
+        for number, score in missed if full else missed[:1]:
+            _add_metric(trials[number].sections, metric, score, limit)
+    for trial in _failed_trials(case, every=full):
+        turn = trial.failure.turn if trial.failure else None
+        if trial.failure:
+            _extend(trials[trial.number].sections, turn, [cause_of(trial.failure)])
+    if full:
+        _add_notes(trials, case)
+    shown = [trial for trial in trials if trial.sections]
+    for evidence in shown:
+        _in_order(evidence, case.trials)
+    return shown
+
+
+def _trial_count(case: CaseResult) -> int:
+    of_metrics = (len(metric.per_trial) for metric in case.metrics.values())
+    of_trials = (trial.number + 1 for trial in case.trials)
+    return max([1, *of_metrics, *of_trials])
+
+
+def _misses(metric: MetricVerdict, score: MetricScore) -> bool:
+    if score.failure is not None:
+        return True
+    return score.value is not None and metric.threshold is not None and score.value < metric.threshold
+
+
+def _failed_trials(case: CaseResult, *, every: bool) -> Iterator[TrialResult]:
+    """Trials that broke off; one of each cause is enough, unless every one is asked for."""
+    seen: set[str] = set()
+    for trial in case.trials:
+        if trial.failure and (every or trial.failure.cause not in seen):
+            seen.add(trial.failure.cause)
+            yield trial
+
+
+def _add_metric(
+    sections: list[Section], metric: MetricVerdict, score: MetricScore, limit: int | None
+) -> None:
+    """Append what one metric has to say about one trial."""
+    before = sum(len(section.blocks) for section in sections)
+    for turn, each in enumerate(score.per_invocation):
+        if metric.judge(each).outcome in _TELLING:
+            _extend(sections, turn, _of_turn(metric, each, limit))
+    overall = _drawn(score.details, limit)
+    if score.failure is not None:
+        overall.append(cause_of(score.failure))
+    _extend(sections, None, overall)
+    if sum(len(section.blocks) for section in sections) == before and (score.reason or metric.reason):
+        _extend(sections, None, [Note(metric.name, score.reason or metric.reason)])
+
+
+def _of_turn(metric: MetricVerdict, score: Score, limit: int | None) -> Iterator[Block]:
+    drawn = _drawn(score.details, limit)
+    yield from drawn
+    if score.reason and (limit is None or not drawn):
+        yield Note(metric.name, score.reason)
+    if score.warning:
+        yield Note("warning", score.warning)
+
+
+def _drawn(details: Mapping[str, Any] | None, limit: int | None) -> list[Block]:
+    """The details that every report understands (see `proctor.schema.score`), as blocks."""
+    found: list[Block] = []
+    if not details:
+        return found
+    if alignment := _dicts(details.get("alignment")):
+        found.append(steps_of(alignment, longest=limit))
+    if isinstance(text := details.get("text"), Mapping):
+        found.append(
+            _text(str(text.get("expected") or ""), str(text.get("actual") or ""), full=limit is None)
+        )
+    if (state := _dicts(details.get("state"))) and (difference := state_of(state, full=limit is None)).lines:
+        found.append(difference)
+    return found
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list: a metric that is not ours may have put anything there."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, Sequence) else []
+
+
+def _text(expected: str, actual: str, *, full: bool) -> TextDifference:
+    wanted, made = word_difference(expected, actual)
+    return TextDifference(wanted, made) if full else TextDifference(elided(wanted), elided(made))
+
+
+def _extend(sections: list[Section], turn: int | None, blocks: Iterable[Block]) -> None:
+    """Add blocks to the section of a turn; a section without any is not made."""
+    new = list(blocks)
+    found = next((section for section in sections if section.turn == turn), None)
+    if found is not None:
+        found.blocks += new
+    elif new:
+        sections.append(Section(turn, blocks=new))
+
+
+def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
+    """Say of every metric that did not apply why."""
+    evidence = next((trial for trial in trials if trial.sections), None)
+    silent = [
+        m for m in case.metrics.values() if m.gate and m.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}
+    ]
+    if evidence is not None and silent:
+        notes = [
+            Note(metric.outcome.value.replace("_", " "), f"{metric.name}: {metric.reason}")
+            for metric in silent
+        ]
+        _extend(evidence.sections, None, notes)
+
+
+def _in_order(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> None:
+    """Turns in their order with the user's words, then what concerns the trial as a whole."""
+    evidence.sections.sort(key=lambda section: (section.turn is None, section.turn or 0))
+    if not any(section.turn is not None for section in evidence.sections):
+        return
+    result = next((trial for trial in trials if trial.number == evidence.trial), None)
+    recorded = result.trial if result else None
+    for section in evidence.sections:
+        if recorded and section.turn is not None and section.turn < len(recorded.turns):
+            section.said = recorded.turns[section.turn].user_content.joined_text()

@@ -1,0 +1,56 @@
+"""The same case in several runs, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proctor.reports.summary import gating_metrics
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+
+@dataclass(slots=True)
+class Row:
+    """One case, and what came of it for each agent (`None`: that run does not have it)."""
+
+    label: str
+    cases: list[CaseResult | None]
+    metric: str = ""
+    """The metric whose score says most about this case: the first on which the agents differ, else the first."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the agents differ in outcome or in the shown score."""
+        return len({case and (case.outcome, _score(case, self.metric)) for case in self.cases}) > 1
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every agent passed."""
+        return all(case is not None and case.outcome is Outcome.PASSED for case in self.cases)
+
+
+def line_up(runs: Sequence[RunResult]) -> list[Row]:
+    """Return one row for each case, in the order in which the cases first appear."""
+    by_run = [{(case.eval_set_id, case.eval_id): case for case in run.cases} for run in runs]
+    keys = list(dict.fromkeys(key for cases in by_run for key in cases))
+    several_sets = len({eval_set_id for eval_set_id, _ in keys}) > 1
+    metrics = gating_metrics(runs)
+    rows = []
+    for eval_set_id, eval_id in keys:
+        cases = [found.get((eval_set_id, eval_id)) for found in by_run]
+        label = f"{eval_set_id}/{eval_id}" if several_sets else eval_id
+        rows.append(Row(label, cases, _telling_metric(cases, metrics)))
+    return rows
+
+
+def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:
+    used = [name for name in metrics if any(case and name in case.metrics for case in cases)]
+    for name in used:
+        if len({case and _score(case, name) for case in cases}) > 1:
+            return name
+    return used[0] if used else ""
+
+
+def _score(case: CaseResult, metric: str) -> float | None:
+    found = case.metrics.get(metric)
+    return found.score if found else None

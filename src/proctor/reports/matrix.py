@@ -1,0 +1,81 @@
+"""Several agents on the same cases, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.table import Column
+from rich.text import Text
+
+from proctor.reports.lineup import Row, line_up
+from proctor.reports.marks import WORDS
+from proctor.reports.page import STYLES, Page
+from proctor.reports.summary import score_text, short_names
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+MOST_ROWS = 50
+"""Rows in which all agents pass that are listed, unless every one is asked for."""
+
+
+class Matrix:
+    """Draws one table: a row for each case, a column for each agent, cells with sign and score."""
+
+    def __init__(
+        self, page: Page, runs: Sequence[RunResult], *, only_different: bool = False, verbose: bool = False
+    ) -> None:
+        self._page = page
+        self._runs = runs
+        self._rows = line_up(runs)
+        self._only_different = only_different
+        self._verbose = verbose
+        names = {row.metric for row in self._rows if row.metric}
+        self._short = short_names(sorted(names))
+
+    def draw(self) -> None:
+        """Draw rows that differ first, then those in which all failed, then the others."""
+        different = [row for row in self._rows if row.differs]
+        same = [row for row in self._rows if not row.differs]
+        shown = (
+            different if self._only_different else [*different, *sorted(same, key=lambda row: row.all_passed)]
+        )
+        quiet = [row for row in shown if row.all_passed and not row.differs]
+        hidden = 0 if self._verbose else max(0, len(quiet) - MOST_ROWS)
+        self._draw_table(shown[: len(shown) - hidden])
+        if hidden:
+            self._page.print(self._page.text(f"… {hidden} more on which all agree: passed", "dim"))
+        if self._only_different:
+            self._page.print(
+                self._page.text(f"{len(same)} of {len(self._rows)} cases are the same for all agents", "dim")
+            )
+
+    def _draw_table(self, rows: Sequence[Row]) -> None:
+        grid = self._page.grid(
+            Column(overflow="fold"), *(Column(overflow="fold") for _ in self._runs), Column(overflow="fold")
+        )
+        heads = [self._page.cut(run.agent, self._cell_width(), "bold") for run in self._runs]
+        grid.add_row(Text("case", "dim"), *heads, Text("score of", "dim"))
+        for row in rows:
+            cells = [self._cell(case, row.metric) for case in row.cases]
+            grid.add_row(
+                self._page.text(row.label), *cells, self._page.text(self._short.get(row.metric, ""), "dim")
+            )
+        grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs), "")
+        self._page.print(grid)
+
+    def _cell_width(self) -> int:
+        ids = max((cell_len(row.label) for row in self._rows), default=8)
+        return max(
+            10, (self._page.width - min(ids, self._page.width // 3) - 20) // max(1, len(self._runs)) - 2
+        )
+
+    def _cell(self, case: CaseResult | None, metric: str) -> Text:
+        if case is None:
+            return Text(f"{self._page.marks.rest} {WORDS[Outcome.NOT_RUN]}", "dim")
+        found = case.metrics.get(metric)
+        score = score_text(found.score, found.threshold) if found else ""
+        text = f"{self._page.marks.outcome(case.outcome)} {score or WORDS[case.outcome]}"
+        return Text(text, STYLES.get(case.outcome, "dim"))
+
+    def _total(self, run: RunResult) -> Text:
+        return Text(f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}", "dim")

@@ -1,0 +1,229 @@
+"""The table of cases on a terminal: failures first, the reason in the row, the evidence below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.table import Column
+from rich.text import Text
+
+from proctor.reports.drawing import INDENT, LABEL, EvidenceDrawing
+from proctor.reports.evidence import evidence_of, reason_of
+from proctor.reports.marks import WORDS
+from proctor.reports.page import STYLES, Page
+from proctor.reports.summary import against, by_attention, gating_metrics, score_text, short_names
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
+
+MOST_PASSING = 20
+"""Passing cases that are listed, unless every one is asked for."""
+MOST_EVIDENCE = 50
+"""Cases whose evidence is shown, unless all of it is asked for; the reason is in every row."""
+
+_LEAST_FOR_REASON = 44
+_MOST_OF_PAGE_FOR_IDS = 0.4
+
+
+@dataclass(slots=True)
+class Layout:
+    """Where the columns stand; the same for every row."""
+
+    outcome: int
+    case: int
+    trials: int
+    metrics: list[str] = field(default_factory=list)
+    """Metrics with a column of their own: all that decide, or none where they do not fit."""
+    widths: list[int] = field(default_factory=list)
+    reason: int = 0
+    """Columns for the reason; 0: it stands below the row."""
+    thresholds: dict[str, float | None] = field(default_factory=dict)
+    """Thresholds that are the same in all cases, by metric."""
+
+
+class CaseRows:
+    """Draws the cases of one run."""
+
+    def __init__(self, page: Page, run: RunResult, *, verbose: bool = False) -> None:
+        self._page = page
+        self._verbose = verbose
+        self._several_sets = len({case.eval_set_id for case in run.cases}) > 1
+        self._cases = by_attention(run.cases)
+        self._layout = self._lay_out(run)
+        self._evidence_left = len(self._cases) if verbose else MOST_EVIDENCE
+
+    def draw(self, *, failures_only: bool = False) -> None:
+        """Draw the heading and every row; of many passing cases only the first."""
+        if not failures_only:
+            self._draw_heading()
+        passing = [case for case in self._cases if not _needs_attention(case)]
+        for case in self._cases:
+            if _needs_attention(case):
+                self._draw_row(case)
+                self._draw_evidence(case)
+        if failures_only:
+            return
+        shown = passing if self._verbose else passing[:MOST_PASSING]
+        for case in shown:
+            self._draw_row(case)
+        self._draw_rest(passing[len(shown) :])
+
+    # --- columns ---------------------------------------------------------------------------------------------------
+
+    def _lay_out(self, run: RunResult) -> Layout:
+        ids = max((cell_len(self._label(case).plain) for case in self._cases), default=0)
+        layout = Layout(
+            outcome=2 + max((len(WORDS[case.outcome]) for case in self._cases), default=0),
+            case=max(4, min(ids, int(self._page.width * _MOST_OF_PAGE_FOR_IDS))),
+            trials=max([len("trials"), *(len(self._strip(case)) for case in self._cases)])
+            if run.num_runs > 1
+            else 0,
+        )
+        room = (
+            self._page.width
+            - 2
+            - layout.outcome
+            - layout.case
+            - 4
+            - (layout.trials + 2 if layout.trials else 0)
+        )
+        names = gating_metrics([run])
+        widths = [max(map(len, _heading(short).split()), default=0) for short in short_names(names).values()]
+        if sum(widths) + 2 * len(widths) <= room:
+            layout.metrics, layout.widths = names, [max(width, 5) for width in widths]
+            room -= sum(layout.widths) + 2 * len(layout.widths)
+        layout.reason = room if room >= _LEAST_FOR_REASON else 0
+        layout.thresholds = _common_thresholds(run, names)
+        return layout
+
+    def _columns(self) -> list[Column]:
+        layout = self._layout
+        columns = [Column(width=layout.outcome, no_wrap=True), Column(width=layout.case, overflow="fold")]
+        if layout.trials:
+            columns.append(Column(width=layout.trials, no_wrap=True))
+        columns += [Column(width=width, justify="right", vertical="top") for width in layout.widths]
+        if layout.reason:
+            columns.append(Column(overflow="fold", max_width=layout.reason))
+        return columns
+
+    def _draw_heading(self) -> None:
+        layout = self._layout
+        if not layout.metrics and not layout.trials:
+            return
+        names = short_names(layout.metrics)
+        heads = [Text(_heading(name), "dim") for name in names.values()]
+        grid = self._page.grid(*self._columns())
+        for column in grid.columns:
+            column.vertical = "bottom"
+            column.no_wrap = False
+        trials = [Text("trials", "dim")] if layout.trials else []
+        grid.add_row(
+            "", Text("case", "dim"), *trials, *(self._page.text(head.plain, "dim") for head in heads)
+        )
+        needed = [layout.thresholds.get(name) for name in layout.metrics]
+        if any(each is not None for each in needed):
+            limits = [f"{self._page.marks.at_least} {each:g}" if each is not None else "" for each in needed]
+            grid.add_row("", "", *([""] if layout.trials else []), *(Text(limit, "dim") for limit in limits))
+        self._page.print(grid)
+
+    # --- rows ------------------------------------------------------------------------------------------------------
+
+    def _label(self, case: CaseResult) -> Text:
+        style = "bold" if _needs_attention(case) else ""
+        label = self._page.text(case.eval_id, style)
+        if self._several_sets:
+            label = Text.assemble(self._page.text(f"{case.eval_set_id}/", "dim"), label)
+        return label
+
+    def _strip(self, case: CaseResult) -> Text:
+        strip = Text()
+        for sign in self._page.marks.strip([trial.outcome for trial in case.trials]):
+            outcome = next((o for o, mark in self._page.marks.trials.items() if mark == sign), None)
+            strip.append(sign, STYLES.get(outcome, "dim") if outcome else "dim")
+        return strip
+
+    def _draw_row(self, case: CaseResult) -> None:
+        layout, reason = self._layout, reason_of(case)
+        style = STYLES.get(case.outcome, "dim")
+        cells = [
+            Text(f"{self._page.marks.outcome(case.outcome)} {WORDS[case.outcome]}", style),
+            self._label(case),
+        ]
+        if layout.trials:
+            cells.append(self._strip(case))
+        cells += [self._score(case.metrics.get(name)) for name in layout.metrics]
+        if layout.reason:
+            cells.append(self._page.prose(reason))
+        grid = self._page.grid(*self._columns())
+        grid.add_row(*cells)
+        self._page.print(grid)
+        if reason and not layout.reason:
+            self._page.print(self._page.prose(reason), indent=INDENT)
+
+    def _score(self, metric: MetricVerdict | None) -> Text:
+        rest = Text(self._page.marks.rest, "dim")
+        if metric is None or metric.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}:
+            return rest
+        if metric.score is None:
+            return Text(self._page.marks.outcome(metric.outcome), STYLES.get(metric.outcome, "dim"))
+        missed = metric.outcome is not Outcome.PASSED
+        return Text(
+            score_text(metric.score, metric.threshold), STYLES.get(metric.outcome, "") if missed else ""
+        )
+
+    def _draw_evidence(self, case: CaseResult) -> None:
+        if self._evidence_left <= 0:
+            self._evidence_left -= 1
+            return
+        self._evidence_left -= 1
+        self._draw_scores(case)
+        drawing = EvidenceDrawing(self._page, reason=reason_of(case), trials=len(case.trials))
+        drawing.draw(evidence_of(case, full=self._verbose, longest_call=drawing.column))
+        self._page.print()
+
+    def _draw_scores(self, case: CaseResult) -> None:
+        """What else missed, beside its threshold; and all other scores where they have no columns."""
+        reason = reason_of(case)
+        others = [metric for metric in case.metrics.values() if metric.gate and metric.name not in reason]
+        told = [
+            self._page.text(f"{metric.name} {against(metric, self._page.marks)}", _metric_style(metric))
+            for metric in others
+            if not self._layout.metrics or metric.outcome is Outcome.FAILED
+        ]
+        if not told:
+            return
+        grid = self._page.grid(Column(width=LABEL - 2), Column(overflow="fold"))
+        grid.add_row(Text("scores", "dim"), self._page.joined(told))
+        self._page.print(grid, indent=INDENT)
+
+    def _draw_rest(self, hidden: Sequence[CaseResult]) -> None:
+        if self._evidence_left < 0:
+            self._page.print(
+                self._page.text(f"… the evidence of {-self._evidence_left} more cases: -v shows it", "dim")
+            )
+        for outcome in Outcome:
+            count = sum(case.outcome is outcome for case in hidden)
+            if count:
+                mark = self._page.marks.outcome(outcome)
+                self._page.print(self._page.text(f"{mark} … {count} more {WORDS[outcome]}", "dim"))
+
+
+def _needs_attention(case: CaseResult) -> bool:
+    return case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+
+
+def _metric_style(metric: MetricVerdict) -> str:
+    return "dim" if metric.outcome is Outcome.PASSED else STYLES.get(metric.outcome, "dim")
+
+
+def _heading(name: str) -> str:
+    """A metric's name as words, so that it wraps."""
+    return name.replace("_", " ")
+
+
+def _common_thresholds(run: RunResult, names: Sequence[str]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for name in names:
+        stated = {metric.threshold for case in run.cases if (metric := case.metrics.get(name))}
+        found[name] = stated.pop() if len(stated) == 1 else None
+    return found

@@ -1,0 +1,198 @@
+"""Two trajectories side by side, one line a step, as the metric aligned them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from proctor.reports.blocks import Kind, LeftOut, Piece, Pieces, StateDifference, StateLine, StepLine, Steps
+
+LONGEST_VALUE = 48
+LONGEST_CALL = 64
+"""Characters of a call above which its unchanged arguments give way to `…`."""
+
+_KINDS = {
+    "matched": Kind.SAME,
+    "differs": Kind.DIFFERS,
+    "missing": Kind.MISSING,
+    "extra": Kind.EXTRA,
+    "moved": Kind.MOVED,
+}
+_SHOWN_OF_A_RUN = 3
+_MOST_ARGUMENTS = 6
+
+
+def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LONGEST_CALL) -> Steps:
+    """Return an alignment (see `proctor.schema.score`) as lines, calls cut to about `longest` characters.
+
+    `None` leaves nothing out.
+    """
+    lines = [_line(step, longest) for step in alignment]
+    return Steps([*lines] if longest is None else _without_long_runs(lines))
+
+
+def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> StateDifference:
+    """Return the keys in which the state differs from the stated one."""
+    different = [entry for entry in state if entry.get("kind") != "matched"]
+    return StateDifference([_state_line(entry, full=full) for entry in different])
+
+
+def value_text(value: Any) -> str:
+    """Return a value as JSON on one line; what is no JSON, in Python's words."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
+    """Return two values as JSON, cut so that the place where they first differ is seen in both."""
+    left, right = value_text(expected), value_text(actual)
+    if max(len(left), len(right)) <= longest:
+        return left, right
+    common = next(
+        (n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
+    )
+    skipped = max(0, common - longest // 3)
+    return _window(left, skipped, longest), _window(right, skipped, longest)
+
+
+def _window(text: str, start: int, longest: int) -> str:
+    shown = text[start : start + longest]
+    before = "…" if start else ""
+    after = "…" if start + longest < len(text) else ""
+    return f"{before}{shown}{after}"
+
+
+def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
+    """Of a long run of equal steps only the ends are of interest: what came before a difference, and after."""
+    shown: list[StepLine | LeftOut] = []
+    for same, run in groupby(lines, key=lambda line: line.kind is Kind.SAME):
+        steps = list(run)
+        if same and len(steps) > _SHOWN_OF_A_RUN:
+            shown += [steps[0], LeftOut(len(steps) - 2), steps[-1]]
+        else:
+            shown += steps
+    return shown
+
+
+def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
+    kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
+    expected, actual = step.get("expected"), step.get("actual")
+    if kind is not Kind.DIFFERS or not expected or not actual:
+        return StepLine(kind, _call(expected, longest), _call(actual, longest))
+    wanted, made = _differing(expected.get("args"), actual.get("args"), longest)
+    renamed = expected.get("name") != actual.get("name")
+    return StepLine(
+        kind,
+        _call(expected, longest, changed=wanted, renamed=renamed),
+        _call(actual, longest, changed=made, renamed=renamed),
+    )
+
+
+def _differing(expected: Any, actual: Any, longest: int | None) -> tuple[dict[str, str], dict[str, str]]:
+    """The arguments that differ, with their values as they are to be shown on either side."""
+    limit = 10**9 if longest is None else LONGEST_VALUE
+    wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
+    pairs = {
+        name: value_pair(wanted.get(name), made.get(name), longest=limit)
+        for name in {**wanted, **made}
+        if name not in wanted or name not in made or wanted[name] != made[name]
+    }
+    return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+
+
+def _call(
+    call: Mapping[str, Any] | None,
+    longest: int | None,
+    *,
+    changed: Mapping[str, str] | None = None,
+    renamed: bool = False,
+) -> Pieces:
+    """A call with its `changed` arguments marked, as `name(argument=value, …)`.
+
+    Where it is longer than `longest`, unchanged arguments are left out, the longest first, or cut when all are alike.
+    """
+    if not call:
+        return []
+    name, args = str(call.get("name") or "(no name)"), call.get("args")
+    head = Piece(name, changed=renamed)
+    if args is None:
+        return _merged([head, Piece("("), Piece("null", changed=changed is not None), Piece(")")])
+    values = {key: (changed or {}).get(key, value_text(value)) for key, value in args.items()}
+    marked = set(changed or ())
+    if longest is not None:
+        room = longest - len(name) - 2
+        values = _left_out(values, marked, room) if marked else _cut_values(values, room)
+    arguments = [_argument(key, value, changed=key in marked) for key, value in values.items()]
+    return _merged([head, Piece("("), *_separated(arguments), Piece(")")])
+
+
+def _argument(name: str, value: str, *, changed: bool) -> Pieces:
+    if name.startswith(_GAP):
+        return [Piece("…")]
+    return [Piece(f"{name}="), Piece(value, changed=True)] if changed else [Piece(f"{name}={value}")]
+
+
+_GAP = "\0…"  # stands for arguments left out; no argument is called that
+
+
+def _left_out(values: Mapping[str, str], marked: set[str], room: int) -> dict[str, str]:
+    """Leave out unmarked arguments, the longest first, until the call fits; each gap becomes one `…`."""
+    lengths = {name: len(name) + len(value) + 3 for name, value in values.items()}
+    total, gone = sum(lengths.values()), set()
+    for name in sorted(set(values) - marked, key=lambda name: -lengths[name]):
+        if total <= room:
+            break
+        total -= lengths[name]
+        gone.add(name)
+    kept: dict[str, str] = {}
+    for is_gone, group in groupby(values, key=lambda name: name in gone):
+        names = list(group)
+        kept.update({_GAP + names[0]: ""} if is_gone else {name: values[name] for name in names})
+    return kept
+
+
+def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
+    """Cut long values, so that the call fits, down to a few characters each; many arguments end in `…`."""
+    if sum(len(name) + len(value) + 3 for name, value in values.items()) <= room:
+        return dict(values)
+    each = max(8, room // max(1, len(values)) - max((len(name) for name in values), default=0) - 3)
+    kept: dict[str, str] = {}
+    for name, value in values.items():
+        if len(kept) == _MOST_ARGUMENTS:
+            kept[_GAP] = ""
+            break
+        kept[name] = cut_value(value, each)
+    return kept
+
+
+def cut_value(text: str, longest: int) -> str:
+    """Cut a value's JSON; a string keeps its closing quote."""
+    if len(text) <= longest:
+        return text
+    end = '…"' if text.startswith('"') else "…"
+    return text[: max(1, longest - len(end))] + end
+
+
+def _separated(arguments: list[Pieces]) -> Pieces:
+    found: Pieces = []
+    for index, argument in enumerate(arguments):
+        found += [Piece(", "), *argument] if index else argument
+    return found
+
+
+def _merged(pieces: Pieces) -> Pieces:
+    return [
+        Piece("".join(piece.text for piece in group), changed)
+        for changed, group in groupby(pieces, key=lambda piece: piece.changed)
+    ]
+
+
+def _state_line(entry: Mapping[str, Any], *, full: bool) -> StateLine:
+    kind = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS)
+    longest = 10**9 if full else 2 * LONGEST_VALUE
+    expected, actual = value_pair(entry.get("expected"), entry.get("actual"), longest=longest)
+    return StateLine(str(entry.get("key", "")), kind, expected, "" if kind is Kind.MISSING else actual)

@@ -1,0 +1,181 @@
+"""A run in sentences and figures: what stands above and below the cases, in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proctor.reports.evidence import warnings_of
+from proctor.reports.marks import WORDS, Marks
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
+from proctor.stats import wilson
+
+_SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
+_ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
+
+
+def sentence(run: RunResult) -> str:
+    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`."""
+    counts = run.counts
+    total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
+    said = [
+        text.format(n=counts[outcome], of=total) for outcome, text in _SAYS.items() if counts.get(outcome)
+    ]
+    if not total:
+        said = ["not one case was judged"]
+    elif run.passed:
+        said = [f"all {total} cases pass" if total > 1 else "the case passes"]
+    elif said:
+        said[0] = _of_total(said[0], total)
+    unread = sum(summary.failure is not None for summary in run.sets)
+    if unread:
+        said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
+    if run.interrupted:
+        said.append("interrupted before the end")
+    return f"{WORDS[run.outcome]}: {', '.join(said)}"
+
+
+_SAYS = {
+    Outcome.FAILED: "{n} fail",
+    Outcome.ERROR: "{n} could not be judged",
+    Outcome.INCONCLUSIVE: "{n} undecided",
+    Outcome.NOT_RUN: "{n} not run",
+}
+
+
+def _of_total(text: str, total: int) -> str:
+    number, _, rest = text.partition(" ")
+    who = f"{number} of {total} cases" if total > 1 else "the case"
+    return f"{who} {rest}s" if rest == "fail" and number == "1" else f"{who} {rest}"
+
+
+def rate(run: RunResult, marks: Marks) -> str:
+    """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases."""
+    total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
+    if total < 2:
+        return ""
+    passed = run.counts.get(Outcome.PASSED, 0)
+    low, high = wilson(passed, total)
+    return f"{_percent(passed / total)} % passed (95 %: {100 * low:.0f}{marks.between}{100 * high:.0f})"
+
+
+def _percent(share: float) -> str:
+    """One decimal; never 100 for less than all, nor 0 for more than none."""
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    return {"100": "99.9" if share < 1 else text, "0": "0.1" if share > 0 else text}.get(text, text)
+
+
+def exit_code(runs: Sequence[RunResult]) -> int:
+    """Return the exit code of several runs together: that of the worst outcome; nothing run is an error."""
+    return RunResult("", cases=[CaseResult("", "", worst(run.outcome for run in runs))]).exit_code
+
+
+def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    """Return cases as a person wants them: failed, error, undecided, not run, then the others in their order."""
+    return sorted(cases, key=lambda case: _ATTENTION.get(case.outcome, len(_ATTENTION)))
+
+
+def config_sources(sets: Iterable[SetSummary]) -> list[str]:
+    """Return where the criteria came from, each source once."""
+    return list(dict.fromkeys(summary.config_source for summary in sets if summary.config_source))
+
+
+def set_name(summary: SetSummary) -> str:
+    """Return what a set is called on a line: its file's name, else its id."""
+    return summary.path.replace("\\", "/").rpartition("/")[2] if summary.path else summary.eval_set_id
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+def score_text(value: float | None, threshold: float | None = None) -> str:
+    """Return a score with two decimals, or as many as it takes not to look like the threshold that it misses."""
+    if value is None:
+        return ""
+    for decimals in range(2, 6):
+        text = f"{value:.{decimals}f}"
+        if threshold is None or (float(text) < threshold) == (value < threshold):
+            return text
+    return repr(value)
+
+
+def against(metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score beside its threshold: `0.40 < 0.9`."""
+    if metric.score is None:
+        return WORDS[metric.outcome]
+    text = score_text(metric.score, metric.threshold)
+    if metric.threshold is None:
+        return text
+    return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return metric names without their suffixes, where these tell nothing apart."""
+    short = {name: _without_suffix(name) for name in names}
+    taken = Counter(short.values())
+    return {name: name if taken[text] > 1 else text for name, text in short.items()}
+
+
+def _without_suffix(name: str) -> str:
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)
+
+
+def gating_metrics(runs: Iterable[RunResult]) -> list[str]:
+    """Return the names of the metrics that decide, in the order in which they appear."""
+    found = (
+        m.name for run in runs for case in run.cases for m in case.metrics.values() if m.gate and _decides(m)
+    )
+    return list(dict.fromkeys(found))
+
+
+def _decides(metric: MetricVerdict) -> bool:
+    return metric.outcome is not Outcome.INFORMATIONAL
+
+
+def grouped_warnings(run: RunResult) -> list[str]:
+    """Return the run's warnings, then those of its cases: each once, with the cases that it is about."""
+    about: dict[str, list[str]] = {}
+    for case in run.cases:
+        for warning in warnings_of(case):
+            about.setdefault(warning, []).append(case.eval_id)
+    return [*run.warnings, *(f"{warning} ({_some(ids)})" for warning, ids in about.items())]
+
+
+def _some(ids: list[str], most: int = 3) -> str:
+    shown = ", ".join(ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more cases"
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    metric: str
+    unit: str
+    form: str
+
+
+_FIGURES = (
+    _Figure("tool_call_count_v1", "tool calls", "{:,.1f}"),
+    _Figure("inference_call_count_v1", "model calls", "{:,.1f}"),
+    _Figure("token_usage_v1", "tokens", "{:,.0f}"),
+    _Figure("invocation_duration_v1", "s", "{:,.2f}"),
+)
+
+
+def efficiency(run: RunResult) -> list[str]:
+    """Return what a turn took, as the mean over the cases in which it is known: `1.5 tool calls`, `1,204 tokens`."""
+    found = []
+    for figure in _FIGURES:
+        metrics = (case.metrics.get(figure.metric) for case in run.cases)
+        values = [metric.score for metric in metrics if metric is not None and metric.score is not None]
+        if values:
+            found.append(f"{figure.form.format(sum(values) / len(values))} {figure.unit}")
+    return [*found[:-1], f"{found[-1]} a turn"] if found else []

@@ -1,0 +1,151 @@
+"""A run on a terminal: the cases with their reasons and evidence, and the verdict as the last sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TextIO
+
+from rich.table import Column
+from rich.text import Text
+
+from proctor.reports import summary
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.matrix import Matrix
+from proctor.reports.page import STYLES, Page
+from proctor.reports.rows import CaseRows
+from proctor.schema.verdict import Outcome, RunResult
+
+_BAR = 40
+_MOST_SETS = 12
+
+
+class TerminalReport:
+    """The report for people at a terminal; several runs stand side by side."""
+
+    needs_evidence: ClassVar[bool] = False
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Draw `runs` on `out`; without colour not one escape sequence is written."""
+        page = Page(out, options)
+        page.print()
+        if len(runs) == 1:
+            _draw_run(page, runs[0], options)
+        elif runs:
+            _draw_matrix(page, runs, options)
+        page.print()
+
+
+def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
+    _draw_header(page, run)
+    _draw_bar(page, run)
+    page.print()
+    CaseRows(page, run, verbose=options.verbose).draw()
+    _draw_broken_sets(page, run)
+    _draw_verdict(page, run)
+
+
+def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) -> None:
+    _draw_header(page, runs[0], agent=f"{len(runs)} agents")
+    page.print()
+    Matrix(page, runs, only_different=options.only_different, verbose=options.verbose).draw()
+    for run in runs:
+        page.print()
+        page.print(page.text(run.agent, "bold"))
+        if not run.passed:
+            CaseRows(page, run, verbose=options.verbose).draw(failures_only=True)
+        _draw_broken_sets(page, run)
+        _draw_verdict(page, run, gap=False)
+
+
+def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
+    trials = f" {page.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
+    count = sum(one.cases for one in run.sets) or len(run.cases)
+    cases = f"{count} {'case' if count == 1 else 'cases'}{trials}"
+    sources = summary.config_sources(run.sets)
+    parts = [page.text(agent or run.agent, "bold")]
+    parts.append(page.text(summary.set_name(run.sets[0]) if len(run.sets) == 1 else f"{len(run.sets)} sets"))
+    parts.append(page.text(cases))
+    if len(sources) == 1:
+        parts.append(page.text(f"criteria from {sources[0]}", "dim"))
+    page.print(page.joined(parts))
+    if len(sources) > 1:
+        _draw_sets(page, run)
+    for name, why in _skipped(run).items():
+        page.print(page.text(f"left out: {name} ({why})", "dim"))
+
+
+def _draw_sets(page: Page, run: RunResult) -> None:
+    """Which config judged each set, where there are several."""
+    grid = page.grid(Column(overflow="fold"), Column(justify="right", no_wrap=True), Column(overflow="fold"))
+    for one in run.sets[:_MOST_SETS]:
+        source = f"criteria from {one.config_source}" if one.config_source else ""
+        grid.add_row(page.text(summary.set_name(one)), Text(str(one.cases), "dim"), page.text(source, "dim"))
+    page.print(grid, indent=4)
+    for source in summary.config_sources(run.sets[_MOST_SETS:]):
+        count = sum(one.config_source == source for one in run.sets[_MOST_SETS:])
+        page.print(page.text(f"… {count} more sets: criteria from {source}", "dim"), indent=4)
+
+
+def _skipped(run: RunResult) -> dict[str, str]:
+    return {name: why for one in run.sets for name, why in one.skipped_metrics.items()}
+
+
+def _draw_bar(page: Page, run: RunResult) -> None:
+    """All trials as one bar, coloured by outcome, and their counts."""
+    outcomes = [trial.outcome for case in run.cases for trial in case.trials]
+    if not outcomes:
+        return
+    counts = {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
+    bar = Text()
+    for outcome, length in _shares(counts, min(_BAR, page.width // 3)).items():
+        bar.append(page.marks.bar * length, STYLES.get(outcome, "dim"))
+    told = [
+        Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
+        for outcome, n in counts.items()
+    ]
+    whole = Text.assemble(bar, f"  {len(outcomes)}/{_planned(run)}  ", Text("  ").join(told))
+    if run.duration:
+        whole.append(f"   {summary.duration(run.duration)}", "dim")
+    page.print(whole)
+
+
+def _planned(run: RunResult) -> int:
+    return max(sum(one.cases for one in run.sets) * run.num_runs, sum(len(case.trials) for case in run.cases))
+
+
+def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
+    """Divide a bar: everything that happened gets at least one sign, what happened most pays for it."""
+    total = sum(counts.values())
+    shares = {outcome: max(1, length * count // total) for outcome, count in counts.items()}
+    most = max(counts, key=lambda outcome: counts[outcome])
+    shares[most] = max(1, shares[most] + length - sum(shares.values()))
+    return shares
+
+
+def _draw_broken_sets(page: Page, run: RunResult) -> None:
+    for one in run.sets:
+        if one.failure is not None:
+            line = f"{page.marks.outcome(Outcome.ERROR)} error  {summary.set_name(one)} could not be run: {one.failure.cause}"
+            page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
+
+
+def _draw_verdict(page: Page, run: RunResult, *, gap: bool = True) -> None:
+    """Warnings, the verdict as a sentence, and what a turn took."""
+    warnings = summary.grouped_warnings(run)
+    if warnings and gap:
+        page.print()
+    for warning in warnings:
+        page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
+    if gap:
+        page.print()
+    mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
+    word, _, said = summary.sentence(run).partition(": ")
+    verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(said))
+    rate = page.text(summary.rate(run, page.marks))
+    below = [] if not rate.plain else [rate]
+    if rate.plain and verdict.cell_len + rate.cell_len + 8 <= page.width:
+        verdict.append("      ").append_text(below.pop())
+    page.print(verdict)
+    below += [page.text(figure, "dim") for figure in summary.efficiency(run)]
+    if below:
+        page.print(page.joined(below), indent=4)

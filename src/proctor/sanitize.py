@@ -1,0 +1,120 @@
+"""Text from agents, files, ids and errors, made harmless for a terminal.
+
+Whatever a terminal would obey, or a reader could not see, becomes a visible escape: `\\x1b`, `\\u202e`. Text that
+holds nothing of the kind, nearly all of it, is returned as it came after one search.
+
+Escaped are: C0 controls and DEL (ESC starts CSI, OSC and DCS sequences; BEL, BS, CR and the rest act alone), C1
+controls (0x9b is CSI in one character), direction marks, overrides and isolates, line and paragraph separators,
+characters without width (joiners, byte order marks, fillers, tags, unusual variation selectors) and lone surrogates.
+Of a sequence only its introducer is escaped: the rest is then ordinary text, and shows what was tried.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category, east_asian_width
+
+_INVISIBLE = (
+    "\x7f-\x9f"  # DEL, C1
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers, direction mark
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # no width; separators; direction; invisible operators, isolates
+    "\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"  # fillers, selectors (not those of emoji), annotations
+    "\ud800-\udfff"  # lone surrogates: Python joins the pairs
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # shorthand and musical controls; tags
+)
+_UNSAFE = re.compile(f"[\x00-\x1f{_INVISIBLE}]")
+_UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
+_UNSAFE_IN_JSON = re.compile(f"[{_INVISIBLE}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """Return `text` with everything unsafe as a visible escape, on one line; `lines` keeps newlines and tabs.
+
+    Cleaning twice changes nothing more.
+    """
+    pattern = _UNSAFE_IN_LINES if lines else _UNSAFE
+    return pattern.sub(_escaped, text) if pattern.search(text) else text
+
+
+def clean_json(json_text: str) -> str:
+    """Return valid JSON text of the same meaning, in which what a terminal would obey stands as JSON's own escapes.
+
+    A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
+    """
+    if not _UNSAFE_IN_JSON.search(json_text):
+        return json_text
+    return _UNSAFE_IN_JSON.sub(_json_escaped, json_text)
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Tell whether `text` holds half of a character, so that it cannot be written as UTF-8."""
+    return _SURROGATE.search(text) is not None
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Return `text` with every character that `encoding` cannot write as a visible escape."""
+    if text.isascii():
+        return text
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
+    except LookupError:  # an encoding that Python does not know: nothing beyond ASCII is certain
+        return text.encode("ascii", "backslashreplace").decode("ascii")
+    return text
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal `text` takes: wide characters two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def shorten(text: str, width: int, *, mark: str = "…") -> str:
+    """Return `text` cut to at most `width` columns, ending in `mark` where something was cut.
+
+    Reads no more of a long text than it returns. A width too small for the mark gives the mark's first columns.
+    """
+    if len(text) <= width and text.isascii():
+        return text
+    room = width - cells(mark)
+    if room < 0:
+        return _fitting(mark, width)
+    kept = _fitting(text, width)
+    return kept if len(kept) == len(text) else _fitting(kept, room) + mark
+
+
+def _fitting(text: str, width: int) -> str:
+    used = 0
+    for index, character in enumerate(text):
+        used += _cells_of(character)
+        if used > width:
+            return text[:index]
+    return text
+
+
+def _cells_of(character: str) -> int:
+    if character < "\u0300":
+        return 1
+    if category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _NAMED:
+        return _NAMED[character]
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
