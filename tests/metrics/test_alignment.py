@@ -64,7 +64,11 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
 @pytest.mark.parametrize(
     ("expected", "actual", "sentence"),
     [
-        (call("book_table", covers=2), call("book_table", covers=4), "`book_table` argument `covers` is 4, expected 2"),
+        (
+            call("book_table", covers=2),
+            call("book_table", covers=4),
+            "`book_table` argument `covers` is 4, expected 2",
+        ),
         (call("f", a="1"), call("f", a=1), '`f` argument `a` is 1, expected "1"'),
         (call("f", a=1), call("f"), "`f` argument `a` is missing, expected 1"),
         (call("f"), call("f", a=None), "`f` argument `a` is null, expected none"),
@@ -83,7 +87,9 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
         (call("f", a={1}), call("f", a=float("inf")), "`f` argument `a` is Infinity, expected {1}"),
     ],
 )
-def test_a_differing_argument_is_named_with_both_values(expected: Made, actual: Made, sentence: str | None) -> None:
+def test_a_differing_argument_is_named_with_both_values(
+    expected: Made, actual: Made, sentence: str | None
+) -> None:
     said = describe(align([expected], [actual]))
     assert said.isprintable()
     if sentence is not None:
@@ -117,7 +123,9 @@ def test_positions_and_differences_are_data() -> None:
 
 
 @given(LISTS, LISTS, st.booleans())
-def test_every_call_stands_in_exactly_one_step(expected: list[Made], actual: list[Made], ignore_args: bool) -> None:
+def test_every_call_stands_in_exactly_one_step(
+    expected: list[Made], actual: list[Made], ignore_args: bool
+) -> None:
     steps = align(expected, actual, ignore_args=ignore_args).steps
     assert sorted(s.expected_index for s in steps if s.expected_index is not None) == [*range(len(expected))]
     assert sorted(s.actual_index for s in steps if s.actual_index is not None) == [*range(len(actual))]
@@ -158,7 +166,8 @@ def test_as_many_equal_calls_as_possible_are_paired_and_as_many_as_possible_of_t
     in_place = max(
         size
         for size in range(common + 1)
-        if {tuple(way) for way in combinations(names, size)} & {tuple(way) for way in combinations(others, size)}
+        if {tuple(way) for way in combinations(names, size)}
+        & {tuple(way) for way in combinations(others, size)}
     )
     assert kinds[StepKind.MATCHED] == in_place
     assert kinds[StepKind.MOVED] == common - in_place
@@ -180,7 +189,9 @@ def test_differing_calls_are_paired_at_the_least_cost(
     ways = [
         [*zip(rows, columns, strict=True)]
         for size in range(min(len(wanted), len(made)) + 1)
-        for rows, columns in product(combinations(range(len(wanted)), size), combinations(range(len(made)), size))
+        for rows, columns in product(
+            combinations(range(len(wanted)), size), combinations(range(len(made)), size)
+        )
     ]
     assert cost(cheapest_pairs(wanted, made)) == min(map(cost, ways))
 

@@ -13,13 +13,17 @@ from proctor.metrics import rouge
 from proctor.metrics.rouge import Rouge, rouge_1, tokenize
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=80)
-PHRASES = st.lists(st.sampled_from("the Rainy raining rains weather in Paris, Paris. is 21 2024".split())).map(" ".join)
+PHRASES = st.lists(
+    st.sampled_from("the Rainy raining rains weather in Paris, Paris. is 21 2024".split())
+).map(" ".join)
 ANYTHING = st.text(max_size=60)
 
 
 @pytest.fixture(scope="module")
 def scorer() -> Any:
-    module = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge-score, the oracle, is not installed")
+    module = pytest.importorskip(
+        "rouge_score.rouge_scorer", reason="rouge-score, the oracle, is not installed"
+    )
     return module.RougeScorer(["rouge1"], use_stemmer=True)
 
 

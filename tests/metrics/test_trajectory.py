@@ -22,7 +22,9 @@ def calls(text: str) -> list[Made]:
     return [Made(word[0], {"x": int(word[1:])} if word[1:] else {}) for word in text.split()]
 
 
-CALLS = st.lists(st.sampled_from([Made("f", {"x": 1}), Made("f", {"x": 2}), Made("g", {}), Made("g")]), max_size=5)
+CALLS = st.lists(
+    st.sampled_from([Made("f", {"x": 1}), Made("f", {"x": 2}), Made("g", {}), Made("g")]), max_size=5
+)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,9 @@ def test_arguments_are_compared_as_parsed_values(
 
 
 @given(CALLS, CALLS, st.booleans())
-def test_rules_are_what_their_definitions_say(wanted: list[Made], made: list[Made], ignore_args: bool) -> None:
+def test_rules_are_what_their_definitions_say(
+    wanted: list[Made], made: list[Made], ignore_args: bool
+) -> None:
     def plain(each: list[Made]) -> list[Made]:
         return [Made(call.name) for call in each] if ignore_args else each
 

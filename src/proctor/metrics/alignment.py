@@ -179,9 +179,7 @@ def _compare(
     expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, *, ignore_args: bool
 ) -> list[Step]:
     """The steps between the common ends. Behind each match: what else was expected there, then what else was called."""
-    pairing = pair_up(
-        {i: expected[i] for i in wanted}, {j: actual[j] for j in made}, ignore_args=ignore_args
-    )
+    pairing = pair_up({i: expected[i] for i in wanted}, {j: actual[j] for j in made}, ignore_args=ignore_args)
     paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
     gap_of_wanted = _gaps(wanted, {*pairing.in_place})
     gap_of_made = _gaps(made, {*pairing.in_place.values()})
@@ -190,9 +188,11 @@ def _compare(
         step = _step(expected, actual, i, pairing)
         step.elsewhere = step.actual_index is not None and gap_of_wanted[i] != gap_of_made[step.actual_index]
         rows.append(((gap_of_wanted[i], 0, i), step))
-    for j in made:
-        if j not in paired:
-            rows.append(((gap_of_made[j], 1, j), Step(StepKind.EXTRA, actual=actual[j], actual_index=j)))
+    rows += [
+        ((gap_of_made[j], 1, j), Step(StepKind.EXTRA, actual=actual[j], actual_index=j))
+        for j in made
+        if j not in paired
+    ]
     return [step for _, step in sorted(rows, key=lambda row: row[0])]
 
 

@@ -98,7 +98,8 @@ class InvocationDuration(_Informational):
         """Take the seconds that each invocation recorded."""
         durations = [_seconds(each) for each in case.actual]
         scores = [
-            _reported(each["total_seconds"], "no duration was recorded", duration_details=each) for each in durations
+            _reported(each["total_seconds"], "no duration was recorded", duration_details=each)
+            for each in durations
         ]
         overall = _combine(durations, lambda values: round(sum(values) / len(values), 3))
         return _overall(scores, overall.get("total_seconds"), duration_details=overall)
@@ -158,6 +159,4 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
 
 def _overall(scores: list[Score], value: float | None, **details: Mapping[str, Any]) -> MetricScore:
     reason = next((score.reason for score in scores if score.reason), "") if value is None else ""
-    return MetricScore(
-        value, scores, reason, dict(details) if scores else None, not_applicable=value is None
-    )
+    return MetricScore(value, scores, reason, dict(details) if scores else None, not_applicable=value is None)

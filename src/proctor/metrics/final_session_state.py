@@ -50,10 +50,14 @@ class FinalSessionState:
         if not case.expected_state:
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
         if case.actual_state is None:
-            return MetricScore(failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE))
+            return MetricScore(
+                failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
+            )
         keys = [_compare(name, value, case.actual_state) for name, value in case.expected_state.items()]
         wrong = [each for each in keys if each["kind"] != "equal"]
-        reason = "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
+        reason = (
+            "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
+        )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"keys": keys})
 
 
@@ -69,7 +73,9 @@ def _equal(expected: Any, actual: Any) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        return expected.keys() == actual.keys() and all(_equal(expected[key], actual[key]) for key in expected)
+        return expected.keys() == actual.keys() and all(
+            _equal(expected[key], actual[key]) for key in expected
+        )
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return len(expected) == len(actual) and all(map(_equal, expected, actual))
     return bool(expected == actual)

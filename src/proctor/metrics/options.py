@@ -34,7 +34,9 @@ def check_criterion(facts: MetricFacts, criterion: BaseCriterion | None, kind: t
     try:
         typed = kind.model_validate(criterion.model_dump())
     except ValidationError as error:
-        problems += [f"{_place(entry['loc'])}: {entry['msg']}, got {entry['input']!r}" for entry in error.errors()]
+        problems += [
+            f"{_place(entry['loc'])}: {entry['msg']}, got {entry['input']!r}" for entry in error.errors()
+        ]
     if problems or typed is None:
         raise CriterionError(f"The criterion of {facts.name!r} does not fit: {'; '.join(problems)}.")
     return typed
@@ -50,6 +52,8 @@ def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> Non
 
 
 def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[str]:
+    if facts.kind == "custom":  # the options are whatever its author reads
+        return
     known = {*COMMON_OPTIONS, *facts.options}
     accepted = known | {to_camel(name) for name in known - OURS}
     for option in criterion.model_extra or {}:

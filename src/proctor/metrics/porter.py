@@ -65,9 +65,7 @@ STEP_3 = (
     ("ness", ""),
 )
 # Suffixes that fall away where the rest has at least two such sequences; `ion` only after s or t.
-STEP_4 = (
-    "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize"
-).split()
+STEP_4 = ("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize").split()
 
 _LETTERS = {code: "v" if chr(code) in "aeiou" else "c" for code in range(128)}
 

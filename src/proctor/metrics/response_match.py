@@ -51,7 +51,9 @@ class ResponseMatch:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
-        scores = [self._compare(self._text(expected), self._text(actual)) for actual, expected in paired(case)]
+        scores = [
+            self._compare(self._text(expected), self._text(actual)) for actual, expected in paired(case)
+        ]
         return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
@@ -93,7 +95,9 @@ def _explain(reference: str, answer: str) -> Explanation:
         same = expected == actual
         return Explanation("the answer has the reference's words", details, "" if same else OTHER_ORDER)
     shared = len(expected) - len(missing)
-    sentences = [f"{shared} of the reference's {len(expected)} words are in the answer of {len(actual)} words"]
+    sentences = [
+        f"{shared} of the reference's {len(expected)} words are in the answer of {len(actual)} words"
+    ]
     if missing:
         sentences.append(f"missing: {_show(missing)}")
     if more:

@@ -68,7 +68,9 @@ class ToolTrajectory:
         warning = score.per_invocation[index].warning
         if any(not each.name for step in alignment.steps for each in step.differences):
             warning = warning or NULL_ARGUMENTS
-        matched = "every expected call was made" if wanted.tool_calls else "no calls expected, and none needed"
+        matched = (
+            "every expected call was made" if wanted.tool_calls else "no calls expected, and none needed"
+        )
         return Explanation(reason or matched, alignment.to_data(), warning)
 
     def _compare(self, actual: Invocation, expected: Invocation) -> Score:

@@ -20,7 +20,7 @@ NEEDS_SERVICE = "it is computed by a model in Google's evaluation service, which
 class _Unavailable:
     facts: ClassVar[MetricFacts]
 
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:  # noqa: ARG002 - the contract of metrics
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
         raise CriterionError(f"The metric {self.facts.name!r} cannot run: {self.facts.unavailable}.")
 
     def score(self, case: CaseView) -> MetricScore:
@@ -39,7 +39,9 @@ def _judge(name: str, description: str, *needs: str) -> MetricFacts:
     )
 
 
-def _service(name: str, description: str, *needs: str, minimum: float = 0.0, maximum: float = 1.0) -> MetricFacts:
+def _service(
+    name: str, description: str, *needs: str, minimum: float = 0.0, maximum: float = 1.0
+) -> MetricFacts:
     return MetricFacts(
         name=name,
         description=description,
@@ -87,13 +89,17 @@ class MultiTurnToolUseQuality(_Unavailable):
 class FinalResponseMatch(_Unavailable):
     """Whether a judge finds the final answers valid, given the reference answers."""
 
-    facts = _judge("final_response_match_v2", "A judge compares the final answers with the references.", "expected")
+    facts = _judge(
+        "final_response_match_v2", "A judge compares the final answers with the references.", "expected"
+    )
 
 
 class RubricFinalResponse(_Unavailable):
     """The share of rubrics that the final answers fulfil."""
 
-    facts = _judge("rubric_based_final_response_quality_v1", "Rubrics that the final answers fulfil.", "rubrics")
+    facts = _judge(
+        "rubric_based_final_response_quality_v1", "Rubrics that the final answers fulfil.", "rubrics"
+    )
 
 
 class Hallucinations(_Unavailable):
@@ -111,12 +117,16 @@ class RubricToolUse(_Unavailable):
 class UserSimulatorQuality(_Unavailable):
     """Whether the played user kept to its plan."""
 
-    facts = _judge("per_turn_user_simulator_quality_v1", "Turns in which the played user kept to its plan.", "scenario")
+    facts = _judge(
+        "per_turn_user_simulator_quality_v1", "Turns in which the played user kept to its plan.", "scenario"
+    )
 
 
 class RubricMultiTurnTrajectory(_Unavailable):
     """The share of rubrics that the whole conversation fulfils."""
 
     facts = _judge(
-        "rubric_based_multi_turn_trajectory_quality_v1", "Rubrics that the whole conversation fulfils.", "rubrics"
+        "rubric_based_multi_turn_trajectory_quality_v1",
+        "Rubrics that the whole conversation fulfils.",
+        "rubrics",
     )

@@ -58,7 +58,9 @@ def _plain(text: str) -> str:
     """Unprintable characters as escapes; JSON escapes some control characters already, but not all."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
 
 
 def _own_form(value: Any) -> str:

@@ -1,0 +1,103 @@
+"""Which of the two forms of a scoring function this is, told by the names of its parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.errors import CriterionError, did_you_mean
+
+__all__ = ["SIGNATURES", "Signature", "read_signature"]
+
+SIGNATURES = (
+    "(eval_metric, actual_invocations, expected_invocations, conversation_scenario): the whole conversation, as in ADK",
+    "(actual_invocation, expected_invocation, criterion): one turn at a time; `actual` and `expected` are short for them",
+)
+
+WHOLE = {
+    "eval_metric": "eval_metric",
+    "actual_invocations": "actual",
+    "expected_invocations": "expected",
+    "conversation_scenario": "scenario",
+}
+TURN = {
+    "actual_invocation": "actual",
+    "actual": "actual",
+    "expected_invocation": "expected",
+    "expected": "expected",
+}
+EITHER = {"criterion": "criterion"}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a scoring function takes."""
+
+    whole: bool
+    """True: called once with all invocations; False: once per turn."""
+    parameters: Mapping[str, str]
+    """Parameter -> which value it gets: `actual`, `expected`, `criterion`, `eval_metric` or `scenario`."""
+    needs_expected: bool
+    """Whether it can do nothing without an expected invocation."""
+
+    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments of a call, out of everything there is."""
+        return {parameter: values[value] for parameter, value in self.parameters.items()}
+
+
+def read_signature(name: str, function: Callable[..., Any]) -> Signature:
+    """Tell the form of `function`, the scoring function of the metric `name`.
+
+    Parameters may be fewer than a form has, in any order, and start with an underscore; others need a default.
+
+    Raises:
+        CriterionError: it is neither of the two forms; the message shows both.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise _misfit(name, f"its parameters cannot be told ({error})") from error
+    found: dict[str, str] = {}
+    for parameter in parameters:
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            continue
+        if parameter.kind is not parameter.POSITIONAL_ONLY and _plain(parameter) in {
+            **WHOLE,
+            **TURN,
+            **EITHER,
+        }:
+            found[parameter.name] = _plain(parameter)
+        elif parameter.default is parameter.empty:
+            hint = did_you_mean(_plain(parameter), [*WHOLE, *TURN, *EITHER])
+            raise _misfit(name, f"its parameter {parameter.name!r} is none that Proctor knows.{hint}")
+    return _decide(name, found, [each for each in parameters if each.name in found])
+
+
+def _plain(parameter: inspect.Parameter) -> str:
+    return parameter.name.lstrip("_")
+
+
+def _decide(name: str, found: Mapping[str, str], parameters: list[inspect.Parameter]) -> Signature:
+    whole = [each for each in found.values() if each in WHOLE]
+    turn = [each for each in found.values() if each in TURN]
+    if whole and turn:
+        raise _misfit(name, f"it mixes both forms ({', '.join(whole)} with {', '.join(turn)})")
+    known = {**(WHOLE if whole else TURN), **EITHER}
+    if "actual" not in {known[each] for each in found.values()}:
+        raise _misfit(name, "it takes no actual invocation")
+    needs = any(known[_plain(each)] == "expected" and not _may_be_none(each) for each in parameters)
+    return Signature(bool(whole), {each: known[key] for each, key in found.items()}, needs and not whole)
+
+
+def _may_be_none(parameter: inspect.Parameter) -> bool:
+    annotation = str(parameter.annotation)
+    return parameter.default is not parameter.empty or "None" in annotation or "Optional" in annotation
+
+
+def _misfit(name: str, what: str) -> CriterionError:
+    forms = "\n".join(f"  {each}" for each in SIGNATURES)
+    return CriterionError(
+        f"The custom metric {name!r} cannot be called: {what}\nIts function may be\n{forms}"
+    )

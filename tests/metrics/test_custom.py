@@ -1,0 +1,356 @@
+"""Metrics of the user's own: two forms of function, three ways to name them, and no answer taken on trust."""
+
+import asyncio
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor.metrics.custom as custom
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import CaseView
+from proctor.metrics.custom import as_factory, from_config
+from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.registry import METRICS
+from proctor.schema.config import CustomMetricConfig
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.score import MetricScore, Score
+from tests.metrics.making import turn, view
+
+TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
+
+
+def ask(function: Callable[..., Any], case: CaseView = TWO_TURNS, **criterion: Any) -> MetricScore:
+    metric = as_factory("mine", function)(BaseCriterion.model_validate({"threshold": 0.5, **criterion}))
+
+    async def run() -> MetricScore:
+        score = metric.score(case)
+        result: MetricScore = await score if inspect.isawaitable(score) else score
+        return result
+
+    return asyncio.run(run())
+
+
+def answering(answer: Any) -> Callable[..., Any]:
+    return lambda actual_invocations: answer
+
+
+@dataclass
+class InvocationResult:
+    score: float | None
+    rubric_scores: list[Any] | None = None
+
+
+@dataclass
+class EvaluationResult:
+    overall_score: float | None = None
+    per_invocation_results: list[InvocationResult] = field(default_factory=list)
+
+
+# --- the two forms ----------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_form_gets_what_adk_passes() -> None:
+    seen: dict[str, Any] = {}
+
+    def whole(
+        eval_metric: Any, actual_invocations: Any, expected_invocations: Any, conversation_scenario: Any
+    ) -> float:
+        seen.update(locals())
+        return 0.7
+
+    scenario = ConversationScenario(starting_prompt="hi", conversation_plan="talk")
+    assert ask(whole, view([turn("a")], scenario=scenario), length=10).value == 0.7
+    assert seen["eval_metric"].metric_name == "mine"
+    assert seen["eval_metric"].threshold is None
+    assert seen["eval_metric"].criterion.threshold == 0.5
+    assert seen["eval_metric"].criterion.length == 10
+    assert seen["conversation_scenario"] is scenario
+    assert (len(seen["actual_invocations"]), seen["expected_invocations"]) == (1, None)
+
+
+def test_the_turn_form_is_asked_once_per_turn_and_averaged() -> None:
+    def by_turn(actual_invocation: Any, expected_invocation: Any, criterion: Any) -> float:
+        same = actual_invocation.final_response == expected_invocation.final_response
+        return criterion.weight if same else 0.0
+
+    score = ask(by_turn, weight=0.5)
+    assert (score.value, [each.value for each in score.per_invocation]) == (0.25, [0.5, 0.0])
+
+
+async def late(actual: Any, expected: Any) -> bool:
+    await asyncio.sleep(0)
+    return bool(actual.final_response == expected.final_response)
+
+
+class Callable_:
+    def __call__(self, expected: Any, actual: Any) -> int:
+        return int(actual.final_response == expected.final_response)
+
+
+def with_underscores(_eval_metric: Any, actual_invocations: Any, _expected_invocations: Any) -> float:
+    return len(actual_invocations) / 4
+
+
+def with_more(actual: Any, expected: Any, strict: bool = True, *args: Any, **kwargs: Any) -> float:
+    assert (strict, args, kwargs) == (True, (), {})
+    return float(actual.final_response == expected.final_response)
+
+
+@pytest.mark.parametrize("function", [late, Callable_(), with_underscores, with_more])
+def test_forms_that_fit(function: Callable[..., Any]) -> None:
+    assert ask(function).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: 1, "it takes no actual invocation"),
+        (lambda expected: 1, "it takes no actual invocation"),
+        (lambda eval_metric: 1, "it takes no actual invocation"),
+        (lambda *args, **kwargs: 1, "it takes no actual invocation"),
+        (lambda a, b: 1, "its parameter 'a' is none that Proctor knows"),
+        (
+            lambda actual_invocation, expcted: 1,
+            "'expcted' is none that Proctor knows. Did you mean 'expected'",
+        ),
+        (lambda eval_metric, actual, expected: 1, "it mixes both forms (eval_metric with actual, expected)"),
+        (lambda actual, /: 1, "its parameter 'actual' is none"),
+        (dict, "its parameters cannot be told"),
+        (0.5, "is a float, not a function"),
+    ],
+)
+def test_any_other_form_is_a_setup_error_that_shows_both(function: Any, message: str) -> None:
+    with pytest.raises(CriterionError) as caught:
+        as_factory("mine", function)
+    assert message in str(caught.value)
+    if callable(function):
+        assert "(actual_invocation, expected_invocation, criterion)" in str(caught.value)
+        assert "(eval_metric, actual_invocations, expected_invocations, conversation_scenario)" in str(
+            caught.value
+        )
+
+
+def test_a_function_that_must_have_an_expected_turn_needs_a_recorded_case() -> None:
+    def may(actual: Any, expected: object | None) -> float:
+        return 0.0
+
+    needs = {function: as_factory("mine", function).facts.needs for function in (late, may, with_underscores)}
+    assert needs == {late: {"expected"}, may: set(), with_underscores: set()}
+    assert ask(lambda actual, expected=None: expected is None, view([turn("a")])).value == 1.0
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "per_invocation"),
+    [
+        (0.25, 0.25, []),
+        (1, 1.0, []),
+        (True, 1.0, []),
+        (Fraction(1, 4), 0.25, []),
+        (Score(0.5, "half"), 0.5, []),
+        (Score(None, "nothing to see", not_applicable=True), None, []),
+        ([1.0, 0.0], 0.5, [1.0, 0.0]),
+        ([Score(None, "no", not_applicable=True), True], 1.0, [None, 1.0]),
+        (MetricScore(0.9, [Score(1.0), Score(0.0)]), 0.9, [1.0, 0.0]),
+        (EvaluationResult(0.7), 0.7, []),
+        (EvaluationResult(0.7, [InvocationResult(0.2), InvocationResult(None)]), 0.7, [0.2, None]),
+        (EvaluationResult(None, [InvocationResult(0.2), InvocationResult(None)]), 0.2, [0.2, None]),
+        ({"overall_score": 0.7}, 0.7, []),
+        ({"overallScore": 1, "perInvocationResults": [{"score": 0.5}, {"score": 1}]}, 1.0, [0.5, 1.0]),
+    ],
+)
+def test_answers(answer: Any, value: float | None, per_invocation: list[float | None]) -> None:
+    score = ask(answering(answer))
+    assert score.value == value
+    assert [each.value for each in score.per_invocation] == per_invocation
+
+
+def test_rationales_of_an_evaluation_result_become_reasons() -> None:
+    rubric = {"rubric_id": "r", "score": 0.0, "rationale": "It was rude."}
+    score = ask(
+        answering(
+            {"overall_score": 0, "per_invocation_results": [{"score": 0, "rubric_scores": [rubric]}] * 2}
+        )
+    )
+    assert score.per_invocation[0].reason == "It was rude."
+    assert score.per_invocation[0].details == {"rubric_scores": [rubric]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "returned None; expected a number"),
+        ("0.9", "returned a str; expected a number"),
+        (math.nan, "returned nan, which is not a score"),
+        (math.inf, "returned inf, which is not a score"),
+        (1j, "returned a complex"),
+        ({}, "returned a dict"),
+        (Score(), "neither a value nor a reason"),
+        (Score(None, "the judge was away"), "could not tell: the judge was away"),
+        (Score(math.nan), "returned nan"),
+        (MetricScore(), "without value and reason"),
+        (MetricScore(math.nan), "returned nan"),
+        (MetricScore(1.0, [Score(math.inf)]), "returned inf for turn 1"),
+        ([], r"returned 0 scores for 2 turn\(s\)"),
+        ([1, None], "returned None for turn 2"),
+        (EvaluationResult(), "returned no score"),
+        (EvaluationResult(None, [InvocationResult(None)] * 2), "returned no score"),
+        (
+            EvaluationResult(1.0, [InvocationResult(1.0)]),
+            r"returned 1 per_invocation_results for 2 turn\(s\)",
+        ),
+        ({"overall_score": "high"}, "returned a str as overall_score"),
+    ],
+)
+def test_what_is_no_score_is_an_error(answer: Any, message: str) -> None:
+    with pytest.raises(MetricError, match=message):
+        ask(answering(answer))
+
+
+@pytest.mark.parametrize("answer", [None, math.nan, "1", [1.0]])
+def test_what_is_no_score_is_an_error_per_turn_too(answer: Any) -> None:
+    with pytest.raises(MetricError, match="for turn 1"):
+        ask(lambda actual: answer)
+
+
+def test_what_a_function_raises_is_not_swallowed() -> None:
+    def broken(actual: Any) -> float:
+        raise ZeroDivisionError("in my metric")
+
+    with pytest.raises(ZeroDivisionError, match="in my metric"):
+        ask(broken)
+
+
+# --- three ways to name them ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    before = set(METRICS.names())
+    yield
+    for name in set(METRICS.names()) - before:
+        METRICS.remove(name)
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_decorator_registers_and_leaves_the_function_alone() -> None:
+    @custom.metric("politeness", threshold=0.8, minimum=0, maximum=5)
+    def score(actual: Any) -> float:
+        """How polite the answers are."""
+        return 5.5
+
+    @custom.metric
+    def brevity(actual: Any) -> float:
+        return 0.1
+
+    @custom.metric()
+    def wit(actual: Any) -> float:
+        return 0.2
+
+    assert score(None) == 5.5
+    facts = METRICS.get("politeness").facts
+    assert (facts.default_threshold, facts.minimum, facts.maximum) == (0.8, 0, 5)
+    assert facts.description == "How polite the answers are."
+    assert {"brevity", "wit"} <= set(METRICS.names())
+    with pytest.raises(CriterionError, match="threshold 6 cannot pass"):
+        METRICS.get("politeness")(BaseCriterion(threshold=6))
+    with pytest.raises(MetricError, match="returned 5.5 for turn 1, outside its range of 0 to 5"):
+        asyncio.run(METRICS.get("politeness")().score(TWO_TURNS))
+
+
+def test_a_built_in_name_is_not_taken_over() -> None:
+    with pytest.raises(CriterionError, match="'response_match_score' is the name of a built-in metric"):
+        custom.metric("response_match_score")(late)
+
+
+SOURCE = '''
+from proctor.metrics.tool_trajectory import ToolTrajectory
+
+def always_07(eval_metric, actual_invocations, expected_invocations, conversation_scenario):
+    """Always 0.7."""
+    return 0.7
+
+def odd(x):
+    return 1
+
+not_a_function = 3
+a_class = ToolTrajectory
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "my_metrics.py").write_text(SOURCE)
+    (tmp_path / "broken_metrics.py").write_text("import nothing_of_that_name")
+    (tmp_path / "leaving_metrics.py").write_text("raise SystemExit(3)")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in ("my_metrics", "broken_metrics", "leaving_metrics"):
+        sys.modules.pop(name, None)
+
+
+def config(path: str, **more: Any) -> CustomMetricConfig:
+    return CustomMetricConfig.model_validate({"code_config": {"name": path}, **more})
+
+
+@pytest.mark.usefixtures("module")
+@pytest.mark.parametrize("path", ["my_metrics.always_07", "my_metrics:always_07"])
+def test_a_config_names_a_function(path: str) -> None:
+    metric = from_config("always", config(path), BaseCriterion(threshold=0.5))
+    assert metric.facts.description == "Always 0.7."
+    scored = metric.score(TWO_TURNS)
+    assert inspect.iscoroutine(scored)
+    assert asyncio.run(scored).value == 0.7
+
+
+@pytest.mark.usefixtures("module")
+def test_a_config_states_range_and_description() -> None:
+    info = {"metric_name": "x", "metric_value_info": {"interval": {"min_value": 0, "max_value": 10}}}
+    metric = from_config("always", config("my_metrics.always_07", metric_info=info, description="Mine."))
+    assert (metric.facts.minimum, metric.facts.maximum, metric.facts.description) == (0, 10, "Mine.")
+
+
+@pytest.mark.usefixtures("module")
+def test_a_config_may_name_a_metric_class() -> None:
+    metric = from_config("mine", config("my_metrics.a_class"), BaseCriterion(threshold=1))
+    assert isinstance(metric, ToolTrajectory)
+
+
+@pytest.mark.usefixtures("module")
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("my_metrics.alway_07", "'my_metrics' has no 'alway_07'. Did you mean 'always_07'?"),
+        ("my_metrics.not_a_function", "is a int, not a function"),
+        ("my_metrics.odd", "its parameter 'x' is none that Proctor knows"),
+        ("always_07", "must be a dotted path to a function (package.module.function), got 'always_07'"),
+        ("no_such_module.f", "importing 'no_such_module' failed: ModuleNotFoundError"),
+        (
+            "broken_metrics.f",
+            "importing 'broken_metrics' failed: ModuleNotFoundError: No module named 'nothing_of_that_name'",
+        ),
+        ("leaving_metrics.f", "importing 'leaving_metrics' failed: SystemExit: 3"),
+        ("", "must be a dotted path"),
+        ("..", "must be a dotted path"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_a_setup_error_with_its_cause(path: str, message: str) -> None:
+    with pytest.raises(CriterionError) as caught:
+        from_config("mine", config(path), BaseCriterion(threshold=0.5))
+    assert message in str(caught.value)
+    assert "'mine'" in str(caught.value)
+
+
+def test_an_entry_point_may_be_a_class_or_a_function() -> None:
+    assert as_factory("mine", ToolTrajectory) is ToolTrajectory
+    assert as_factory("mine", late).facts.name == "mine"

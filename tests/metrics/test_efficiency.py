@@ -1,0 +1,61 @@
+"""The informational metrics have ADK's numbers and never take part in a verdict."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.errors import CriterionError
+from proctor.metrics.efficiency import InferenceCallCount, InvocationDuration, TokenUsage, ToolCallCount
+from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion
+from proctor.schema.score import MetricScore, Score
+from tests.metrics.making import turn, view
+from tests.metrics.recorded import equal, vectors
+from tests.metrics.recorded import view as recorded_view
+
+METRICS = {
+    each.facts.name: each for each in (ToolCallCount, InferenceCallCount, TokenUsage, InvocationDuration)
+}
+PARTS = ("token_usage_details", "duration_details")
+
+
+def as_recorded(score: MetricScore) -> dict[str, Any]:
+    def parts(of: MetricScore | Score, prefix: str = "") -> dict[str, Any]:
+        return {prefix + part: (of.details or {}).get(part) for part in PARTS}
+
+    each = [{"score": one.value, "status": "INFORMATIONAL", **parts(one)} for one in score.per_invocation]
+    overall = {"overall_score": score.value, "overall_status": "INFORMATIONAL"}
+    return {**overall, "per_invocation": each, **parts(score, "overall_")}
+
+
+def test_they_are_the_four_of_the_format() -> None:
+    assert list(METRICS) == [name.value for name in EFFICIENCY_METRICS]
+    assert not any(metric.facts.gates for metric in METRICS.values())
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_recorded(shared: Path, name: str) -> None:
+    compared = 0
+    for vector in vectors(shared, "efficiency.json", 72):
+        if "metric" in vector or name not in vector["results"]:
+            continue
+        theirs = vector["results"][name]
+        assert equal({"ok": as_recorded(METRICS[name]().score(recorded_view(vector)))}, theirs), vector
+        compared += 1
+    assert compared > 60
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_threshold_is_a_setup_error(name: str) -> None:
+    with pytest.raises(CriterionError, match=f"'{name}' is informational"):
+        METRICS[name](BaseCriterion(threshold=1))
+
+
+def test_what_was_not_recorded_is_not_zero() -> None:
+    case = view([turn(calls=[("f", {})]), turn(duration=1.5)])
+    assert ToolCallCount().score(case).value == 0.5
+    for metric in (InferenceCallCount(), TokenUsage()):
+        score = metric.score(case)
+        assert (score.value, score.not_applicable) == (None, True)
+        assert score.reason
+    assert InvocationDuration().score(case).value == 1.5
