@@ -102,14 +102,15 @@ def _mentions_proctor(path: Path) -> bool:
 
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return False
+    try:
         if "proctor" not in text:
             return False
         tool = tomllib.loads(text).get("tool")
         return isinstance(tool, dict) and "proctor" in tool
     except tomllib.TOMLDecodeError:
         return re.search(r"^\s*\[\s*tool\s*\.\s*[\"']?proctor\b", text, re.MULTILINE) is not None
-    except OSError:
-        return False
 
 
 def _tool_table(path: Path) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,6 +22,8 @@ class Common:
     verbose: int = 0
     """How often `-v` was given: 1 shows details, 2 also what libraries log."""
     no_color: bool = False
+    arguments: Sequence[str] = ()
+    """The command line as it was typed, without the program's name."""
 
 
 _current = [Common()]  # not in click's context: an error is shown after that has closed
@@ -32,9 +34,9 @@ def common() -> Common:
     return _current[-1]
 
 
-def begin() -> None:
+def begin(arguments: Sequence[str]) -> None:
     """Start a command line with fresh common options."""
-    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")))
+    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")), arguments=arguments)
 
 
 def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> None:

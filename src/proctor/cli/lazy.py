@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run a command; whatever is raised becomes a message and an exit code, as `failures` says."""
-        begin()
+        begin(sys.argv[1:] if args is None else list(args))
         try:
             code = super().main(args, prog_name, standalone_mode=False, **extra)
         except BaseException as error:  # the last door: nothing may leave as a traceback or as exit 1

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import SetupError
+from proctor.causes import safe_str
+from proctor.errors import SetupError, did_you_mean
 from proctor.settings import Settings
 
 _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
@@ -108,3 +110,35 @@ def prepare_process(settings: Settings) -> None:
     sys.path[:0] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
     for name, value in settings.env.items():
         os.environ.setdefault(name, value)
+
+
+def load_function(reference: str, said_by: str) -> Callable[..., Any]:
+    """Return the function that `module:function` names.
+
+    Raises:
+        SetupError: it cannot be found, with what the module itself raised as the cause.
+    """
+    module, colon, name = reference.partition(":")
+    if not (module and colon and name):
+        raise SetupError(f"{said_by} takes module:function, got {reference!r}")
+    try:
+        found: Any = importlib.import_module(module)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise SetupError(
+            f"{said_by} {reference}: the module {module!r} cannot be imported: {type(error).__name__}: {safe_str(error)}"
+        ) from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            known = (
+                [known for known in vars(found) if not known.startswith("_")]
+                if hasattr(found, "__dict__")
+                else []
+            )
+            raise SetupError(f"{said_by} {reference}: {module!r} has no {name!r}.{did_you_mean(name, known)}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise SetupError(f"{said_by} {reference}: that is {type(found).__name__}, not a function")
+    function: Callable[..., Any] = found
+    return function

@@ -59,15 +59,11 @@ def _end(code: int) -> None:
     os._exit(code)
 
 
-def run_until_stopped(
-    start: Callable[[], Coroutine[Any, Any, _Result]], was_stopped: Callable[[int], None]
-) -> _Result:
+def run_until_stopped(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     """Run the coroutine that `start` makes and return its result.
 
-    When it is stopped and still returns a result (of what has finished), `was_stopped` gets the exit code first.
-
     Raises:
-        Stopped: it was stopped and gave no result.
+        Stopped: somebody stopped it; whoever watched its progress knows what had finished by then.
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(start())
@@ -82,7 +78,7 @@ def run_until_stopped(
     finally:
         _tidy(loop)
     if stop.code is not None:
-        was_stopped(stop.code)
+        raise Stopped(stop.code)
     return result
 
 

@@ -1,0 +1,107 @@
+"""The work of `proctor eval`: run what was asked for, show what came of it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from proctor import api
+from proctor.cli.asking import Asking
+from proctor.cli.common import common
+from proctor.cli.failures import ERROR, Stopped, say
+from proctor.cli.outputs import write_outputs
+from proctor.cli.process import stdout_is_ours
+from proctor.cli.request import prepare_process
+from proctor.cli.running import run_until_stopped
+from proctor.cli.screen import Screen
+from proctor.schema.verdict import Outcome, RunResult
+from proctor.settings import load_settings
+
+
+def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Run `proctor eval` and return its exit code.
+
+    Raises:
+        SetupProblems: everything that is wrong with what was asked for; nothing was run.
+        Stopped: somebody stopped the run; what had finished is shown and in the reports.
+    """
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    _show_logs(given["log_level"])
+    with stdout_is_ours() as stdout:
+        asking = Asking(words, given, settings)
+        if asking.is_empty:
+            say(f"nothing to run: every case passed in {given['failed']}")
+            return 0
+        return _Evaluation(asking, stdout).carry_out()
+
+
+class _Evaluation:
+    """One evaluation, of one agent or of several."""
+
+    def __init__(self, asking: Asking, stdout: TextIO) -> None:
+        self._asking = asking
+        self._stdout = stdout
+        self._screen = Screen(
+            stdout,
+            details=asking.details,
+            only_different=asking.only_different,
+            is_taken=any(output.path is None for output in asking.outputs),
+        )
+
+    def carry_out(self) -> int:
+        try:
+            runs = run_until_stopped(self._evaluate)
+        except Stopped:
+            if self._screen.runs:
+                self._show(self._screen.runs)
+                say(_how_far(self._screen.runs))
+            raise
+        is_written = self._show(runs)
+        code = exit_code_of_runs(runs)
+        return code if is_written or code == 1 else ERROR
+
+    async def _evaluate(self) -> list[RunResult]:
+        agents, sets = self._asking.chosen.agents, self._asking.chosen.sets
+        options: dict[str, Any] = {
+            **self._asking.options,
+            "progress": self._screen,
+            "explain": "all" if self._asking.details else "failures",
+            "keep_evidence": "all" if self._needs_evidence() else "failures",
+        }
+        if len(agents) == 1:
+            return [await api.evaluate(agents[0], sets, **options)]
+        return await api.evaluate_matrix(agents, sets, **options)
+
+    def _needs_evidence(self) -> bool:
+        wanted = [getattr(output.report, "needs_evidence", True) for output in self._asking.outputs]
+        return self._asking.details or any(wanted)
+
+    def _show(self, runs: Sequence[RunResult]) -> bool:
+        """Show the runs and write their reports; returns whether all reports were written."""
+        self._screen.write(runs)
+        return write_outputs(self._asking.outputs, runs, self._stdout, verbose=self._asking.details)
+
+
+def exit_code_of_runs(runs: Sequence[RunResult]) -> int:
+    """Return the worst run's exit code: failed before error before inconclusive; never 0 where one did not pass."""
+    codes = {run.exit_code for run in runs} or {ERROR}
+    return next((code for code in (1, 3, 4) if code in codes), max(codes))
+
+
+def _how_far(runs: Sequence[RunResult]) -> str:
+    cases = [case for run in runs for case in run.cases]
+    done = sum(case.outcome is not Outcome.NOT_RUN for case in cases)
+    return f"stopped: {done} of {len(cases)} cases had finished; the others were not run"
+
+
+def _show_logs(level: str | None) -> None:
+    """Let libraries log to stderr from `level` on; without one, as loud as `-v` says."""
+    chosen = level or ("DEBUG" if common().verbose > 1 else None)
+    if chosen:
+        logging.basicConfig(
+            level=chosen.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+        )

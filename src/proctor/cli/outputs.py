@@ -1,0 +1,127 @@
+"""Where the reports of a run go: checked before the run, written after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from proctor.causes import safe_str
+from proctor.cli.failures import say
+from proctor.errors import SetupError, SetupProblems
+from proctor.reports.base import Report, ReportOptions, load_report
+from proctor.schema.verdict import RunResult
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One report and where it goes; `path` is `None` for stdout."""
+
+    name: str
+    report: Report
+    path: Path | None
+
+    def write(self, runs: Sequence[RunResult], stdout: TextIO, *, verbose: bool) -> None:
+        """Write the report; a file is whole or not there.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        options = ReportOptions(verbose=verbose, color=False)
+        if self.path is None:
+            self.report.write(runs, stdout, options=options)
+            stdout.flush()
+            return
+        with _new_file(self.path) as file:
+            self.report.write(runs, file, options=options)
+
+
+def parse_outputs(reports: Sequence[str], format_: str | None) -> list[Output]:
+    """Read `--report NAME=PATH` and `--format NAME`.
+
+    Raises:
+        SetupProblems: an unknown report, no path, a place that cannot be written, two reports on stdout.
+    """
+    asked = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
+    problems: list[SetupError] = []
+    outputs: list[Output] = []
+    for word in asked:
+        try:
+            outputs.append(_parse(word))
+        except SetupError as problem:
+            problems.append(problem)
+    places = [str(output.path or "stdout") for output in outputs]
+    twice = sorted({place for place in places if places.count(place) > 1})
+    problems += [SetupError(f"two reports go to {place}: give each its own place") for place in twice]
+    if problems:
+        raise SetupProblems(problems)
+    return outputs
+
+
+def _parse(word: str) -> Output:
+    name, equals, place = word.partition("=")
+    if not equals or not name or not place:
+        raise SetupError(
+            f"--report takes NAME=PATH, for example json=out.json or json=- for stdout; got {word!r}"
+        )
+    report = load_report(name)
+    if place == STDOUT:
+        return Output(name, report, None)
+    path = Path(place).absolute()  # the agent may change the working folder
+    _check_writable(path, word)
+    return Output(name, report, path)
+
+
+def _check_writable(path: Path, word: str) -> None:
+    if path.is_dir():
+        raise SetupError(f"--report {word}: {path} is a folder; name a file in it")
+    above = next(folder for folder in path.parents if folder.exists())
+    if not above.is_dir():
+        raise SetupError(f"--report {word}: {above} is not a folder")
+    if not os.access(above, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise SetupError(f"--report {word}: no permission to write {path}")
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[TextIO]:
+    """Write beside `path` and move it there at the end, so that no reader and no crash sees half a report."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # a pipe or a device is written directly
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            yield file
+        return
+    target = path.resolve()  # a symbolic link stays one
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_outputs(
+    outputs: Sequence[Output], runs: Sequence[RunResult], stdout: TextIO, *, verbose: bool
+) -> bool:
+    """Write every report; say which could not be written. Returns whether all could."""
+    fine = True
+    for output in outputs:
+        try:
+            output.write(runs, stdout, verbose=verbose)
+        except BrokenPipeError:
+            pass  # the reader has seen enough
+        except Exception as error:  # noqa: BLE001  (a report may be a plug-in; the others are still to be written)
+            fine = False
+            place = output.path or "stdout"
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else safe_str(error)
+            say(
+                f"error: the report {output.name} could not be written to {place}: {type(error).__name__}: {cause}"
+            )
+    return fine
