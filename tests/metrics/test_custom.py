@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import proctor.metrics.custom as custom
 from proctor.errors import CriterionError, MetricError
+from proctor.metrics import custom
 from proctor.metrics.base import CaseView
 from proctor.metrics.custom import as_factory, from_config
 from proctor.metrics.tool_trajectory import ToolTrajectory
@@ -90,7 +90,7 @@ async def late(actual: Any, expected: Any) -> bool:
     return bool(actual.final_response == expected.final_response)
 
 
-class Callable_:
+class Judge:
     def __call__(self, expected: Any, actual: Any) -> int:
         return int(actual.final_response == expected.final_response)
 
@@ -104,7 +104,7 @@ def with_more(actual: Any, expected: Any, strict: bool = True, *args: Any, **kwa
     return float(actual.final_response == expected.final_response)
 
 
-@pytest.mark.parametrize("function", [late, Callable_(), with_underscores, with_more])
+@pytest.mark.parametrize("function", [late, Judge(), with_underscores, with_more])
 def test_forms_that_fit(function: Callable[..., Any]) -> None:
     assert ask(function).value == 0.5
 
@@ -124,7 +124,7 @@ def test_forms_that_fit(function: Callable[..., Any]) -> None:
         (lambda eval_metric, actual, expected: 1, "it mixes both forms (eval_metric with actual, expected)"),
         (lambda actual, /: 1, "its parameter 'actual' is none"),
         (dict, "its parameters cannot be told"),
-        (0.5, "is a float, not a function"),
+        (0.5, "is of type float, not a function"),
     ],
 )
 def test_any_other_form_is_a_setup_error_that_shows_both(function: Any, message: str) -> None:
@@ -264,7 +264,7 @@ def test_the_decorator_registers_and_leaves_the_function_alone() -> None:
     assert {"brevity", "wit"} <= set(METRICS.names())
     with pytest.raises(CriterionError, match="threshold 6 cannot pass"):
         METRICS.get("politeness")(BaseCriterion(threshold=6))
-    with pytest.raises(MetricError, match="returned 5.5 for turn 1, outside its range of 0 to 5"):
+    with pytest.raises(MetricError, match=r"returned 5\.5 for turn 1, outside its range of 0 to 5"):
         asyncio.run(METRICS.get("politeness")().score(TWO_TURNS))
 
 
@@ -331,7 +331,7 @@ def test_a_config_may_name_a_metric_class() -> None:
     ("path", "message"),
     [
         ("my_metrics.alway_07", "'my_metrics' has no 'alway_07'. Did you mean 'always_07'?"),
-        ("my_metrics.not_a_function", "is a int, not a function"),
+        ("my_metrics.not_a_function", "is of type int, not a function"),
         ("my_metrics.odd", "its parameter 'x' is none that Proctor knows"),
         ("always_07", "must be a dotted path to a function (package.module.function), got 'always_07'"),
         ("no_such_module.f", "importing 'no_such_module' failed: ModuleNotFoundError"),

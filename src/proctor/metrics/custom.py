@@ -195,7 +195,7 @@ def _facts(name: str, function: Any, description: str) -> MetricFacts:
 def _factory(facts: MetricFacts, function: Function, path: str = "") -> FunctionMetricFactory:
     if not callable(function):
         raise CriterionError(
-            f"The custom metric {facts.name!r} is a {type(function).__name__}, not a function."
+            f"The custom metric {facts.name!r} is of type {type(function).__name__}, not a function."
         )
     signature = read_signature(facts.name, function)
     if signature.needs_expected:
