@@ -1,5 +1,7 @@
 """Everything Proctor raises on purpose.
 
+::
+
     ProctorError
     ├── SetupError              the user can fix it; shown without a traceback, exit code 2, nothing was run
     │   ├── SetupProblems       several at once: all that is wrong with a run, before the first agent call
@@ -31,7 +33,7 @@ class SetupError(ProctorError):
     """Something the user can fix before a run; shown as a message, never as a traceback."""
 
 
-class SetupProblems(SetupError):
+class SetupProblems(SetupError):  # noqa: N818 - it is several errors, and reads so
     """All set-up problems of a run, found before the first agent call.
 
     `problems` holds one error per problem, in the order they were found.

@@ -12,6 +12,7 @@ whole `MetricScore`:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +65,11 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
     """Combine invocation scores by their arithmetic mean over those that apply; none → not applicable."""
     values = [score.value for score in scores if score.value is not None]
     if values:
-        return MetricScore(value=sum(values) / len(values), per_invocation=scores, reason=reason)
+        return MetricScore(value=mean(values), per_invocation=scores, reason=reason)
     why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
     return MetricScore(per_invocation=scores, reason=why, not_applicable=True)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the arithmetic mean, kept within the values: three times 0.7 is 0.7, not 0.6999…"""
+    return min(max(sum(values) / len(values), min(values)), max(values))

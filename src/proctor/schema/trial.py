@@ -38,6 +38,8 @@ class Failure(WireModel):
     traceback: str | None = None
     turn: int | None = None
     """The turn it happened in, counted from 0."""
+    infrastructure: bool = False
+    """About connections, rate limits, servers or time, so that another attempt may end better."""
 
     @property
     def cause(self) -> str:

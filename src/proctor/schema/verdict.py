@@ -134,7 +134,7 @@ class TrialResult:
         return self._evidence
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class CaseResult:
     """The verdict on one case and everything behind it."""
 
@@ -147,6 +147,9 @@ class CaseResult:
     trials: list[TrialResult] = field(default_factory=list)
     place: str = ""
     """`file:line` of the case, where it came from a file."""
+
+    def __repr__(self) -> str:
+        return f"<CaseResult {self.eval_id}: {self.outcome.value}{': ' if self.reason else ''}{self.reason}>"
 
     @property
     def passed(self) -> bool:
@@ -176,7 +179,7 @@ class SetSummary:
     """Why the set could not be run at all (`keep_going`)."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class RunResult:
     """One execution: eval sets × agent × repeats."""
 
@@ -189,6 +192,10 @@ class RunResult:
     started_at: float = 0.0
     duration: float = 0.0
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
+        return f"<RunResult {self.agent}: {self.outcome.value} ({counts or 'no cases'})>"
 
     @property
     def outcome(self) -> Outcome:
@@ -225,5 +232,3 @@ class RunResult:
 
 
 _EXIT_CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3, Outcome.INCONCLUSIVE: 4}
-
-

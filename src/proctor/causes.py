@@ -1,0 +1,39 @@
+"""What exceptions and foreign objects say about themselves, even when they refuse to."""
+
+from __future__ import annotations
+
+import traceback
+
+_LONGEST = 2_000
+
+
+def safe_repr(value: object, limit: int = 120) -> str:
+    """Describe `value` as `type repr`, cut to `limit` characters; never raises, whatever its `__repr__` does."""
+    kind = type(value).__name__
+    try:
+        text = repr(value)
+    except BaseException as error:  # noqa: BLE001 - a foreign repr may raise anything
+        return f"{kind} (its repr raised {type(error).__name__})"
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if text.startswith((kind, "<")) else f"{kind} {text}"
+
+
+def safe_str(error: BaseException) -> str:
+    """Return the text of an exception, cut to a sane length; never raises."""
+    try:
+        text = str(error)
+    except BaseException as inner:  # noqa: BLE001 - a foreign __str__ may raise anything
+        return f"(its text cannot be read: str() raised {type(inner).__name__})"
+    if isinstance(error, BaseExceptionGroup):
+        inside = "; ".join(f"{type(e).__name__}: {safe_str(e)}" for e in error.exceptions[:5])
+        text = f"{text}: {inside}"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def traceback_text(error: BaseException, *, limit: int = 20) -> str:
+    """Return the last `limit` frames of an exception's traceback as text; never raises."""
+    try:
+        return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-limit))
+    except BaseException:  # noqa: BLE001 - formatting reads foreign code, too
+        frames = traceback.format_tb(error.__traceback__, limit=-limit)
+        return "".join([*frames, type(error).__name__])

@@ -1,0 +1,138 @@
+"""From a config to metrics that can score: every mistake in it found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.engine.options import RunOptions
+from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
+from proctor.metrics.base import RECORDED, SCENARIO, Metric, MetricFacts
+from proctor.registry import METRICS, load_object
+from proctor.schema.config import EvalConfig
+from proctor.schema.criterion import BaseCriterion
+
+FINAL_STATE = "final_session_state"
+EFFICIENCY = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1")
+
+
+@dataclass(slots=True)
+class BoundMetric:
+    """A metric built from its criterion, and how it takes part in the verdict."""
+
+    metric: Metric
+    threshold: float | None
+    gate: bool
+    """Whether it decides; False for informational metrics and for `gate: false`."""
+    applies_to: str | None = None
+    """`recorded` or `scenario`, where the criterion limits it to cases of that kind."""
+    facts: MetricFacts = field(init=False)
+    name: str = field(init=False)
+    gates: bool = field(init=False)
+    """Whether it can decide at all."""
+
+    def __post_init__(self) -> None:
+        """Keep at hand what is asked for every trial."""
+        self.facts = self.metric.facts
+        self.name, self.gates = self.facts.name, self.facts.gates
+
+    def covers(self, *, scenario: bool) -> bool:
+        """Tell whether the metric scores cases of this kind at all."""
+        kind = SCENARIO if scenario else RECORDED
+        if self.applies_to not in (None, kind):
+            return False
+        return "expected" not in self.facts.needs if scenario else "scenario" not in self.facts.needs
+
+
+@dataclass(slots=True)
+class Bound:
+    """The metrics of one config: those that run, those left out on purpose, and what is wrong."""
+
+    metrics: list[BoundMetric]
+    skipped: dict[str, str]
+    problems: list[SetupError]
+
+
+def bind(config: EvalConfig, options: RunOptions) -> Bound:
+    """Build every metric that `config` names, then the final-state check and the efficiency metrics."""
+    bound = Bound([], {}, [])
+    if options.metrics is not None:
+        bound.problems += _unlisted(options.metrics, [*config.criteria, *EFFICIENCY, FINAL_STATE])
+    for name in config.criteria:
+        _bind_one(name, config, options, bound)
+    if FINAL_STATE not in config.criteria and options.compat != "adk":
+        _append(FINAL_STATE, BaseCriterion(threshold=1.0), options, bound)
+    for name in EFFICIENCY:
+        if name not in config.criteria:
+            _append(name, None, options, bound)
+    return bound
+
+
+def _unlisted(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
+    return [
+        SetupError(
+            f"--metrics names {name!r}, which the criteria do not have.{did_you_mean(name, listed)} "
+            f"They have: {', '.join(listed)}."
+        )
+        for name in asked
+        if name not in listed
+    ]
+
+
+def _bind_one(name: str, config: EvalConfig, options: RunOptions, bound: Bound) -> None:
+    criterion = config.criterion_for(name)
+    if criterion is not None and options.compat is not None:
+        criterion = criterion.model_copy(update={"compat": options.compat})
+    _append(name, criterion, options, bound, custom=(config.custom_metrics or {}).get(name))
+
+
+def _append(
+    name: str, criterion: BaseCriterion | None, options: RunOptions, bound: Bound, *, custom: Any = None
+) -> None:
+    """Build one metric and put it where it belongs."""
+    if options.metrics is not None and name not in options.metrics:
+        bound.skipped[name] = "--metrics"
+        return
+    try:
+        metric = _build(name, criterion, options, custom)
+        if metric is None:
+            bound.skipped[name] = "--no-judge"
+            return
+        bound.metrics.append(_bound(metric, criterion))
+    except SetupError as problem:
+        bound.problems.append(problem)
+
+
+def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, custom: Any) -> Metric | None:
+    """Return the metric, or `None` for one that asks a model when judges are left out."""
+    if custom is not None:
+        built: Metric = load_object("proctor.metrics.custom:from_config")(name, custom, criterion)
+        return built
+    if name not in METRICS:
+        raise unknown_name("metric", name, METRICS.names())
+    factory = METRICS.get(name)
+    if not hasattr(factory, "facts"):  # a plain function of an entry point
+        factory = load_object("proctor.metrics.custom:as_factory")(name, factory)
+    facts: MetricFacts = factory.facts
+    if options.no_judge and "judge" in facts.needs:
+        return None
+    if facts.unavailable:
+        way_out = " Leave it out with --no-judge." if "judge" in facts.needs else ""
+        raise CriterionError(f"The metric {name!r} cannot run: {facts.unavailable}.{way_out}")
+    metric: Metric = factory(criterion) if criterion is not None else factory()
+    return metric
+
+
+def _bound(metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
+    facts = metric.facts
+    extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
+    gate, applies_to = extra.get("gate", True), extra.get("applies_to")
+    if not isinstance(gate, bool):
+        raise CriterionError(f"{facts.name}: `gate` must be true or false, got {gate!r}")
+    if applies_to not in (None, RECORDED, SCENARIO):
+        raise CriterionError(
+            f"{facts.name}: `applies_to` must be 'recorded' or 'scenario', got {applies_to!r}"
+        )
+    threshold = criterion.threshold if criterion is not None and facts.gates else None
+    return BoundMetric(metric, threshold, gate and facts.gates, applies_to)

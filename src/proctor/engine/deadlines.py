@@ -1,0 +1,157 @@
+"""Deadlines that hold: for agents that hang, that swallow cancellation, and that block the event loop.
+
+One timer serves all trials under way, so a turn costs no timer of its own. A trial past its deadline is cancelled;
+one that does not end then is abandoned (its slot is given back, its task left behind). Code that blocks the event
+loop is interrupted by a signal where that can be done (main thread, POSIX); elsewhere it is noticed when it returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from types import FrameType
+from typing import Self
+
+_GRACE = 2.0
+"""Seconds a cancelled trial has to end before it is abandoned (less where the time-outs are short)."""
+
+
+class LoopBlocked(BaseException):
+    """Raised inside code that blocks the event loop past its deadline."""
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """One trial under way and its deadlines, in seconds of `time.monotonic`."""
+
+    abandon: Callable[[], None]
+    turn_deadline: float = inf
+    trial_deadline: float = inf
+    expired: str = ""
+    """What ran out: `turn` or `trial`; empty while there is time."""
+    cancelled_at: float = inf
+    task: asyncio.Task[None] | None = field(default=None)
+
+    @property
+    def deadline(self) -> float:
+        """The earlier of the two deadlines."""
+        return min(self.turn_deadline, self.trial_deadline)
+
+    def begin_turn(self, timeout: float | None) -> None:
+        """Start the clock of a turn."""
+        self.turn_deadline = inf if timeout is None else time.monotonic() + timeout
+
+    def expire(self, now: float) -> None:
+        """Remember which deadline ran out."""
+        self.expired = "trial" if self.trial_deadline <= now else "turn"
+
+
+class Deadlines:
+    """Watches the slots of a run on the running event loop; use as a context manager."""
+
+    def __init__(self, shortest: float | None) -> None:
+        """Take the shortest time-out in force (seconds), which decides how often to look."""
+        limit = inf if shortest is None else shortest
+        self._tick = min(1.0, max(0.01, limit / 20))
+        self._grace = min(_GRACE, max(0.05, limit / 10))
+        self._slots: set[Slot] = set()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._last = time.monotonic()
+        self._watchdog = _Watchdog(self._loop, self._slots, self._tick) if limit < inf else None
+
+    def __enter__(self) -> Self:
+        self._last = time.monotonic()
+        if self._watchdog:
+            self._timer = self._loop.call_later(self._tick, self._look)
+            self._watchdog.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer:
+            self._timer.cancel()
+        if self._watchdog:
+            self._watchdog.stop()
+
+    def add(self, slot: Slot) -> None:
+        """Watch `slot`."""
+        self._slots.add(slot)
+
+    def remove(self, slot: Slot) -> None:
+        """Stop watching `slot`."""
+        self._slots.discard(slot)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        late = now - self._last - self._tick
+        self._last = now
+        if late > max(self._tick, 0.1):  # somebody blocked the loop: the others get that time back
+            for slot in self._slots:
+                slot.turn_deadline += late
+                slot.trial_deadline += late
+        for slot in list(self._slots):
+            self._check(slot, now)
+        self._timer = self._loop.call_later(self._tick, self._look)
+
+    def _check(self, slot: Slot, now: float) -> None:
+        if slot.expired:
+            if now - slot.cancelled_at >= self._grace:
+                self._slots.discard(slot)
+                slot.abandon()
+        elif slot.deadline <= now and slot.task is not None:
+            slot.expire(now)
+            slot.cancelled_at = now
+            slot.task.cancel()
+
+
+class _Watchdog:
+    """A thread that notices a blocked event loop and interrupts the code that blocks it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, slots: set[Slot], tick: float) -> None:
+        self._loop, self._slots, self._tick = loop, slots, tick
+        self._done = threading.Event()
+        self._target: asyncio.Task[None] | None = None
+        self._handler: object = None
+        self._signal = _free_signal() if threading.current_thread() is threading.main_thread() else None
+
+    def start(self) -> None:
+        """Begin to watch, where interrupting is possible."""
+        if self._signal is not None:
+            signal.signal(self._signal, self._interrupt)
+            threading.Thread(target=self._watch, daemon=True, name="proctor-watchdog").start()
+
+    def stop(self) -> None:
+        """Stop watching and give the signal back."""
+        self._done.set()
+        if self._signal is not None:
+            signal.signal(self._signal, signal.SIG_DFL)
+
+    def _watch(self) -> None:
+        main = threading.main_thread().ident
+        while not self._done.wait(self._tick):
+            task = asyncio.current_task(self._loop)
+            now = time.monotonic()
+            slot = next((s for s in list(self._slots) if s.task is task), None) if task else None
+            if slot is None or slot.deadline + 2 * self._tick > now or main is None or self._signal is None:
+                continue
+            slot.expire(now)
+            self._target = task
+            signal.pthread_kill(main, self._signal)
+
+    def _interrupt(self, _signum: int, _frame: FrameType | None) -> None:
+        target, self._target = self._target, None
+        if target is not None and asyncio.current_task(self._loop) is target:
+            raise LoopBlocked
+
+
+def _free_signal() -> signal.Signals | None:
+    """A signal that nobody in this process uses; `None` where there is none to send to a thread (Windows)."""
+    if not hasattr(signal, "pthread_kill"):
+        return None
+    candidates = (signal.SIGUSR2, signal.SIGUSR1, signal.SIGALRM)
+    return next((number for number in candidates if signal.getsignal(number) is signal.SIG_DFL), None)

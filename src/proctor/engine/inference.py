@@ -1,0 +1,212 @@
+"""One trial: a fresh session, the case's user messages one by one, everything the agent did as evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.agents.base import Agent, Session
+from proctor.engine.deadlines import LoopBlocked, Slot
+from proctor.engine.failures import failure_from, timed_out
+from proctor.engine.hooks import Hook, call_hook
+from proctor.engine.record import Stopwatch, copy_json, new_turn, record_turn
+from proctor.errors import AgentError
+from proctor.schema.case import EvalCase
+from proctor.schema.content import Content
+from proctor.schema.trial import Attempt, Failure, FailureKind, Trial
+
+DEFAULT_APP = "EvaluationGenerator"
+DEFAULT_USER = "test_user_id"
+SESSION_PREFIX = "adk-eval-session-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialLimits:
+    """What one trial may take, and what stands around it."""
+
+    timeout: float | None
+    trial_timeout: float | None
+    retry_errors: int = 0
+    setup: Hook | None = None
+    teardown: Hook | None = None
+
+
+class TrialRunner:
+    """Runs trials of one agent."""
+
+    def __init__(self, agent: Agent, limits: TrialLimits, app_details: dict[str, Any] | None = None) -> None:
+        """Take the agent, the limits of each trial, and what the agent said about itself."""
+        self._agent = agent
+        self._limits = limits
+        self._app_details = app_details
+        self._begin = getattr(agent, "begin", None)
+        self._end = getattr(agent, "end", None)
+        self._final_state = getattr(agent, "final_state", None)
+
+    async def run(self, case: EvalCase, eval_set_id: str, number: int, slot: Slot) -> Trial:
+        """Make one attempt at `case`, and more where an infrastructure error allows it; every attempt is kept.
+
+        Whatever the agent raises becomes the trial's `failure`; only cancellation from outside passes through.
+        """
+        attempts: list[Attempt] = []
+        while True:
+            trial = await self._attempt(case, eval_set_id, number, slot)
+            failure = trial.failure
+            if failure is None or not failure.infrastructure or len(attempts) >= self._limits.retry_errors:
+                trial.attempts = attempts
+                return trial
+            attempts.append(Attempt(turns=trial.turns, failure=failure, duration=trial.duration))
+            slot.expired = ""
+
+    async def _attempt(self, case: EvalCase, eval_set_id: str, number: int, slot: Slot) -> Trial:
+        session = new_session(case)
+        watch = Stopwatch()
+        trial = Trial(
+            eval_set_id=eval_set_id,
+            eval_id=case.eval_id,
+            number=number,
+            session_id=session.id,
+            app_name=session.app_name,
+            user_id=session.user_id,
+            started_at=watch.started_at,
+            app_details=self._app_details,
+        )
+        if self._limits.trial_timeout is not None:
+            slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
+        await self._converse(case, session, trial, slot)
+        trial.duration = watch.seconds()
+        return trial
+
+    async def _converse(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
+        """Set up, talk, take the final state, tear down; the first failure is the trial's."""
+        where, turn = "hook", None
+        try:
+            if self._limits.setup is not None:
+                slot.begin_turn(self._limits.timeout)
+                await call_hook(self._limits.setup, case=case, session=session)
+            where = "agent"
+            if self._begin is not None:
+                await settle(self._begin(session, case))
+            for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
+                await self._turn(invocation.user_content, session, trial, slot)
+            turn = None
+            trial.final_state = await self._state(session)
+        except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
+            trial.failure = self._blame(error, slot, where, turn)
+        finally:
+            await self._leave(case, session, trial, slot)
+
+    async def _turn(self, message: Content, session: Session, trial: Trial, slot: Slot) -> None:
+        watch = Stopwatch()
+        turn = new_turn(message, watch)
+        trial.turns.append(turn)
+        slot.begin_turn(self._limits.timeout)
+        try:
+            await record_turn(self._events(message, session), turn, session)
+        finally:
+            turn.duration = watch.seconds()
+            if (durations := session.memory.get("durations")) is not None:
+                turn.model_duration = durations.get("model")
+                turn.tool_duration = durations.get("tool")
+
+    def _events(self, message: Content, session: Session) -> Any:
+        events = self._agent.answer(message, session)
+        if hasattr(events, "__aiter__"):
+            return events
+        if inspect.iscoroutine(events):
+            events.close()
+        raise AgentError(
+            f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
+        )
+
+    async def _state(self, session: Session) -> dict[str, Any]:
+        if self._final_state is None:
+            state: Any = session.state
+        else:
+            state = await settle(self._final_state(session))
+        if not isinstance(state, dict):
+            raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
+        copied: dict[str, Any] = copy_json(state)
+        return copied
+
+    async def _leave(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
+        """Give the agent and the tear-down hook their turn, whatever happened before."""
+        where = "agent"
+        try:
+            if self._end is not None:
+                slot.begin_turn(self._limits.timeout)
+                await settle(self._end(session))
+            where = "hook"
+            if self._limits.teardown is not None:
+                slot.begin_turn(self._limits.timeout)
+                await call_hook(self._limits.teardown, case=case, session=session)
+        except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
+            trial.failure = trial.failure or self._blame(error, slot, where, None)
+
+    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+        """Say what `error` was; cancellation from outside (not by a deadline) passes through."""
+        if isinstance(error, GeneratorExit) and not _is_running(slot):
+            raise error  # the interpreter closes this coroutine; nothing may be awaited now
+        if isinstance(error, LoopBlocked):
+            return timed_out(_BLOCKED, self._limit_of(slot), where=where, turn=turn)
+        if slot.expired:
+            what = (
+                "no answer within the time of one turn"
+                if slot.expired == "turn"
+                else "the trial took too long"
+            )
+            _forget_cancellation()
+            return timed_out(what, self._limit_of(slot), where=where, turn=turn)
+        if isinstance(error, asyncio.CancelledError):
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise error
+        failure = failure_from(error, where=where, turn=turn)
+        if where == "hook":
+            failure.kind = FailureKind.HOOK
+        return failure
+
+    def _limit_of(self, slot: Slot) -> float | None:
+        return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
+
+
+_BLOCKED = (
+    "the agent blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a thread), "
+    "or await what it waits for"
+)
+
+
+def new_session(case: EvalCase) -> Session:
+    """Return a session of its own for one trial of `case`, with a copy of the state it starts from."""
+    given = case.session_input
+    if given is None:
+        return Session(SESSION_PREFIX + str(uuid.uuid4()), DEFAULT_APP, DEFAULT_USER)
+    return Session(
+        given.session_id or SESSION_PREFIX + str(uuid.uuid4()),
+        given.app_name or DEFAULT_APP,
+        given.user_id or DEFAULT_USER,
+        copy_json(given.state or {}),
+    )
+
+
+async def settle(outcome: Any) -> Any:
+    """Let an optional method be written with `def` or with `async def`."""
+    return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def _is_running(slot: Slot) -> bool:
+    try:
+        return asyncio.current_task() is slot.task
+    except RuntimeError:  # no event loop runs any more
+        return False
+
+
+def _forget_cancellation() -> None:
+    """A deadline cancelled this task to end one trial's code, not the task."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()

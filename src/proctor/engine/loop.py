@@ -1,0 +1,74 @@
+"""The one synchronous door: an event loop that ends even when an agent's code does not."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+
+_LAST_WORDS = 1.0
+"""Seconds that leftover tasks get to end once they are cancelled."""
+
+
+def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Run `main()` on an event loop of its own and return its answer; from inside a running loop, in a thread.
+
+    Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(main)
+    outcome: list[Answer] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(_run(main))
+        except BaseException as error:  # noqa: BLE001 - carried to the caller
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="proctor-run", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return outcome[0]
+
+
+def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    runner = asyncio.Runner()
+    try:
+        return runner.run(main())
+    finally:
+        _wind_down(runner)
+
+
+def _wind_down(runner: asyncio.Runner) -> None:
+    loop = runner.get_loop()
+    stuck = loop.run_until_complete(_end_tasks())
+    executor = getattr(loop, "_default_executor", None)
+    if executor is not None:
+        executor.shutdown(wait=False, cancel_futures=True)
+        loop._default_executor = None  # type: ignore[attr-defined]  # noqa: SLF001 - or closing would wait for its threads
+    if not stuck:
+        runner.close()
+        return
+    for task in stuck:
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was reported as the trial's error
+    loop.close()  # not the runner's own way, which would wait for them
+    asyncio.set_event_loop(None)
+
+
+async def _end_tasks() -> set[asyncio.Task[Any]]:
+    """Cancel what is left and return what would not end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if not others:
+        return set()
+    _, stuck = await asyncio.wait(others, timeout=_LAST_WORDS)
+    return stuck

@@ -1,0 +1,206 @@
+"""The plan of a run: everything that can be known to be wrong is said now, before the first agent call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric, bind
+from proctor.engine.hooks import check_hook
+from proctor.engine.options import RunOptions
+from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+from proctor.schema.verdict import SetSummary
+
+
+class CaseSource(Protocol):
+    """An eval set whose cases are read one at a time, so that a large one is never in memory whole."""
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        ...
+
+    @property
+    def label(self) -> str | None:
+        """What to print for where it came from (a path); `None` for a set made in Python."""
+        ...
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order."""
+        ...
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case."""
+        ...
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case; empty for a set made in Python."""
+        ...
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        """Read every case once, in order."""
+        ...
+
+
+@dataclass(slots=True)
+class PlannedSet:
+    """One set as the caller wants it run."""
+
+    source: CaseSource
+    config: EvalConfig
+    config_source: str
+    only: Collection[str] = ()
+    """Case ids; empty for all."""
+
+
+@dataclass(slots=True)
+class SetPlan:
+    """One set, ready to run."""
+
+    source: CaseSource
+    summary: SetSummary
+    metrics: list[BoundMetric]
+    cases: list[int] = field(default_factory=list)
+    """Indexes of the cases to run, in order."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """A run, ready to start."""
+
+    sets: list[SetPlan]
+    num_runs: int
+
+    @property
+    def trials(self) -> int:
+        """How many trials will be run."""
+        return sum(len(chosen.cases) for chosen in self.sets) * self.num_runs
+
+
+def make_plan(wanted: Sequence[PlannedSet], options: RunOptions, problems: Sequence[SetupError] = ()) -> Plan:
+    """Check everything and return what to run.
+
+    Raises:
+        SetupProblems: all that is wrong, `problems` (found while loading) first.
+    """
+    found = [*problems, *options.problems()]
+    found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
+    plans = [_plan_set(entry, options, found) for entry in wanted]
+    if not found and not any(plan.cases for plan in plans):
+        found.append(SetupError(_nothing_left(options)))
+    if found:
+        raise SetupProblems(_once(found))
+    return Plan(plans, options.num_runs)
+
+
+def _once(problems: list[SetupError]) -> list[SetupError]:
+    """The same config may judge several sets: its mistakes are said once."""
+    return list({str(problem): problem for problem in problems}.values())
+
+
+def _nothing_left(options: RunOptions) -> str:
+    if options.tags:
+        return f"no case carries the tag {' or '.join(sorted(options.tags))}; nothing to run"
+    return "no cases to run"
+
+
+def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError]) -> SetPlan:
+    bound = bind(entry.config, options)
+    found += bound.problems
+    found += _unsupported(entry)
+    summary = SetSummary(
+        eval_set_id=entry.source.eval_set_id,
+        path=entry.source.label,
+        config_source=entry.config_source,
+        cases=0,
+        metrics=[metric.name for metric in bound.metrics],
+        skipped_metrics=bound.skipped,
+    )
+    plan = SetPlan(entry.source, summary, bound.metrics)
+    found += _unknown_ids(entry)
+    plan.cases = _choose(entry, bound, options, found)
+    summary.cases = len(plan.cases)
+    return plan
+
+
+def _unsupported(entry: PlannedSet) -> list[SetupError]:
+    config, problems = entry.config, []
+    if config.live_model_config is not None:
+        problems.append(SetupError(f"{entry.config_source}: live_model_config (live audio) is not supported"))
+    if getattr(config.user_simulator_config, "type", None) == "llm_audio":
+        problems.append(
+            SetupError(
+                f"{entry.config_source}: the user simulator 'llm_audio' is not supported; use 'llm_backed'"
+            )
+        )
+    return problems
+
+
+def _unknown_ids(entry: PlannedSet) -> list[SetupError]:
+    known = entry.source.ids()
+    if not known:
+        return [SetupError(f"{entry.source.label or entry.source.eval_set_id}: the eval set has no cases")]
+    return [
+        SetupError(
+            f"{entry.source.label or entry.source.eval_set_id}: no case {eval_id!r}."
+            f"{did_you_mean(eval_id, known)} Cases: {_some(known)}."
+        )
+        for eval_id in entry.only
+        if eval_id not in known
+    ]
+
+
+def _some(names: Sequence[str], most: int = 10) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def _choose(entry: PlannedSet, bound: Bound, options: RunOptions, found: list[SetupError]) -> list[int]:
+    """Return the indexes to run, checking each case on the way."""
+    chosen: list[int] = []
+    only, limit = set(entry.only), options.limit
+    for index, case in enumerate(entry.source):
+        if only and case.eval_id not in only:
+            continue
+        if options.tags and not set(options.tags) & set(_tags(case)):
+            continue
+        if limit is not None and len(chosen) >= limit:
+            break
+        chosen.append(index)
+        if problem := _cannot_decide(case, bound):
+            where = entry.source.where(index) or entry.source.eval_set_id
+            found.append(SetupError(f"{where}: case {case.eval_id!r}: {problem}"))
+    return chosen
+
+
+def _tags(case: EvalCase) -> list[str]:
+    tags = (case.model_extra or {}).get("tags") or []
+    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
+
+
+def _cannot_decide(case: EvalCase, bound: Bound) -> str:
+    """Say why nothing could decide this case; empty when something can."""
+    if case.conversation_scenario is not None:
+        return "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
+    if not case.conversation:
+        return "its conversation has no turns"
+    if bound.problems:
+        return ""
+    if any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
+        return ""
+    gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
+    if not gating:
+        return "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+    return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
+
+
+def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
+    if not metric.covers(scenario=False):
+        return False
+    if "expected_state" in metric.facts.needs and not case.final_session_state:
+        return False
+    applies = getattr(metric.metric, "applies", None)
+    return applies is None or bool(applies(case))

@@ -1,0 +1,100 @@
+"""Evidence as it arrives: what an agent emits, checked, detached from the agent, put into turns."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from proctor.agents.base import Session
+from proctor.causes import safe_repr
+from proctor.errors import AgentError
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+from proctor.schema.trial import Turn
+
+MAX_EVENTS = 10_000
+"""Events that one turn may emit; an agent that never ends must not fill the memory."""
+
+_MAX_DEPTH = 100
+_PLAIN = (str, int, bool, type(None))
+
+
+async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session) -> None:
+    """Put everything that `events` yields into `turn`, applying state changes to `session` as they come.
+
+    Raises:
+        AgentError: something came that is not an event, is not JSON inside, or never ended.
+    """
+    kept = turn.events
+    async for event in events:
+        if type(event) is not Event and not isinstance(event, Event):
+            raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
+        if len(kept) >= MAX_EVENTS:
+            raise AgentError(f"the agent emitted more than {MAX_EVENTS} events in one turn and was stopped")
+        _detach(event)
+        if event.state_delta:
+            session.state.update(copy_json(event.state_delta))
+        kept.append(event)
+
+
+def _detach(event: Event) -> None:
+    """Copy the mutable JSON inside, so that the agent cannot change the evidence afterwards."""
+    content = event.content
+    if content is not None and content.parts:
+        for part in content.parts:
+            if (call := part.function_call) is not None and call.args:
+                call.args = copy_json(call.args)
+            if (answer := part.function_response) is not None and answer.response:
+                answer.response = copy_json(answer.response)
+    if event.state_delta:
+        event.state_delta = copy_json(event.state_delta)
+
+
+def copy_json(value: Any, _depth: int = 0) -> Any:
+    """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
+
+    Raises:
+        AgentError: something inside is not JSON, or it is nested deeper than 100 levels (or in a circle).
+    """
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if _depth > _MAX_DEPTH:
+        raise AgentError(
+            f"a tool argument, tool response or state value is nested deeper than {_MAX_DEPTH} levels"
+        )
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else str(key): copy_json(item, _depth + 1)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return [copy_json(item, _depth + 1) for item in value]
+    if hasattr(value, "model_dump"):
+        return copy_json(value.model_dump(mode="json"), _depth + 1)
+    raise AgentError(
+        f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
+    )
+
+
+class Stopwatch:
+    """Measures one stretch of time on a clock that never goes back."""
+
+    __slots__ = ("_began", "started_at")
+
+    def __init__(self) -> None:
+        """Start."""
+        self.started_at = time.time()
+        self._began = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Return the seconds since the start, rounded to milliseconds."""
+        return round(time.perf_counter() - self._began, 3)
+
+
+def new_turn(message: Content, watch: Stopwatch) -> Turn:
+    """Return an empty turn that begins now."""
+    return Turn(user_content=message, started_at=watch.started_at)

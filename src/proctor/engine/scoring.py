@@ -1,0 +1,102 @@
+"""Scores for one trial: every metric asked, whatever it raises kept as data."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Sequence
+
+from proctor.engine.criteria import BoundMetric
+from proctor.engine.deadlines import LoopBlocked
+from proctor.engine.failures import failure_from, timed_out
+from proctor.metrics.base import CaseView
+from proctor.schema.case import EvalCase
+from proctor.schema.derive import invocation_of
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Failure, FailureKind, Trial
+
+
+def view_of(case: EvalCase, trial: Trial) -> CaseView:
+    """Return what metrics may see of a trial."""
+    return CaseView(
+        eval_id=case.eval_id,
+        actual=[
+            invocation_of(turn, invocation_id=f"e-{index}", app_details=trial.app_details)
+            for index, turn in enumerate(trial.turns)
+        ],
+        expected=case.conversation,
+        scenario=case.conversation_scenario,
+        rubrics=case.rubrics or (),
+        expected_state=case.final_session_state or None,
+        actual_state=trial.final_state,
+        trial=trial,
+    )
+
+
+async def score_trial(metrics: Sequence[BoundMetric], view: CaseView) -> list[MetricScore]:
+    """Score one trial with every metric, in order. A metric that raises gives a score with its failure."""
+    return [await _score(metric, view) for metric in metrics]
+
+
+async def _score(bound: BoundMetric, view: CaseView) -> MetricScore:
+    if not bound.covers(scenario=view.scenario is not None):
+        kind = "scenario" if view.scenario is not None else "recorded"
+        return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
+    try:
+        scored = bound.metric.score(view)
+        if inspect.isawaitable(scored):
+            scored = await scored
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
+        return MetricScore(failure=_blame(bound, error))
+    return _checked(bound, scored)
+
+
+def _blame(bound: BoundMetric, error: BaseException) -> Failure:
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise error
+    if isinstance(error, LoopBlocked):
+        return timed_out(f"{bound.name} blocked the event loop and was interrupted", None, where="metric")
+    failure = failure_from(error, where="metric")
+    failure.message = f"{bound.name}: {failure.message}"
+    return failure
+
+
+def _checked(bound: BoundMetric, scored: object) -> MetricScore:
+    """A score that is not a number is an error, never a pass and never a 0."""
+    if not isinstance(scored, MetricScore):
+        return MetricScore(failure=_unusable(bound, f"returned {type(scored).__name__}, not a MetricScore"))
+    value = scored.value
+    if scored.failure is not None or scored.not_applicable or (value is not None and math.isfinite(value)):
+        return scored
+    if value is None and not bound.facts.gates:
+        return scored
+    scored.failure = _unusable(bound, f"returned {value!r} as its score")
+    scored.value = None
+    return scored
+
+
+def _unusable(bound: BoundMetric, what: str) -> Failure:
+    return Failure(where="metric", kind=FailureKind.UNUSABLE_ANSWER, message=f"{bound.name} {what}")
+
+
+def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
+    """Fill in why: of the invocations below the threshold, or of all."""
+    explainer = getattr(bound.metric, "explain", None)
+    if explainer is None:
+        return
+    for index, score in enumerate(scored.per_invocation):
+        missed = score.value is not None and bound.threshold is not None and score.value < bound.threshold
+        if not (everything or missed):
+            continue
+        try:
+            explanation = explainer(view, scored, index)
+        except Exception as error:  # noqa: BLE001 - the score stands without its explanation
+            score.reason = score.reason or f"(no explanation: {type(error).__name__}: {error})"
+            continue
+        score.reason, score.details = explanation.reason, explanation.details
+        score.warning = explanation.warning or score.warning

@@ -1,0 +1,123 @@
+"""Deadlines hold: for agents that hang, that swallow cancellation, that block."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from proctor.agents.base import Session
+from proctor.engine.loop import run_sync
+from proctor.schema.event import Event
+from proctor.schema.trial import FailureKind
+from proctor.schema.verdict import Outcome
+
+from .scripted import Scripted, case, eval_set, run, turn
+
+
+async def sleeps(_: Session) -> AsyncIterator[Event]:
+    await asyncio.sleep(60)
+    yield Event.said("ok")
+
+
+async def swallows(_: Session) -> AsyncIterator[Event]:
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            continue
+    yield Event.said("ok")
+
+
+async def blocks(_: Session) -> AsyncIterator[Event]:
+    time.sleep(60)  # noqa: ASYNC251 - the fault under test
+    yield Event.said("ok")
+
+
+async def spins(_: Session) -> AsyncIterator[Event]:
+    while True:
+        pass
+    yield Event.said("ok")
+
+
+async def catches_all(_: Session) -> AsyncIterator[Event]:
+    try:
+        time.sleep(60)  # noqa: ASYNC251 - the fault under test
+    except BaseException as error:
+        raise ValueError("cleaned up") from error
+    yield Event.said("ok")
+
+
+@pytest.mark.parametrize("fault", [sleeps, swallows, blocks, spins, catches_all], ids=lambda f: f.__name__)
+def test_a_hanging_agent_is_timed_out_and_the_others_go_on(fault: object) -> None:
+    agent = Scripted({"hang": fault})  # type: ignore[dict-item]
+    given = eval_set(case("a"), case("hang"), *(case(f"c{n}") for n in range(20)))
+    began = time.monotonic()
+    result = run_sync(lambda: run(agent, given, timeout=0.4))
+    took = time.monotonic() - began
+    failure = result.case("hang").trials[0].failure
+    assert failure is not None
+    assert failure.kind is FailureKind.TIMED_OUT
+    assert result.counts == {Outcome.PASSED: 21, Outcome.ERROR: 1}
+    assert took < 5
+
+
+def test_the_limit_is_per_turn() -> None:
+    async def slow(_: Session) -> AsyncIterator[Event]:
+        await asyncio.sleep(0.15)
+        yield Event.said("ok")
+
+    given = eval_set(case("c", turn("c"), turn("c"), turn("c")))
+    assert run_sync(lambda: run(Scripted({"c": slow}), given, timeout=0.3)).passed
+
+
+def test_the_trial_has_a_limit_of_its_own() -> None:
+    async def slow(_: Session) -> AsyncIterator[Event]:
+        await asyncio.sleep(0.15)
+        yield Event.said("ok")
+
+    given = eval_set(case("c", turn("c"), turn("c"), turn("c"), turn("c")))
+    result = run_sync(lambda: run(Scripted({"c": slow}), given, timeout=0.3, trial_timeout=0.4))
+    assert "the trial took too long (0.4 s)" in result.cases[0].reason
+    trial = result.cases[0].trials[0].trial
+    assert trial is not None
+    assert 2 <= len(trial.turns) <= 3
+
+
+def test_time_that_one_agent_blocks_is_given_back_to_the_others() -> None:
+    async def brief_block(_: Session) -> AsyncIterator[Event]:
+        time.sleep(0.35)  # noqa: ASYNC251 - the fault under test
+        yield Event.said("ok")
+
+    async def waits(_: Session) -> AsyncIterator[Event]:
+        await asyncio.sleep(0.3)
+        yield Event.said("ok")
+
+    given = eval_set(case("waits"), case("block"))
+    result = run_sync(lambda: run(Scripted({"waits": waits, "block": brief_block}), given, timeout=0.4))
+    assert result.passed
+
+
+def test_no_limit_means_no_limit() -> None:
+    async def slow(_: Session) -> AsyncIterator[Event]:
+        await asyncio.sleep(0.2)
+        yield Event.said("ok")
+
+    assert run_sync(lambda: run(Scripted({"c": slow}), eval_set(case("c")), timeout=None)).passed
+
+
+def test_a_timed_out_turn_may_be_tried_again() -> None:
+    tries = [0]
+
+    async def slow_once(_: Session) -> AsyncIterator[Event]:
+        tries[0] += 1
+        await asyncio.sleep(60 if tries[0] == 1 else 0)
+        yield Event.said("ok")
+
+    result = run_sync(lambda: run(Scripted({"c": slow_once}), eval_set(case("c")), timeout=0.2, retry_errors=1))
+    assert result.passed
+    trial = result.cases[0].trials[0].trial
+    assert trial is not None
+    assert len(trial.attempts) == 1
