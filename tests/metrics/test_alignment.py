@@ -81,9 +81,10 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
         (
             call("f", a="x" * 99 + "1"),
             call("f", a="x" * 99 + "2"),
-            "`f` argument `a` differs in a value too long to show",
+            f'`f` argument `a` is …{"x" * 20}2", expected …{"x" * 20}1"',
         ),
         (call("f", a="\x1b[31mred"), call("f", a="\u202e"), None),
+        (call("f", a=[1]), call("f", a=(1,)), "`f` argument `a` is [1] (tuple), expected [1] (list)"),
         (call("f", a={1}), call("f", a=float("inf")), "`f` argument `a` is Infinity, expected {1}"),
     ],
 )
@@ -104,19 +105,14 @@ def test_tolerated_differences_are_left_out() -> None:
 
 
 def test_positions_and_differences_are_data() -> None:
-    data = align(calls("f1 g"), calls("f2 k")).to_data()
+    data = align(calls("f1 g"), calls("f2 k")).to_details()
+    f1, f2 = {"index": 0, "name": "f", "args": {"x": 1}}, {"index": 0, "name": "f", "args": {"x": 2}}
+    argument = {"name": "x", "kind": "differs", "expected": 1, "actual": 2}
     assert data == {
-        "steps": [
-            {
-                "kind": "differs",
-                "sign": "≠",
-                "expected": {"index": 0, "name": "f", "args": {"x": 1}},
-                "actual": {"index": 0, "name": "f", "args": {"x": 2}},
-                "elsewhere": False,
-                "differences": [{"argument": "x", "kind": "changed", "expected": 1, "actual": 2}],
-            },
-            {"kind": "missing", "sign": "−", "expected": {"index": 1, "name": "g", "args": {}}},
-            {"kind": "extra", "sign": "+", "actual": {"index": 1, "name": "k", "args": {}}},
+        "alignment": [
+            {"kind": "differs", "expected": f1, "actual": f2, "arguments": [argument]},
+            {"kind": "missing", "expected": {"index": 1, "name": "g", "args": {}}, "actual": None},
+            {"kind": "extra", "expected": None, "actual": {"index": 1, "name": "k", "args": {}}},
         ]
     }
     json.dumps(data)
@@ -218,7 +214,7 @@ def test_very_long_lists_are_bounded_and_say_so() -> None:
     assert len(alignment.steps) <= 1 + 2 * LONGEST
     assert alignment.expected_left_out == 4999 - LONGEST
     assert describe(alignment).endswith(f"left out: {4999 - LONGEST} expected, {3999 - LONGEST} actual")
-    assert "note" in alignment.to_data()
+    assert "note" in alignment.to_details()
 
 
 def test_very_long_equal_lists_have_no_difference() -> None:

@@ -40,7 +40,7 @@ def score(expected: Any, actual: Any) -> Any:
             {"t": "x" * 99 + "1"},
             {"t": "x" * 99 + "2"},
             0.0,
-            "state `t` differs in a value too long to show",
+            f'state `t` is …{"x" * 20}2", expected …{"x" * 20}1"',
         ),
     ],
 )
@@ -51,9 +51,9 @@ def test_table(expected: Any, actual: Any, value: float, reason: str) -> None:
 
 def test_details_name_every_stated_key() -> None:
     assert score({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 0}).details == {
-        "keys": [
-            {"key": "a", "kind": "equal", "expected": 1, "actual": 1},
-            {"key": "b", "kind": "changed", "expected": 2, "actual": 0},
+        "state": [
+            {"key": "a", "kind": "matched", "expected": 1, "actual": 1},
+            {"key": "b", "kind": "differs", "expected": 2, "actual": 0},
             {"key": "c", "kind": "missing", "expected": 3},
         ]
     }

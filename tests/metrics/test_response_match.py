@@ -143,6 +143,7 @@ def test_reasons(reference: str, answer: str, reason: str, warning: str) -> None
 def test_details_hold_figures_and_words() -> None:
     case = view([turn("a b b")], [turn("a b c c")])
     assert metric().explain(case, metric().score(case), 0).details == {
+        "text": {"expected": "a b c c", "actual": "a b b"},
         "precision": pytest.approx(2 / 3),
         "recall": 1 / 2,
         "fmeasure": pytest.approx(4 / 7),

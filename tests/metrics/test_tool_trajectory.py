@@ -100,9 +100,9 @@ def test_details_hold_the_calls_side_by_side() -> None:
     case = view([turn(calls=[("f", {"x": 2})])], [turn(calls=[("f", {"x": 1})])])
     details = metric().explain(case, metric().score(case), 0).details
     assert details is not None
-    (step,) = details["steps"]
-    assert step["sign"] == "≠"
-    assert step["differences"] == [{"argument": "x", "kind": "changed", "expected": 1, "actual": 2}]
+    (step,) = details["alignment"]
+    assert step["kind"] == "differs"
+    assert step["arguments"] == [{"name": "x", "kind": "differs", "expected": 1, "actual": 2}]
 
 
 def test_the_overall_score_is_the_mean_over_turns() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.metrics.pairing import Pairing, pair_up
 from proctor.metrics.trajectory import Call, same
-from proctor.metrics.wording import and_more, show_call, show_name, show_value
+from proctor.metrics.wording import and_more, show_call, show_name, show_pair, show_value
 
 __all__ = ["Alignment", "ArgumentDifference", "Step", "StepKind", "align", "argument_differences", "describe"]
 
@@ -39,13 +39,13 @@ class ArgumentDifference:
     name: str
     """The argument; empty where the arguments as a whole differ (null against `{}`)."""
     kind: str
-    """`changed`, `missing` (expected, not given) or `extra` (given, not expected)."""
+    """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
     expected: Any = None
     actual: Any = None
 
     def to_data(self) -> dict[str, Any]:
         """The difference as JSON, with the sides that there are."""
-        data = {"argument": self.name, "kind": self.kind}
+        data = {"name": self.name, "kind": self.kind}
         if self.kind != "extra":
             data["expected"] = self.expected
         if self.kind != "missing":
@@ -69,15 +69,14 @@ class Step:
     """The actual call stands between other matches than the expected one."""
 
     def to_data(self) -> dict[str, Any]:
-        """The step as JSON: `kind`, `sign`, and `expected` and `actual` as `{index, name, args}` where present."""
-        data: dict[str, Any] = {"kind": self.kind.name.lower(), "sign": self.kind.value}
-        if self.expected is not None:
-            data["expected"] = _call_data(self.expected, self.expected_index)
-        if self.actual is not None:
-            data["actual"] = _call_data(self.actual, self.actual_index)
+        """The step as JSON, as reports draw it (see `proctor.schema.score`)."""
+        data: dict[str, Any] = {
+            "kind": self.kind.name.lower(),
+            "expected": _call_data(self.expected, self.expected_index),
+            "actual": _call_data(self.actual, self.actual_index),
+        }
         if self.differences:
-            data["elsewhere"] = self.elsewhere
-            data["differences"] = [difference.to_data() for difference in self.differences]
+            data["arguments"] = [difference.to_data() for difference in self.differences]
         return data
 
 
@@ -105,10 +104,10 @@ class Alignment:
         """The steps that do not match; empty exactly when both lists are equal."""
         return [step for step in self.steps if step.kind is not StepKind.MATCHED]
 
-    def to_data(self) -> dict[str, Any]:
-        """The alignment as JSON: `steps`, and `note` where something was left out."""
-        data: dict[str, Any] = {"steps": [step.to_data() for step in self.steps]}
-        return {**data, "note": self.note} if self.note else data
+    def to_details(self) -> dict[str, Any]:
+        """The alignment as details of a score: `alignment`, and `note` where something was left out."""
+        details: dict[str, Any] = {"alignment": [step.to_data() for step in self.steps]}
+        return {**details, "note": self.note} if self.note else details
 
 
 def align(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool = False) -> Alignment:
@@ -132,9 +131,9 @@ def argument_differences(expected: Call, actual: Call) -> list[ArgumentDifferenc
         if name not in made:
             found.append(ArgumentDifference(name, "missing", expected=value))
         elif value != made[name]:
-            found.append(ArgumentDifference(name, "changed", value, made[name]))
+            found.append(ArgumentDifference(name, "differs", value, made[name]))
     found += [ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted]
-    return found or [ArgumentDifference("", "changed", expected.args, actual.args)]
+    return found or [ArgumentDifference("", "differs", expected.args, actual.args)]
 
 
 def describe(alignment: Alignment, *, extra_allowed: bool = False, order_matters: bool = True) -> str:
@@ -155,8 +154,8 @@ def describe(alignment: Alignment, *, extra_allowed: bool = False, order_matters
     return "; ".join(sentences)
 
 
-def _call_data(call: Call, index: int | None) -> dict[str, Any]:
-    return {"index": index, "name": call.name, "args": call.args}
+def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
+    return None if call is None else {"index": index, "name": call.name, "args": call.args}
 
 
 def _matched(expected: Sequence[Call], actual: Sequence[Call], index: int, other: int) -> Step:
@@ -229,16 +228,14 @@ def _describe_step(step: Step, *, order_matters: bool) -> str:
 
 
 def _describe_argument(difference: ArgumentDifference) -> str:
-    expected, actual = show_value(difference.expected), show_value(difference.actual)
-    if not difference.name:
-        return f"has arguments {actual}, expected {expected} (null and {{}} are not equal)"
     name = f"argument `{show_name(difference.name)}`"
     if difference.kind == "missing":
-        return f"{name} is missing, expected {expected}"
+        return f"{name} is missing, expected {show_value(difference.expected)}"
     if difference.kind == "extra":
-        return f"{name} is {actual}, expected none"
-    if expected == actual:
-        return f"{name} differs in a value too long to show"
+        return f"{name} is {show_value(difference.actual)}, expected none"
+    expected, actual = show_pair(difference.expected, difference.actual)
+    if not difference.name:
+        return f"has arguments {actual}, expected {expected} (null and {{}} are not equal)"
     return f"{name} is {actual}, expected {expected}"
 
 

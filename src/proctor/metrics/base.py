@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
@@ -68,7 +68,10 @@ class Metric(Protocol):
     only where that is shown or something failed, so `score` can stay fast.
     """
 
-    facts: ClassVar[MetricFacts] | MetricFacts
+    @property
+    def facts(self) -> MetricFacts:
+        """What there is to know about it; may be an attribute of the class."""
+        ...
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Score one trial: overall, and one `Score` per invocation. Plain or async."""

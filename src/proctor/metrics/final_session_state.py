@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.options import check_criterion
-from proctor.metrics.wording import and_more, show_name, show_value
+from proctor.metrics.wording import and_more, show_name, show_pair, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import MetricScore
@@ -54,17 +54,17 @@ class FinalSessionState:
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
         keys = [_compare(name, value, case.actual_state) for name, value in case.expected_state.items()]
-        wrong = [each for each in keys if each["kind"] != "equal"]
+        wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
             "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
         )
-        return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"keys": keys})
+        return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
 
 
 def _compare(name: str, expected: Any, actual: Mapping[str, Any]) -> dict[str, Any]:
     if name not in actual:
         return {"key": name, "kind": "missing", "expected": expected}
-    kind = "equal" if _equal(expected, actual[name]) else "changed"
+    kind = "matched" if _equal(expected, actual[name]) else "differs"
     return {"key": name, "kind": kind, "expected": expected, "actual": actual[name]}
 
 
@@ -83,10 +83,7 @@ def _equal(expected: Any, actual: Any) -> bool:
 
 def _describe(key: Mapping[str, Any]) -> str:
     name = f"state `{show_name(key['key'])}`"
-    expected = show_value(key["expected"])
     if key["kind"] == "missing":
-        return f"{name} is missing, expected {expected}"
-    actual = show_value(key["actual"])
-    if actual == expected:
-        return f"{name} differs in a value too long to show"
+        return f"{name} is missing, expected {show_value(key['expected'])}"
+    expected, actual = show_pair(key["expected"], key["actual"])
     return f"{name} is {actual}, expected {expected}"

@@ -63,7 +63,7 @@ class ResponseMatch:
             return Explanation(given.reason)
         reference, answer = self._text((case.expected or [])[index]), self._text(case.actual[index])
         if not self._adk and _identical(reference, answer):
-            return Explanation(IDENTICAL, _details(Rouge(1.0, 1.0, 1.0), [], []))
+            return Explanation(IDENTICAL, _details(reference, answer, Rouge(1.0, 1.0, 1.0)))
         return _explain(reference, answer)
 
     def _text(self, invocation: Invocation) -> str:
@@ -86,7 +86,7 @@ def _explain(reference: str, answer: str) -> Explanation:
     figures = rouge_1(reference, answer)
     expected, actual = tokenize(reference), tokenize(answer)
     missing, more = _only_in(expected, actual), _only_in(actual, expected)
-    details = _details(figures, missing, more)
+    details = {**_details(reference, answer, figures), "missing_words": missing, "extra_words": more}
     if not answer.strip():
         return Explanation("the agent gave no answer text", details)
     if not expected:
@@ -121,5 +121,5 @@ def _show(words: list[str]) -> str:
     return ", ".join(and_more([show_text(word, 30) for word in dict.fromkeys(words)], 8))
 
 
-def _details(figures: Rouge, missing: list[str], more: list[str]) -> dict[str, Any]:
-    return {**figures._asdict(), "missing_words": missing, "extra_words": more}
+def _details(reference: str, answer: str, figures: Rouge) -> dict[str, Any]:
+    return {"text": {"expected": reference, "actual": answer}, **figures._asdict()}

@@ -71,7 +71,7 @@ class ToolTrajectory:
         matched = (
             "every expected call was made" if wanted.tool_calls else "no calls expected, and none needed"
         )
-        return Explanation(reason or matched, alignment.to_data(), warning)
+        return Explanation(reason or matched, alignment.to_details(), warning)
 
     def _compare(self, actual: Invocation, expected: Invocation) -> Score:
         wanted, made = expected.tool_calls, actual.tool_calls

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.metrics.trajectory import Call
 
-__all__ = ["and_more", "show_call", "show_name", "show_text", "show_value"]
+__all__ = ["and_more", "show_call", "show_name", "show_pair", "show_text", "show_value"]
 
 LONGEST_VALUE = 60
 LONGEST_CALL = 100
@@ -17,11 +17,20 @@ MOST_SENTENCES = 4
 
 def show_value(value: Any) -> str:
     """`value` as JSON (Python's own form where it has none), cut where it is long."""
-    try:
-        shown = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        shown = _own_form(value)
-    return _cut(shown, LONGEST_VALUE)
+    return _cut(_as_json(value), LONGEST_VALUE)
+
+
+def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
+    """Two values that differ, long ones cut so that the place where they begin to differ is seen."""
+    left, right = _as_json(expected), _as_json(actual)
+    if left == right:
+        shown = _cut(left, LONGEST_VALUE)
+        return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
+    shorter = min(len(left), len(right))
+    common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    skipped = max(0, common - LONGEST_VALUE // 3) if max(len(left), len(right)) > LONGEST_VALUE else 0
+    gap = "…" if skipped else ""
+    return _cut(gap + left[skipped:], LONGEST_VALUE), _cut(gap + right[skipped:], LONGEST_VALUE)
 
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
@@ -61,6 +70,13 @@ def _plain(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
     )
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return _own_form(value)
 
 
 def _own_form(value: Any) -> str:
