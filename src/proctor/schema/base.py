@@ -33,12 +33,16 @@ WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_
 
 
 class PathError(ValueError):
-    """A mistake in a document, and where: `path` is the keys and indices that lead to it, for files to map to a line."""
+    """A mistake in a document, and where: `path` is the keys and indices that lead to it, for files to map to a line.
 
-    def __init__(self, message: str, path: Path) -> None:
+    `also`: the other mistakes of the same document.
+    """
+
+    def __init__(self, message: str, path: Path, *, also: "tuple[PathError, ...]" = ()) -> None:
         super().__init__(f"{'.'.join(map(str, path)) or 'document'}: {message}")
         self.path = path
         self.message = message
+        self.also = also
 
 
 def _refuse_second_spelling(key: str, info: ValidationInfo) -> str:

@@ -3,12 +3,27 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PlainValidator, SerializeAsAny, Tag, field_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    SerializeAsAny,
+    Tag,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from proctor.schema.base import WireModel, plain_data
 from proctor.schema.content import GenerateContentConfig, ThinkingConfig
-from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric, MetricInfo, PrebuiltMetrics
+from proctor.schema.criterion import (
+    EFFICIENCY_METRICS,
+    BaseCriterion,
+    EvalMetric,
+    MetricInfo,
+    PrebuiltMetrics,
+)
 
 DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
@@ -40,7 +55,10 @@ def _read_threshold(value: float | str) -> float:
         ) from None
 
 
-Criterion = Annotated[float | SerializeAsAny[BaseCriterion], PlainValidator(_read_criterion, json_schema_input_type=float | BaseCriterion)]
+Criterion = Annotated[
+    float | SerializeAsAny[BaseCriterion],
+    PlainValidator(_read_criterion, json_schema_input_type=float | BaseCriterion),
+]
 
 
 class CodeConfig(WireModel):
@@ -166,7 +184,9 @@ class EvalConfig(WireModel):
         """The metrics to compute: the criteria in order, then the efficiency metrics that are not named."""
         named = [self._eval_metric(name) for name in self.criteria]
         return named + [
-            EvalMetric(metric_name=name.value) for name in EFFICIENCY_METRICS if name.value not in self.criteria
+            EvalMetric(metric_name=name.value)
+            for name in EFFICIENCY_METRICS
+            if name.value not in self.criteria
         ]
 
     def _eval_metric(self, name: str) -> EvalMetric:

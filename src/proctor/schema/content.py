@@ -4,13 +4,29 @@ All fields are optional; unknown keys are kept, because newer versions of that l
 Names of enumerations (language, outcome, modality ...) stay text, so that new members read.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasPath, Field, Json
+from pydantic import AliasChoices, AliasPath, Field, GetCoreSchemaHandler, Json
+from pydantic_core import core_schema
 
 from proctor.schema.base import Base64Bytes, WireModel
 
-Arguments = dict[str, Any]
+
+class _OneMessage:
+    """One message for a mistake in any branch of a union, in place of one for each."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.custom_error_schema(
+            handler(source),
+            "arguments",
+            custom_error_message="expected an object of arguments, or its JSON text",
+        )
+
+
+Arguments = Annotated[dict[str, Any] | Json[dict[str, Any]], _OneMessage()]
+"""Arguments of a call by name."""
 
 
 class Blob(WireModel):
@@ -72,7 +88,7 @@ class FunctionCall(WireModel):
     """
 
     id: str | None = None
-    args: Arguments | Json[Arguments] | None = Field(
+    args: Arguments | None = Field(
         default=None,
         validation_alias=AliasChoices(
             "args", "tool_input", "toolInput", "arguments", AliasPath("function", "arguments")
@@ -218,5 +234,3 @@ def text_content(text: str, role: str | None = None) -> Content:
 def user_text(text: str) -> Content:
     """A user's message."""
     return text_content(text, "user")
-
-

@@ -15,7 +15,7 @@ class EvalSet(WireModel):
     both spellings are read, and `id` for `eval_set_id`.
     """
 
-    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE)
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
 
     eval_set_id: Annotated[
         str,

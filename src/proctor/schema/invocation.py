@@ -63,7 +63,12 @@ class InvocationEvents(WireModel):
 
 
 _OLDER_KEYS = (
-    "tool_uses", "toolUses", "tool_responses", "toolResponses", "intermediate_responses", "intermediateResponses"
+    "tool_uses",
+    "toolUses",
+    "tool_responses",
+    "toolResponses",
+    "intermediate_responses",
+    "intermediateResponses",
 )
 
 

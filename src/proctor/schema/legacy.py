@@ -6,13 +6,14 @@ Old `.test.json`: a list of turns, all of one conversation. Old `.evalset.json`:
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from proctor.schema.base import Path, PathError
+from proctor.schema.base import Path, PathError, WireModel
 from proctor.schema.case import EvalCase
-from proctor.schema.content import text_content
+from proctor.schema.content import Content, FunctionCall, Part, text_content
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.invocation import IntermediateData, Invocation
 
@@ -21,6 +22,9 @@ __all__ = ["PathError", "convert_cases", "convert_turns"]
 _TURN_KEYS = frozenset({"query", "reference", "expected_tool_use", "expected_intermediate_agent_responses"})
 _CASE_KEYS = frozenset({"name", "data", "initial_session"})
 _CALL_KEYS = frozenset({"tool_name", "tool_input"})
+_SESSION_KEYS = frozenset({"app_name", "user_id", "state"})
+
+_Model = TypeVar("_Model", bound=WireModel)
 
 
 def convert_turns(
@@ -36,113 +40,148 @@ def convert_turns(
 
     `initial_session`: `{app_name, user_id, state}`, each optional. `created`: seconds, for every creation timestamp.
     `compat_adk`: exactly as ADK, which drops unknown keys and writes empty texts and lists for what is not stated.
-    Raises PathError at the first mistake.
+    Raises PathError for the first mistake; the others are in its `also`.
     """
-    case = {"eval_id": eval_id, "conversation": _conversation(document, (), eval_id, created, compat_adk)}
-    return _eval_set(eval_set_id, [_finished_case(case, initial_session, (), created)], created)
+    conversion = _Conversion(created, compat_adk)
+    turns = conversion.turns(document, (), eval_id)
+    if document == []:
+        conversion.problems.append(PathError("expected at least one turn, got an empty list", ()))
+    case = conversion.finished_case({"eval_id": eval_id, "conversation": turns}, initial_session, ())
+    return conversion.finished_set(eval_set_id, [case])
 
 
 def convert_cases(
     document: Any, *, eval_set_id: str, created: float = 0.0, compat_adk: bool = False
 ) -> EvalSet:
     """An old `.evalset.json` (a list of `{name, data, initial_session}`). Arguments and errors as `convert_turns`."""
-    cases = [
-        _case(case, (index,), created, compat_adk) for index, case in enumerate(_list(document, (), "cases"))
-    ]
-    return _eval_set(eval_set_id, cases, created)
+    conversion = _Conversion(created, compat_adk)
+    return conversion.finished_set(eval_set_id, conversion.cases(document))
 
 
-def _eval_set(eval_set_id: str, cases: list[EvalCase], created: float) -> EvalSet:
-    return EvalSet(
-        eval_set_id=eval_set_id, name=eval_set_id, eval_cases=cases, creation_timestamp=created
-    )
+@dataclass
+class _Conversion:
+    """One conversion: its options, and the mistakes found so far (one per turn or case at most, all of them reported)."""
 
+    created: float
+    compat_adk: bool
+    problems: list[PathError] = field(default_factory=list)
 
-def _case(value: Any, path: Path, created: float, compat_adk: bool) -> EvalCase:
-    old = _object(value, path, "a case")
-    for key in ("name", "data"):
-        if key not in old:
-            raise PathError(f"expected a case with `name` and `data`, but `{key}` is missing", path)
-    eval_id = _text(old["name"], (*path, "name"))
-    case = {"eval_id": eval_id, "conversation": _conversation(old["data"], (*path, "data"), eval_id, created, compat_adk)}
-    if not compat_adk:
-        case.update(_unknown(old, _CASE_KEYS))
-    return _finished_case(case, old.get("initial_session"), (*path, "initial_session"), created)
+    def finished_set(self, eval_set_id: str, cases: list[EvalCase | None]) -> EvalSet:
+        if self.problems:
+            first, *others = self.problems
+            raise PathError(first.message, first.path, also=tuple(others))
+        found = [case for case in cases if case is not None]
+        return EvalSet(
+            eval_set_id=eval_set_id, name=eval_set_id, eval_cases=found, creation_timestamp=self.created
+        )
 
+    def cases(self, document: Any) -> list[EvalCase | None]:
+        try:
+            return [self._case(case, (index,)) for index, case in enumerate(_list(document, (), "cases"))]
+        except PathError as problem:
+            self.problems.append(problem)
+            return []
 
-def _finished_case(case: dict[str, Any], session: Any, path: Path, created: float) -> EvalCase:
-    if session:
-        case["session_input"] = {"app_name": "", "user_id": "", **_object(session, path, "an initial session")}
-    case["creation_timestamp"] = created
-    return _validated(EvalCase, case, path)
+    def _case(self, value: Any, path: Path) -> EvalCase | None:
+        try:
+            old = _object(value, path, "a case")
+            for key in ("name", "data"):
+                if key not in old:
+                    raise PathError(f"expected a case with `name` and `data`, but `{key}` is missing", path)
+            eval_id = _text(old["name"], (*path, "name"))
+        except PathError as problem:
+            self.problems.append(problem)
+            return None
+        turns = self.turns(old["data"], (*path, "data"), eval_id)
+        fields = {**self._unknown(old, _CASE_KEYS), "eval_id": eval_id, "conversation": turns}
+        return self.finished_case(fields, old.get("initial_session"), (*path, "initial_session"))
 
+    def finished_case(self, fields: dict[str, Any], session: Any, path: Path) -> EvalCase | None:
+        fields["creation_timestamp"] = self.created
+        try:
+            if session:
+                stated = _object(session, path, "an initial session")
+                kept = {key: stated[key] for key in stated if not self.compat_adk or key in _SESSION_KEYS}
+                fields["session_input"] = {"app_name": "", "user_id": "", **kept}
+            return _validated(EvalCase, fields, path)
+        except PathError as problem:
+            self.problems.append(problem)
+            return None
 
-def _conversation(value: Any, path: Path, eval_id: str, created: float, compat_adk: bool) -> list[Invocation]:
-    turns = _list(value, path, "turns")
-    return [_invocation(turn, (*path, i), eval_id, created, compat_adk) for i, turn in enumerate(turns)]
+    def turns(self, value: Any, path: Path, eval_id: str) -> list[Invocation]:
+        found: list[Invocation] = []
+        try:
+            turns = _list(value, path, "turns")
+        except PathError as problem:
+            self.problems.append(problem)
+            return found
+        for index, turn in enumerate(turns):
+            try:
+                found.append(self._invocation(turn, (*path, index), eval_id))
+            except PathError as problem:
+                self.problems.append(problem)
+        return found
 
-
-def _invocation(value: Any, path: Path, eval_id: str, created: float, compat_adk: bool) -> Invocation:
-    turn = _object(value, path, "a turn")
-    if "query" not in turn:
-        raise PathError("expected `query` in every turn (what the user says)", path)
-    query = _text(turn["query"], (*path, "query"))
-    fields: dict[str, Any] = {
+    def _invocation(self, value: Any, path: Path, eval_id: str) -> Invocation:
+        turn = _object(value, path, "a turn")
+        if "query" not in turn:
+            raise PathError("expected `query` in every turn (what the user says), but it is missing", path)
+        query = _text(turn["query"], (*path, "query"))
+        fields = self._unknown(turn, _TURN_KEYS)
         # from its place and text, not random: converting the same file twice gives the same set
-        "invocation_id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{eval_id}\n{path}\n{query}")),
-        "user_content": text_content(query, "user"),
-        "creation_timestamp": created,
-    }
-    reference = turn.get("reference")
-    if reference is not None or compat_adk:
-        fields["final_response"] = text_content(_text(reference or "", (*path, "reference")), "model")
-    if data := _intermediate_data(turn, path, compat_adk):
-        fields["intermediate_data"] = data
-    if not compat_adk:
-        fields.update(_unknown(turn, _TURN_KEYS))
-    return _validated(Invocation, fields, path)
+        fields["invocation_id"] = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{eval_id}\n{path}\n{query}"))
+        fields["user_content"] = text_content(query, "user")
+        fields["creation_timestamp"] = self.created
+        if (answer := self._final_response(turn, path)) is not None:
+            fields["final_response"] = answer
+        if (data := self._intermediate_data(turn, path)) is not None:
+            fields["intermediate_data"] = data
+        return _validated(Invocation, fields, path)
+
+    def _final_response(self, turn: Mapping[str, Any], path: Path) -> Content | None:
+        reference = turn.get("reference")
+        if reference is None and not self.compat_adk:
+            return None
+        return text_content("" if reference is None else _text(reference, (*path, "reference")), "model")
+
+    def _intermediate_data(self, turn: Mapping[str, Any], path: Path) -> IntermediateData | None:
+        calls, texts = turn.get("expected_tool_use"), turn.get("expected_intermediate_agent_responses")
+        if calls is None and texts is None and not self.compat_adk:
+            return None
+        at_calls, at_texts = (*path, "expected_tool_use"), (*path, "expected_intermediate_agent_responses")
+        items = _list(calls or [], at_calls, "tool calls")
+        responses = _list(texts or [], at_texts, "agent responses")
+        return IntermediateData(
+            tool_uses=[self._call(item, (*at_calls, i)) for i, item in enumerate(items)],
+            tool_responses=[],
+            intermediate_responses=[_response(item, (*at_texts, i)) for i, item in enumerate(responses)],
+        )
+
+    def _call(self, value: Any, path: Path) -> FunctionCall:
+        item = _object(value, path, "a tool call")
+        kept = item if not self.compat_adk else {key: item[key] for key in item if key in _CALL_KEYS}
+        call = _validated(FunctionCall, dict(kept), path)
+        if call.name is None:
+            raise PathError("expected `tool_name` (which tool is called), but it is missing", path)
+        return call
+
+    def _unknown(self, old: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+        return {} if self.compat_adk else {key: value for key, value in old.items() if key not in known}
 
 
-def _intermediate_data(turn: Mapping[str, Any], path: Path, compat_adk: bool) -> IntermediateData | None:
-    calls, texts = turn.get("expected_tool_use"), turn.get("expected_intermediate_agent_responses")
-    if calls is None and texts is None and not compat_adk:
-        return None
-    calls_path, texts_path = (*path, "expected_tool_use"), (*path, "expected_intermediate_agent_responses")
-    return IntermediateData(
-        tool_uses=[
-            _call(call, (*calls_path, i), compat_adk)
-            for i, call in enumerate(_list(calls or [], calls_path, "tool calls"))
-        ],
-        tool_responses=[],
-        intermediate_responses=[
-            _response(text, (*texts_path, i))
-            for i, text in enumerate(_list(texts or [], texts_path, "agent responses"))
-        ],
-    )
-
-
-def _call(value: Any, path: Path, compat_adk: bool) -> Any:
-    call = _object(value, path, "a tool call")
-    fields = {key: call[key] for key in call if not compat_adk or key in _CALL_KEYS}
-    return fields
-
-
-def _response(value: Any, path: Path) -> Any:
+def _response(value: Any, path: Path) -> tuple[str, list[Part]]:
     response = _object(value, path, "an agent response")
     text = _text(response.get("text", ""), (*path, "text"))
-    return _text(response.get("author", ""), (*path, "author")), [{"text": text}]
+    return _text(response.get("author", ""), (*path, "author")), [Part(text=text)]
 
 
-def _unknown(old: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    return {key: value for key, value in old.items() if key not in known}
-
-
-def _validated(model: type[Any], fields: dict[str, Any], path: Path) -> Any:
+def _validated(model: type[_Model], fields: dict[str, Any], path: Path) -> _Model:
     try:
-        return model(**fields)
+        return model.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise PathError(first["msg"], (*path, *first["loc"])) from None
+        first = error.errors(include_url=False)[0]
+        key = first["loc"][:1] if first["loc"] and first["loc"][0] in fields else ()
+        raise PathError(first["msg"], (*path, *key)) from None
 
 
 def _list(value: Any, path: Path, what: str) -> list[Any]:

@@ -12,7 +12,7 @@ from proctor.schema.base import WRITTEN_IN_SNAKE_CASE, WireModel
 class UserBehavior(WireModel):
     """One habit: what the played user is told to do, and how a judge sees that it did not."""
 
-    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE)
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
 
     name: str
     description: str
@@ -23,7 +23,7 @@ class UserBehavior(WireModel):
 class UserPersona(WireModel):
     """Who the played user is. Texts may hold Jinja placeholders such as `{{ stop_signal }}`, filled for the prompt."""
 
-    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE)
+    model_config = ConfigDict(alias_generator=WRITTEN_IN_SNAKE_CASE, populate_by_name=True)
 
     id: str
     description: str
@@ -179,11 +179,25 @@ _BUILT_IN: dict[str, Callable[[], UserPersona]] = {
     "NOVICE": lambda: _persona(
         "NOVICE",
         "Someone new to the field who knows what should come out, trusts the agent, and talks freely.",
-        [_ADVANCE_GOAL_ONLY, _ANSWER_EVERYTHING, _DO_NOT_CORRECT, _DO_NOT_TROUBLESHOOT, _END, _CONVERSATIONAL],
+        [
+            _ADVANCE_GOAL_ONLY,
+            _ANSWER_EVERYTHING,
+            _DO_NOT_CORRECT,
+            _DO_NOT_TROUBLESHOOT,
+            _END,
+            _CONVERSATIONAL,
+        ],
     ),
     "EVALUATOR": lambda: _persona(
         "EVALUATOR",
         "Someone who tries out what the agent can do alone: states the task in detail, then only answers.",
-        [_ADVANCE_ALL_DETAILS, _ANSWER_ASKED_ONLY, _DO_NOT_CORRECT, _DO_NOT_TROUBLESHOOT, _END, _CONVERSATIONAL],
+        [
+            _ADVANCE_ALL_DETAILS,
+            _ANSWER_ASKED_ONLY,
+            _DO_NOT_CORRECT,
+            _DO_NOT_TROUBLESHOOT,
+            _END,
+            _CONVERSATIONAL,
+        ],
     ),
 }

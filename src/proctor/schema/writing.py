@@ -15,12 +15,11 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 def to_adk_json(model: BaseModel, *, full: bool = False) -> str:
     """The text of a file as ADK writes it: two-space indent, snake_case, non-ASCII kept, no newline at the end.
 
-    Fields that are unset, null or equal to their default are left out, as in eval sets; `full` writes every field, as
-    in results and migrated files. Unknown keys are always written, null ones too.
+    Fields that are null or equal to their default are left out, as in eval sets; `full` writes every field, as in
+    results and migrated files. Unknown keys are always written, null ones too.
     """
-    document: dict[str, Any] = model.model_dump(
-        mode="json", exclude_unset=not full, exclude_defaults=not full, exclude_none=not full
-    )
+    # ADK also leaves out what was never set, which loses what was appended to a default; the bytes are the same
+    document: dict[str, Any] = model.model_dump(mode="json", exclude_defaults=not full, exclude_none=not full)
     if not full:
         _restore_null_unknowns(document, model)
     try:
@@ -30,10 +29,10 @@ def to_adk_json(model: BaseModel, *, full: bool = False) -> str:
         return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _restore_null_unknowns(document: dict[str, Any], model: BaseModel) -> None:
+def _restore_null_unknowns(document: Any, model: BaseModel) -> None:
     for path, owner in unknown_keys(model):
-        if (owner.model_extra or {})[path[-1]] is None:
-            place: Any = document
+        if (owner.model_extra or {})[str(path[-1])] is None:
+            place = document
             for step in path[:-1]:
                 place = place[step]
             place[path[-1]] = None
