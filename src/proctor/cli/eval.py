@@ -91,7 +91,7 @@ def _eval_options(command: Any) -> Any:
 @_eval_options
 @click.pass_context
 def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
-    r"""Run eval sets against an agent and judge what it did.
+    """Run eval sets against an agent and judge what it did.
 
     AGENT is a folder or file, a module (pkg.agent), module:attribute, or `replay`, which plays the
     recorded conversation back. SET is a file (JSON or YAML), a folder of them, or the id of a set in

@@ -31,7 +31,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
 @common_options
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    r"""Evaluate AI agents: replay recorded conversations, judge what the agent did, show why.
+    """Evaluate AI agents: replay recorded conversations, judge what the agent did, show why.
 
     \b
     Start here:
