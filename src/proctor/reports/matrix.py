@@ -73,7 +73,8 @@ class Matrix:
         if case is None:
             return Text(f"{self._page.marks.rest} {WORDS[Outcome.NOT_RUN]}", "dim")
         found = case.metrics.get(metric)
-        score = score_text(found.score, found.threshold) if found else ""
+        scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
+        score = score_text(found.score, found.threshold) if found and scored else ""
         text = f"{self._page.marks.outcome(case.outcome)} {score or WORDS[case.outcome]}"
         return Text(text, STYLES.get(case.outcome, "dim"))
 

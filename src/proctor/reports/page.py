@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from typing import TextIO
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from proctor.reports.base import ReportOptions
 from proctor.reports.blocks import Kind, Pieces
+from proctor.reports.colors import wants_color
 from proctor.reports.marks import marks_for
 from proctor.sanitize import clean, encodable, shorten
 from proctor.schema.verdict import Outcome
@@ -35,11 +35,6 @@ STEP_STYLES = {
 }
 _CODE = re.compile(r"`([^`]+)`")
 _NARROWEST = 40
-
-
-def wants_color(options: ReportOptions) -> bool:
-    """Tell whether colour may be used at all: an option decides, else `NO_COLOR`."""
-    return options.color if options.color is not None else not os.environ.get("NO_COLOR")
 
 
 class Page:

@@ -44,24 +44,27 @@ class Layout:
 class CaseRows:
     """Draws the cases of one run."""
 
-    def __init__(self, page: Page, run: RunResult, *, verbose: bool = False) -> None:
+    def __init__(
+        self, page: Page, run: RunResult, *, verbose: bool = False, failures_only: bool = False
+    ) -> None:
         self._page = page
         self._verbose = verbose
+        self._failures_only = failures_only
         self._several_sets = len({case.eval_set_id for case in run.cases}) > 1
         self._cases = by_attention(run.cases)
         self._layout = self._lay_out(run)
         self._evidence_left = len(self._cases) if verbose else MOST_EVIDENCE
 
-    def draw(self, *, failures_only: bool = False) -> None:
+    def draw(self) -> None:
         """Draw the heading and every row; of many passing cases only the first."""
-        if not failures_only:
+        if not self._failures_only:
             self._draw_heading()
         passing = [case for case in self._cases if not _needs_attention(case)]
         for case in self._cases:
             if _needs_attention(case):
                 self._draw_row(case)
                 self._draw_evidence(case)
-        if failures_only:
+        if self._failures_only:
             return
         shown = passing if self._verbose else passing[:MOST_PASSING]
         for case in shown:
@@ -87,7 +90,7 @@ class CaseRows:
             - 4
             - (layout.trials + 2 if layout.trials else 0)
         )
-        names = gating_metrics([run])
+        names = [] if self._failures_only else gating_metrics([run])
         widths = [max(map(len, _heading(short).split()), default=0) for short in short_names(names).values()]
         if sum(widths) + 2 * len(widths) <= room:
             layout.metrics, layout.widths = names, [max(width, 5) for width in widths]

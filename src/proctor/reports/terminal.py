@@ -52,7 +52,7 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
         page.print()
         page.print(page.text(run.agent, "bold"))
         if not run.passed:
-            CaseRows(page, run, verbose=options.verbose).draw(failures_only=True)
+            CaseRows(page, run, verbose=options.verbose, failures_only=True).draw()
         _draw_broken_sets(page, run)
         _draw_verdict(page, run, gap=False)
 

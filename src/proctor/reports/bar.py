@@ -1,0 +1,74 @@
+"""The bar itself, as rich draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.text import Text
+
+from proctor.reports.base import ReportOptions
+from proctor.reports.page import STYLES, Page
+from proctor.schema.verdict import Outcome
+
+REFRESHES = 8
+"""Times a second at which the bar is drawn anew; what happens between costs an addition."""
+
+
+class _Counts(ProgressColumn):
+    """What the watcher has to say, asked only when the bar is drawn."""
+
+    def __init__(self, told: Callable[[], Text]) -> None:
+        self._told = told
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        """Return the text beside the bar."""
+        del task
+        return self._told()
+
+
+class _Bar(Progress):
+    """A progress that asks for the counts when it is drawn, so that counting costs nothing."""
+
+    before_drawing: Callable[[], None] = staticmethod(lambda: None)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Bring the bar up to date, then draw it."""
+        self.before_drawing()
+        yield from super().get_renderables()
+
+
+def new_bar(
+    out: TextIO, options: ReportOptions, sync: Callable[[], None], told: Callable[[], Text]
+) -> Progress:
+    """Return a bar on `out` that goes away when it is stopped."""
+    console = Page(out, options).console
+    bar = _Bar(
+        " ",
+        BarColumn(bar_width=min(30, console.width // 4), complete_style="green", finished_style="green"),
+        _Counts(told),
+        console=console,
+        refresh_per_second=REFRESHES,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    bar.before_drawing = sync
+    return bar
+
+
+def counts_text(done: str, signs: Iterable[tuple[str, Outcome]], speed: str) -> Text:
+    """Return `187/200   180 ✓  5 ✕  2 !   12/s, 3s left`."""
+    shown = Text("  ").join(Text(sign, STYLES.get(outcome, "dim")) for sign, outcome in signs)
+    return Text.assemble(done, "   ", shown, "   ", (speed, "dim"))
+
+
+def print_above(bar: Progress, sign: str, text: str, outcome: Outcome | None) -> None:
+    """Print one line above the bar, cut to the width of the page."""
+    style = STYLES.get(outcome, "dim") if outcome else "dim"
+    bar.console.print(
+        Text.assemble("  ", (f"{sign} ", style), text), no_wrap=True, overflow="ellipsis", crop=True
+    )
