@@ -1,0 +1,175 @@
+"""What a function may answer, read as events. Anything else breaks the contract, and the message says what came.
+
+| answer | read as |
+|---|---|
+| a text | one event that says it |
+| `Content`, `Part`, `FunctionCall`, `FunctionResponse`, or google-genai's | one event with it |
+| `Event`, or google-adk's | itself |
+| `{"text": …}` or `{"response": …}`, with `"tool_calls": [{"name", "args", "id", "response"}]`, `"state_delta": {…}` | calls, each with its response where one is given; then the state; then the text |
+| `{"parts": […]}` | a `Content` |
+| `{"function_call": …}`, `{"function_response": …}` | a `Part` |
+| `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
+
+from proctor.causes import safe_repr, safe_str
+from proctor.errors import AgentError, did_you_mean
+from proctor.schema.base import plain_data
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part
+from proctor.schema.event import Event
+
+ACCEPTED = (
+    "a text, a Content, an Event, a dict ({'text': …, 'tool_calls': […]}, a Content or an Event as JSON), "
+    "or an iterable of these"
+)
+
+
+def events_of(answer: object) -> list[Event]:
+    """Read one answer (not an iterable of answers) as events; see the table above.
+
+    Raises:
+        AgentError: it is none of what is accepted.
+    """
+    if isinstance(answer, str):
+        return [Event.said(answer)]
+    if isinstance(answer, Event):
+        return [answer]
+    if isinstance(answer, Content):
+        return [Event(content=answer)]
+    if isinstance(answer, Part | FunctionCall | FunctionResponse):
+        return [_with_part(answer)]
+    try:
+        return _from_data(answer)
+    except ValidationError as error:
+        raise AgentError(f"the agent's answer does not fit: {_first_problem(error)}") from None
+    except RecursionError:
+        raise AgentError("the agent's answer is nested too deep, or contains itself") from None
+
+
+def _with_part(answer: Part | FunctionCall | FunctionResponse) -> Event:
+    if isinstance(answer, FunctionCall):
+        answer = Part(function_call=answer)
+    elif isinstance(answer, FunctionResponse):
+        answer = Part(function_response=answer)
+    return Event(content=Content(role="model", parts=[answer]))
+
+
+def _from_data(answer: object) -> list[Event]:
+    if isinstance(answer, BaseModel) and type(answer).__module__.startswith("google."):
+        return _foreign(answer)
+    if isinstance(answer, Mapping):
+        return _from_dict(dict(answer))
+    raise AgentError(f"the agent answered with {safe_repr(answer)}; expected {ACCEPTED}")
+
+
+def _foreign(answer: BaseModel) -> list[Event]:
+    """google-genai's and google-adk's objects, told by their names: neither library is imported for it."""
+    fields = plain_data(answer)
+    kind = type(answer).__name__
+    if kind == "FunctionCall":
+        return [_with_part(FunctionCall.model_validate(fields))]
+    if kind == "FunctionResponse":
+        return [_with_part(FunctionResponse.model_validate(fields))]
+    if kind == "Content":
+        return [Event(content=Content.model_validate(fields))]
+    if kind == "Part":
+        return [_with_part(Part.model_validate(fields))]
+    return [Event.from_adk(fields)]
+
+
+def _from_dict(answer: dict[str, Any]) -> list[Event]:
+    for applies, read in _DICTS:
+        if not applies.isdisjoint(answer):
+            return read(answer)
+    keys = ", ".join(sorted(safe_repr(key, 40) for key in answer)) or "no keys"
+    raise AgentError(f"the agent answered with a dict that has {keys}; expected {ACCEPTED}")
+
+
+def _simple(answer: dict[str, Any]) -> list[Event]:
+    for key in answer:
+        if key not in _SIMPLE:
+            known = ", ".join(sorted(_SIMPLE))
+            raise AgentError(
+                f"the agent's answer has the unknown key {key!r}.{did_you_mean(str(key), _SIMPLE)} Known: {known}"
+            )
+    if "text" in answer and "response" in answer:
+        raise AgentError("the agent's answer has both 'text' and 'response'; they mean the same: give one")
+    events = [event for call in _calls(answer.get("tool_calls")) for event in _called(call)]
+    if answer.get("state_delta"):
+        events.append(Event.changed(answer["state_delta"]))
+    text = answer.get("text", answer.get("response"))
+    if text is not None:
+        if not isinstance(text, str):
+            raise AgentError(f"the text of the agent's answer is {safe_repr(text)}; expected a text")
+        events.append(Event.said(text))
+    if not events:
+        raise AgentError("the agent's answer has neither a text nor a tool call")
+    return events
+
+
+def _calls(calls: object) -> list[Any]:
+    if calls is None:
+        return []
+    if not isinstance(calls, list | tuple):
+        raise AgentError(
+            f"'tool_calls' of the agent's answer is {safe_repr(calls)}; expected a list of calls"
+        )
+    return list(calls)
+
+
+def _called(call: object) -> list[Event]:
+    if isinstance(call, FunctionCall):
+        return [_with_part(call)]
+    if not isinstance(call, Mapping):
+        raise AgentError(
+            f"a tool call of the agent's answer is {safe_repr(call)}; expected {{'name', 'args'}}"
+        )
+    fields = dict(call)
+    responded, response = "response" in fields, fields.pop("response", None)
+    made = FunctionCall.model_validate(fields)
+    if not made.name:
+        raise AgentError(f"a tool call of the agent's answer has no name: {safe_repr(call)}")
+    events = [_with_part(made)]
+    if responded:  # as google-adk does: what is not an object stands under `result`
+        answer = response if isinstance(response, dict) else {"result": response}
+        events.append(Event.returned(made.name, answer, id=made.id))
+    return events
+
+
+def _content(answer: dict[str, Any]) -> list[Event]:
+    return [Event(content=Content.model_validate(answer))]
+
+
+def _part(answer: dict[str, Any]) -> list[Event]:
+    return [_with_part(Part.model_validate(answer))]
+
+
+def _event(answer: dict[str, Any]) -> list[Event]:
+    return [Event.from_adk(answer)]
+
+
+def _spellings(*names: str) -> frozenset[str]:
+    return frozenset(names) | {to_camel(name) for name in names}
+
+
+_SIMPLE = frozenset({"text", "response", "tool_calls", "state_delta"})
+_DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
+    (frozenset({"parts"}), _content),
+    (frozenset({"text", "response", "tool_calls"}), _simple),
+    (_spellings("function_call", "function_response", "inline_data", "file_data"), _part),
+    (_spellings(*Event.model_fields) | {"actions"}, _event),
+]
+"""How a dict is read, told by the first line of which it has a key."""
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return f"{place}: {first['msg']}" if place else safe_str(Exception(first["msg"]))

@@ -1,0 +1,237 @@
+"""Any Python function as an agent: plain or async, generator or not, also objects that can be called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing
+from functools import partial
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from proctor.agents.answers import events_of
+from proctor.agents.base import AgentInfo, Session
+from proctor.agents.threads import THREADS
+from proctor.causes import safe_repr
+from proctor.errors import AgentLoadError
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+
+Give = Callable[[Content, Session], Any]
+"""What one parameter gets."""
+
+
+class FunctionAgent:
+    """A function that gets what the user says and returns (or yields) what it does and says.
+
+    Parameters are told by name or annotation: `content` or `Content` gets the message as it is, `session` or
+    `Session` the session, `state` the session's state; the first other one gets the message's text. What may come
+    back stands in `proctor.agents.answers`; a list, an iterator or a generator of that, too; what a generator
+    returns after its last `yield` is its last answer.
+
+    Plain functions and generators run in a thread of their own; async ones in the event loop.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, name: str = "") -> None:
+        """Take the function, and what to call it.
+
+        Raises:
+            AgentLoadError: nothing takes the user's message, or a parameter is none that Proctor fills.
+        """
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self._bind = _Binding(function, self.name)
+        self._runs_nothing = _runs_nothing_when_called(function)
+
+    def describe(self) -> AgentInfo:
+        """Return the function's name and the first line of its docstring."""
+        lines = (inspect.getdoc(self.function) or "").splitlines()
+        return AgentInfo(name=self.name, description=lines[0] if lines else "")
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Call the function and yield what it answers.
+
+        Raises:
+            AgentError: it answered with something that is not an answer.
+        """
+        call = self._bind(message, session)
+        answer = call() if self._runs_nothing else await THREADS.call(call)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        stream = _stream(answer)
+        if stream is None:
+            for item in answer if isinstance(answer, list | tuple) else (answer,):
+                for event in events_of(item):
+                    yield event
+            return
+        async with aclosing(stream):
+            async for item in stream:
+                for event in events_of(item):
+                    yield event
+
+
+def _runs_nothing_when_called(function: Callable[..., Any]) -> bool:
+    """True where a call only makes a coroutine or a generator, so that it needs no thread."""
+    for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is looked at
+        if (
+            inspect.iscoroutinefunction(one)
+            or inspect.isasyncgenfunction(one)
+            or inspect.isgeneratorfunction(one)
+        ):
+            return True
+    return False
+
+
+def _stream(answer: Any) -> AsyncGenerator[Any, None] | None:
+    """What yields one answer after the other, if `answer` does."""
+    if hasattr(type(answer), "__aiter__"):
+        return cast("AsyncGenerator[Any, None]", answer) if hasattr(type(answer), "aclose") else _each(answer)
+    at_once = (
+        list,
+        tuple,
+        str,
+        bytes,
+        bytearray,
+        Mapping,
+        BaseModel,
+        set,
+        frozenset,
+    )  # a model has __iter__, too
+    if hasattr(type(answer), "__iter__") and not isinstance(answer, at_once):
+        return _pull(answer)
+    return None
+
+
+async def _each(answer: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
+    async for item in answer:
+        yield item
+
+
+async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
+    """Take one item after the other, all of them in one thread, each only when it is asked for."""
+    worker = THREADS.lend()
+    iterator: Iterator[Any] | None = None
+    ended = False
+    try:
+        outcome = await worker.call(iter, iterable)
+        ended = outcome.error is not None
+        iterator = outcome.get()
+        while True:
+            outcome = await worker.call(_next, iterator)
+            ended = outcome.error is not None or outcome.value.last
+            item = outcome.get()
+            if not item.last or item.value is not None:
+                yield item.value
+            if ended:
+                return
+    finally:
+        if ended:
+            THREADS.give_back(worker)
+        else:  # cancelled within, or left early: the thread closes the generator when it can, nobody waits for it
+            worker.dismiss(getattr(iterator, "close", None))
+
+
+class _Item:
+    __slots__ = ("last", "value")
+
+    def __init__(self, value: Any, *, last: bool) -> None:
+        self.value, self.last = value, last
+
+
+def _next(iterator: Iterator[Any]) -> _Item:
+    try:
+        return _Item(next(iterator), last=False)
+    except StopIteration as stop:
+        return _Item(stop.value, last=True)
+
+
+class _Binding:
+    """Which parameter of a function gets what."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._function = function
+        self._positional: list[Give] = []
+        self._named: dict[str, Give] = {}
+        self._fill(_parameters(function), name)
+
+    def __call__(self, message: Content, session: Session) -> Callable[[], Any]:
+        """Return the call, ready to be made."""
+        args = [give(message, session) for give in self._positional]
+        if not self._named:
+            return partial(self._function, *args)
+        return partial(
+            self._function, *args, **{name: give(message, session) for name, give in self._named.items()}
+        )
+
+    def _fill(self, parameters: list[inspect.Parameter], name: str) -> None:
+        told = False
+        for parameter in parameters:
+            give = _told(parameter)
+            if give is None and not told and parameter.kind is not parameter.VAR_KEYWORD:
+                give = _text
+            told = told or give in (_text, _content)
+            if give is not None:
+                self._take(parameter, give)
+            elif parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
+                raise AgentLoadError(
+                    f"The function {name!r} has the parameter {parameter.name!r}, and Proctor does not know what to "
+                    "give it. It fills: the user's text (the first parameter), `content`, `session`, `state`."
+                )
+        if not told:
+            raise AgentLoadError(
+                f"The function {name!r} has no parameter for what the user says. Write: def {name}(text): ..."
+            )
+
+    def _take(self, parameter: inspect.Parameter, give: Give) -> None:
+        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
+            self._positional.append(give)
+        else:
+            self._named[parameter.name] = give
+
+
+_VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except ValueError:  # written in C: it gets the text
+        return [inspect.Parameter("text", inspect.Parameter.POSITIONAL_ONLY)]
+    except TypeError as error:
+        raise AgentLoadError(f"{safe_repr(function)} cannot be called: {error}") from error
+
+
+def _told(parameter: inspect.Parameter) -> Give | None:
+    """What a parameter's annotation or name asks for; annotations may be text that is not evaluated."""
+    annotation = parameter.annotation
+    wanted = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    return _BY_TYPE.get(wanted.rpartition(".")[2]) or _BY_NAME.get(parameter.name)
+
+
+def _text(message: Content, _session: Session) -> str:
+    return message.joined_text()
+
+
+def _content(message: Content, _session: Session) -> Content:
+    return message
+
+
+def _session(_message: Content, session: Session) -> Session:
+    return session
+
+
+def _state(_message: Content, session: Session) -> dict[str, Any]:
+    return session.state
+
+
+_BY_NAME: dict[str, Give] = {"content": _content, "session": _session, "state": _state}
+_BY_TYPE: dict[str, Give] = {"Content": _content, "Session": _session}

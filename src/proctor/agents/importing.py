@@ -1,0 +1,151 @@
+"""Importing the user's own code: as the package it is, beside other agents with files of the same names."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from proctor.agents.reference import is_package
+
+_roots: set[Path] = set()
+"""Folders that agents were imported from; what they brought gives way to the next agent's modules of that name."""
+
+_packages: dict[Path, str] = {}
+"""Agent folders that were imported, and the name of each one's package."""
+
+
+def import_dotted(dotted: str) -> ModuleType:
+    """Import a module by its dotted name, the working folder included.
+
+    A package of that name that another agent brought from elsewhere does not stand in the way.
+    """
+    cwd = Path.cwd()
+    first, _, rest = dotted.partition(".")
+    taken = first in sys.modules and _is_of_another(first, (cwd,))
+    with _own_modules(cwd):
+        if not (taken and (cwd / first).is_dir()):
+            return import_module(dotted)
+        package = _import_package(cwd / first)
+        return import_module(f"{package}.{rest}" if rest else package)
+
+
+def import_folder(folder: Path, submodule: str = "") -> ModuleType:
+    """Import a folder as a package (with or without `__init__.py`), or a submodule of it, so that relative imports work.
+
+    Its parent folder is put on `sys.path`; without `__init__.py` the folder itself, too.
+    """
+    folder = folder.resolve()
+    with _own_modules(folder.parent, *([] if is_package(folder) else [folder])):
+        package = _import_package(folder)
+        return import_module(f"{package}.{submodule}" if submodule else package)
+
+
+def _import_package(folder: Path) -> str:
+    name = _packages.get(folder)
+    if name is not None and name in sys.modules:
+        return name
+    plain = re.sub(r"\W", "_", folder.name) or "agent"
+    taken = sys.modules.get(plain)
+    if taken is not None and _origin(taken) == folder.parent and hasattr(taken, "__path__"):
+        return plain
+    name = _free_name(plain)
+    module = _new_module(name, folder)
+    sys.modules[name] = module
+    if plain not in sys.modules and plain not in sys.stdlib_module_names:
+        sys.modules[plain] = module  # while it is imported: `from hello_world import tools` means this one
+    try:
+        if module.__spec__ is not None and module.__spec__.loader is not None and is_package(folder):
+            module.__spec__.loader.exec_module(module)
+    except BaseException:
+        for one in [n for n in sys.modules if n == name or n.startswith(f"{name}.")]:
+            del sys.modules[one]
+        raise
+    _packages[folder] = name
+    return name
+
+
+def _free_name(plain: str) -> str:
+    number, name = 1, plain
+    while name in sys.modules or name in _packages.values() or name in sys.stdlib_module_names:
+        number += 1
+        name = f"{plain}__{number}"
+    return name
+
+
+def _new_module(name: str, folder: Path) -> ModuleType:
+    spec: ModuleSpec | None
+    if is_package(folder):
+        spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    else:
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+    if spec is None:
+        raise ImportError(f"{folder} cannot be imported")
+    return module_from_spec(spec)
+
+
+@contextmanager
+def _own_modules(*roots: Path) -> Iterator[None]:
+    """Import with `roots` on the path, and with what other agents imported under the same names put aside.
+
+    Names stay with the agent that had them first; later ones keep their modules by reference.
+    """
+    for root in roots:
+        _put_on_path(root)
+    shared = _names_in(roots) - sys.stdlib_module_names
+    aside = _take_out({name for name in shared if _is_of_another(name, roots)})
+    try:
+        yield
+    finally:
+        if aside:
+            _take_out({name.partition(".")[0] for name in aside})
+            sys.modules.update(aside)
+        _roots.update(roots)
+
+
+def _put_on_path(root: Path) -> None:
+    """Put `root` before the installed packages and behind the standard library, which no folder may shadow."""
+    if str(root) in sys.path or (root == Path.cwd() and "" in sys.path):
+        return
+    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
+    sys.path.insert(next(installed, len(sys.path)), str(root))
+
+
+def _names_in(roots: tuple[Path, ...]) -> set[str]:
+    names = {entry.stem for root in roots for entry in _listed(root) if entry.suffix in {".py", ""}}
+    return names & {name.partition(".")[0] for name in sys.modules}
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:  # a folder that may be entered but not listed
+        return []
+
+
+def _is_of_another(name: str, roots: tuple[Path, ...]) -> bool:
+    module = sys.modules.get(name)
+    origin = _origin(module) if module is not None else None
+    return origin is not None and origin in _roots and origin not in roots
+
+
+def _take_out(names: set[str]) -> dict[str, ModuleType]:
+    """Remove modules and their submodules from `sys.modules`; the packages of agents stay under their own names."""
+    found = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in found}
+
+
+def _origin(module: ModuleType) -> Path | None:
+    """Return the folder in which a top-level module or package lies."""
+    try:
+        file = next(iter(module.__path__)) if hasattr(module, "__path__") else module.__file__
+        return Path(file).resolve().parent if file else None
+    except (AttributeError, StopIteration, TypeError):
+        return None

@@ -1,0 +1,253 @@
+"""From an AGENT string, or an object, to an Agent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from proctor.agents.base import Agent
+from proctor.agents.cause import explained
+from proctor.agents.dotenv import read_env_file
+from proctor.agents.importing import import_dotted, import_folder
+from proctor.agents.reference import Reference, is_package, read_reference
+from proctor.causes import safe_repr
+from proctor.errors import AgentLoadError, did_you_mean
+from proctor.registry import AGENTS
+
+EXPOSED = ("root_agent", "get_agent_async", "app")
+"""What a module may call its agent, the first that is there."""
+
+ACCEPTED = (
+    "an AGENT string, an object with `answer(message, session)`, a function (plain or async, generator or not), "
+    "an object that can be called, or an agent or app of google-adk"
+)
+
+
+def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
+    """Load the agent under test.
+
+    `ref` is an AGENT string or a path (a folder, a file, a dotted module, `module:attribute`, a plug-in's name), or
+    an object: an Agent, a function, a google-adk agent or app, a module. `agent_name` picks a sub-agent by its name.
+    For a string, `.env` in or above the agent's folder is read first.
+
+    Raises:
+        AgentLoadError: it is not there, cannot be imported (the message has the cause), or is no agent.
+        MissingExtraError: it needs an optional package.
+    """
+    if not isinstance(ref, str | Path):
+        found = _exposed_by(ref, describe_ref(ref)) if isinstance(ref, ModuleType) else ref
+        return as_agent(found, label=describe_ref(ref), agent_name=agent_name)
+    reference = read_reference(str(ref))
+    if reference.plugin:
+        return _plugin(reference, agent_name)
+    folder = reference.folder
+    if folder is not None:
+        read_env_file(folder)
+    found = _attribute(_import(reference), reference)
+    return as_agent(found, label=reference.label, agent_name=agent_name)
+
+
+def agent_folder(ref: object) -> Path | None:
+    """Return the folder an agent lives in: for its `.env` and for the ids of eval sets beside it; never raises.
+
+    `None` where there is none: a plug-in, an object that was not written in a file, something that is not there.
+    """
+    if isinstance(ref, str | Path):
+        try:
+            return read_reference(str(ref)).folder
+        except AgentLoadError:
+            return None
+    try:
+        file = inspect.getsourcefile(cast("Any", ref) if _has_code(ref) else type(ref))
+    except TypeError:
+        return None
+    library = type(ref).__module__.partition(".")[0] in {"builtins", "google"} and not _has_code(ref)
+    return Path(file).resolve().parent if file and not library else None
+
+
+def describe_ref(ref: object) -> str:
+    """Return what to print for an agent; the way it was spelled does not change it; never raises."""
+    if isinstance(ref, str | Path):
+        try:
+            return read_reference(str(ref)).label
+        except AgentLoadError:
+            return str(ref)
+    if isinstance(ref, ModuleType):
+        return ref.__name__.removesuffix(".agent")
+    named = getattr(ref, "name", None) or getattr(ref, "__name__", None)
+    return named if isinstance(named, str) else type(ref).__name__
+
+
+def as_agent(candidate: object, *, label: str, agent_name: str | None = None) -> Agent:
+    """Make an Agent of an object of any recognised kind.
+
+    Raises:
+        AgentLoadError: it is of no recognised kind, or has no sub-agent called `agent_name`.
+    """
+    if inspect.isclass(candidate):
+        name = candidate.__name__
+        raise AgentLoadError(
+            f"The agent {label} is the class {name}; expected an instance of it: {name}(...)"
+        )
+    if getattr(candidate, "__name__", None) == "get_agent_async" and callable(candidate):
+        from proctor.agents.late import LateAgent
+
+        return LateAgent(candidate, label=label, agent_name=agent_name)
+    if agent_name is not None:
+        candidate = _picked(candidate, agent_name, label)
+    if _is_adk(candidate):
+        from proctor.agents.adk import AdkAgent
+
+        adk: Agent = AdkAgent(candidate)
+        return adk
+    if callable(getattr(candidate, "answer", None)):
+        return cast("Agent", candidate)
+    if callable(candidate):
+        from proctor.agents.function import FunctionAgent
+
+        return FunctionAgent(candidate, name=label.rpartition(":")[2])
+    raise AgentLoadError(
+        f"The agent {label} is {safe_repr(candidate)}; expected {ACCEPTED}.{_wrapped(candidate)}"
+    )
+
+
+def _has_code(ref: object) -> bool:
+    return isinstance(ref, ModuleType) or inspect.isroutine(ref) or inspect.isclass(ref)
+
+
+def _plugin(reference: Reference, agent_name: str | None) -> Agent:
+    if agent_name is not None:
+        raise AgentLoadError(
+            f"The agent {reference.label} has no sub-agents; it was asked for {agent_name!r}."
+        )
+    agent: Agent = AGENTS.get(reference.plugin)(reference.rest)
+    return agent
+
+
+# --- modules ---------------------------------------------------------------------------------------------------------
+
+
+def _import(reference: Reference) -> ModuleType:
+    """Import what the reference names, and go on to the `agent` submodule where only that has the agent."""
+    with explained(reference):
+        if reference.module:
+            module = import_dotted(reference.module)
+            if not _exposes(module) and _has_submodule(module):
+                import_dotted(f"{reference.module}.agent")
+            return module
+        file = reference.file
+        if file is None or not (file.is_dir() or file.suffix == ".py"):
+            raise _no_such_file(reference)
+        if file.is_file() and file.stem != "__init__":
+            return import_folder(file.parent, file.stem)
+        folder = file if file.is_dir() else file.parent
+        if not is_package(folder) and not (folder / "agent.py").is_file():
+            raise _no_agent_in(folder)
+        module = import_folder(folder)
+        if not _exposes(module) and _has_submodule(module):
+            import_folder(folder, "agent")
+        return module
+
+
+def _exposes(module: object) -> bool:
+    return any(hasattr(owner, name) for owner in (module, getattr(module, "agent", None)) for name in EXPOSED)
+
+
+def _has_submodule(module: ModuleType) -> bool:
+    """True where there is an `agent` submodule that the package did not import itself."""
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    return any((folder / "agent.py").is_file() or is_package(folder / "agent") for folder in folders)
+
+
+def _no_such_file(reference: Reference) -> AgentLoadError:
+    path = reference.path or Path()
+    if path.exists():
+        return AgentLoadError(f"The agent {reference.text!r} is not a Python file or a folder.")
+    beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return AgentLoadError(
+        f"The agent {reference.text!r} is not there: no file or folder {path}.{did_you_mean(path.name, beside)}"
+    )
+
+
+def _no_agent_in(folder: Path) -> AgentLoadError:
+    inside = sorted(entry.parent.name for entry in folder.glob("*/agent.py"))
+    hint = f" There are agents in its folders {', '.join(inside)}: name one of them." if inside else ""
+    if (folder / "root_agent.yaml").is_file():
+        hint = " Its root_agent.yaml: agents as YAML files are not in this version."
+    return AgentLoadError(f"The folder {folder} is no agent: it has neither agent.py nor __init__.py.{hint}")
+
+
+def _attribute(module: ModuleType, reference: Reference) -> object:
+    """Return the attribute that the reference names, else what the module exposes."""
+    found: object = module
+    for name in reference.attribute.split(".") if reference.attribute else ():
+        if not hasattr(found, name):
+            owner = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
+            known = [known for known in dir(found) if not known.startswith("_")]
+            raise AgentLoadError(
+                f"The agent {reference.text!r} cannot be loaded: {owner} has no {name!r}.{did_you_mean(name, known)}"
+            )
+        found = getattr(found, name)
+    return _exposed_by(found, reference.label) if isinstance(found, ModuleType) else found
+
+
+def _exposed_by(module: ModuleType, label: str) -> object:
+    for owner in (module, getattr(module, "agent", None)):
+        for name in EXPOSED:
+            if (found := getattr(owner, name, None)) is not None:
+                app = getattr(owner, "app", None)
+                return app if _is_app_of(app, found) else found
+    public = [name for name in vars(module) if not name.startswith("_")]
+    close = [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
+    meant = f" It has {close[0]!r}: is that meant?" if close else ""
+    raise AgentLoadError(
+        f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: module:attribute."
+    )
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+
+
+def _is_adk(candidate: object) -> bool:
+    """Told by the names of its classes: google-adk is not imported to find out."""
+    return any(
+        cls.__module__.startswith("google.adk.") and cls.__name__ in {"BaseAgent", "BaseNode", "App"}
+        for cls in type(candidate).__mro__
+    )
+
+
+def _is_app_of(app: object, root: object) -> bool:
+    """A google-adk App brings plug-ins and settings to the root agent that stands beside it in a module."""
+    return app is not None and _is_adk(app) and getattr(app, "root_agent", None) is root
+
+
+def _picked(candidate: Any, agent_name: str, label: str) -> object:
+    """Return the sub-agent of that name; of an app: the app with it in the root's place."""
+    root = getattr(candidate, "root_agent", None) if _is_adk(candidate) else None
+    tree = list(_tree(candidate if root is None else root))
+    for agent in tree:
+        if agent.name == agent_name:
+            return agent if root is None else candidate.model_copy(update={"root_agent": agent})
+    names = [agent.name for agent in tree]
+    known = f"It has: {', '.join(names)}." if names else "It has no named agents."
+    raise AgentLoadError(
+        f"The agent {label} has no sub-agent {agent_name!r}.{did_you_mean(agent_name, names)} {known}"
+    )
+
+
+def _tree(agent: Any) -> Iterator[Any]:
+    if isinstance(getattr(agent, "name", None), str):
+        yield agent
+    for below in getattr(agent, "sub_agents", None) or ():
+        yield from _tree(below)
+
+
+def _wrapped(candidate: object) -> str:
+    library = type(candidate).__module__.partition(".")[0]
+    if library in {"builtins", "__main__"}:
+        return ""
+    return f" Agents of {library} are called from a function: def agent(text): ..."

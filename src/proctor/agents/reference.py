@@ -1,0 +1,163 @@
+"""What an AGENT string means: a plug-in by name, a file or folder, a dotted module. Nothing is imported here."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor.agents.builtin import RESERVED
+from proctor.errors import AgentLoadError, did_you_mean
+from proctor.registry import AGENTS
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_PREFIX = re.compile(r"([A-Za-z][\w+.-]+):(.*)", re.DOTALL)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_USUAL_FILES = frozenset({"agent", "__init__"})
+_USUAL_ATTRIBUTES = frozenset({"", "root_agent", "agent.root_agent"})
+
+SPELLINGS = (
+    "a folder or a file (`path/to/hello_world`, `path/to/agent.py`), a dotted module (`package.agent`), "
+    "`package.module:attribute`, or a name with a prefix"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An AGENT string, taken apart. Either `plugin` is set, or `path` (it may not exist), or `module`."""
+
+    text: str
+    plugin: str = ""
+    rest: str = ""
+    """What stands after the plug-in's colon."""
+    path: Path | None = None
+    module: str = ""
+    attribute: str = ""
+
+    @property
+    def file(self) -> Path | None:
+        """The file or package folder that it names, if it is there."""
+        if self.module:
+            return find_module(self.module)
+        return self.path.resolve() if self.path is not None and self.path.exists() else None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that the agent lives in, if it is there."""
+        file = self.file
+        return file if file is None or file.is_dir() else file.parent
+
+    @property
+    def label(self) -> str:
+        """What to print: the same for all spellings that lead to the same agent."""
+        if self.plugin:
+            return f"{self.plugin}:{self.rest}" if self.rest else self.plugin
+        name = self._name()
+        return name if self.attribute in _USUAL_ATTRIBUTES else f"{name}:{self.attribute}"
+
+    def _name(self) -> str:
+        file = self.file
+        if file is None:
+            return self.module.removesuffix(".agent") or str(self.path)
+        if file.is_dir() or file.stem in _USUAL_FILES:
+            return (file if file.is_dir() else file.parent).name or str(file)
+        return f"{file.parent.name}.{file.stem}" if is_package(file.parent) else file.stem
+
+
+def read_reference(text: str) -> Reference:
+    """Take an AGENT string apart.
+
+    Raises:
+        AgentLoadError: it is empty, has an unknown prefix, or one that is not in this version.
+    """
+    text = text.strip()
+    if not text:
+        raise AgentLoadError(f"No agent given. An agent is {SPELLINGS}.")
+    if (plugin := _plugin(text)) is not None:
+        return plugin
+    target, attribute = _split(text)
+    if is_path(target):
+        return Reference(text, path=Path(target).expanduser(), attribute=attribute)
+    if _DOTTED.fullmatch(target):
+        return Reference(text, module=target, attribute=attribute)
+    raise _unreadable(text)
+
+
+def is_path(target: str) -> bool:
+    """True for what is there as a file or folder, or can only be meant as one."""
+    return (
+        target.endswith(".py")
+        or target.startswith((".", "~"))
+        or "/" in target
+        or "\\" in target
+        or Path(target).exists()
+    )
+
+
+def is_package(folder: Path) -> bool:
+    """True for a folder with `__init__.py`."""
+    return (folder / "__init__.py").is_file()
+
+
+def find_module(dotted: str) -> Path | None:
+    """Return the file of a module, or the folder of a package, from the working folder and `sys.path`.
+
+    Found without importing anything; `None` also for what does not lie in a folder (built in, in a zip file).
+    """
+    parts = dotted.split(".")
+    for entry in (Path.cwd(), *(Path(entry or ".") for entry in sys.path)):
+        folder = entry.joinpath(*parts)
+        file = folder.with_name(f"{folder.name}.py")
+        if is_package(folder) or (folder.is_dir() and not file.is_file()):
+            return folder.resolve()
+        if file.is_file():
+            return file.resolve()
+    return None
+
+
+def _plugin(text: str) -> Reference | None:
+    if text.lower().startswith(("http://", "https://")):
+        raise _not_yet(text, text.partition(":")[0])
+    prefix, rest = match.groups() if (match := _PREFIX.fullmatch(text)) else (text, "")
+    if prefix in RESERVED and match:
+        raise _not_yet(text, prefix)
+    return Reference(text, plugin=prefix, rest=rest) if prefix in AGENTS else None
+
+
+def _not_yet(text: str, prefix: str) -> AgentLoadError:
+    return AgentLoadError(
+        f"The agent {text!r}: agents by {prefix}: are not in this version yet. "
+        "Until then, call it from a Python function: def agent(text): ..."
+    )
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Split `module:attribute`. The colon after a drive letter splits nothing."""
+    target, colon, attribute = text.rpartition(":")
+    if not colon or (_DRIVE.match(text) and len(target) == 1):
+        return text, ""
+    if _DOTTED.fullmatch(attribute) and target:
+        return target, attribute
+    if (_DOTTED.fullmatch(target) and target not in RESERVED) or is_path(target):
+        came = repr(attribute) if attribute else "nothing"
+        raise AgentLoadError(
+            f"The agent {text!r} has {came} after its colon; expected an attribute of the module, "
+            f"such as {target}:root_agent.{_prefix_meant(target)}"
+        )
+    return text, ""
+
+
+def _prefix_meant(name: str) -> str:
+    return did_you_mean(name, [*AGENTS.names(), *RESERVED])
+
+
+def _unreadable(text: str) -> AgentLoadError:
+    prefix, colon, _ = text.partition(":")
+    if colon and _NAME.match(prefix):
+        known = ", ".join(f"{name}:" for name in [*AGENTS.names(), *RESERVED])
+        return AgentLoadError(
+            f"The agent {text!r} has the unknown prefix {prefix!r}.{_prefix_meant(prefix)} Known: {known}."
+        )
+    return AgentLoadError(f"{text!r} is not an agent. An agent is {SPELLINGS}.")

@@ -1,0 +1,285 @@
+"""The replay agent: does what the case expects, or all of it but one fault. It checks the checks.
+
+`replay` should pass every recorded case; `replay:drop-call` and the like should fail every case they apply to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from proctor.agents.base import AgentInfo, Session
+from proctor.errors import AgentError, AgentLoadError, did_you_mean
+from proctor.schema.case import EvalCase
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part
+from proctor.schema.event import Event
+from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvents
+
+_MEMORY = "replay"
+_ADDED_CALL = "call_added_by_replay"
+_CHANGED = "changed by replay"
+
+
+class ReplayAgent:
+    """Emits what the case expects of each turn, through the same door as any agent, with `faults` built in.
+
+    Turns count, not what the user says. It shares no object with the case. A fault is built into every turn that it
+    applies to (see `applies`).
+    """
+
+    def __init__(self, faults: Sequence[str] = ()) -> None:
+        """Take the names of faults (`FAULTS`).
+
+        Raises:
+            AgentLoadError: there is no fault of that name.
+        """
+        for fault in faults:
+            if fault not in FAULTS:
+                raise AgentLoadError(
+                    f"The agent replay has no fault {fault!r}.{did_you_mean(fault, FAULTS)} Known: {', '.join(FAULTS)}."
+                )
+        self.faults = tuple(faults)
+
+    def describe(self) -> AgentInfo:
+        """Return the name, with the faults."""
+        name = f"replay:{','.join(self.faults)}" if self.faults else "replay"
+        return AgentInfo(name=name, description="Does what each case expects.")
+
+    def begin(self, session: Session, case: EvalCase) -> None:
+        """Learn what the case expects.
+
+        Raises:
+            AgentError: the case is a scenario, which expects no particular conversation.
+        """
+        if case.conversation is None:
+            raise AgentError(
+                f"the case {case.eval_id!r} is a scenario: nothing is recorded that could be replayed"
+            )
+        session.memory[_MEMORY] = (case, 0)
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Yield what the case expects of this turn; after the last one, its final session state.
+
+        Raises:
+            AgentError: the case has no such turn.
+        """
+        case, index = session.memory.get(_MEMORY, (None, 0))
+        turns = (case.conversation or []) if case is not None else []
+        if index >= len(turns):
+            raise AgentError(f"replay was asked for turn {index + 1} of a case that has {len(turns)}")
+        session.memory[_MEMORY] = (case, index + 1)
+        events = expected_events(turns[index])
+        for fault in self.faults:
+            FAULTS[fault](events)
+        for event in events:
+            yield event
+        if case.final_session_state and index + 1 == len(turns):
+            yield Event.changed(_copy(case.final_session_state))
+
+
+def replay_agent(faults: str) -> ReplayAgent:
+    """Make the agent of `replay:FAULT,FAULT`; no fault for an empty text."""
+    return ReplayAgent([fault.strip() for fault in faults.split(",")] if faults.strip() else [])
+
+
+def applies(fault: str, case: EvalCase) -> bool:
+    """Tell whether `fault` changes anything that is expected of `case`."""
+    build_in = FAULTS[fault]
+    return any(build_in(expected_events(invocation)) for invocation in case.conversation or ())
+
+
+# --- from what is expected to events ----------------------------------------------------------------------------------
+
+
+def expected_events(invocation: Invocation) -> list[Event]:
+    """Return events that read back as the same calls, responses and final text; they share nothing with it."""
+    data = invocation.intermediate_data
+    if isinstance(data, InvocationEvents):
+        events = [Event.model_validate(step.model_dump(exclude_none=True)) for step in data.invocation_events]
+    else:
+        events = _from_older(data or IntermediateData())
+    for event in events:
+        if event.author.lower() == "user":  # else its calls would be the user's
+            event.author = "agent"
+    own = [event for event in events if event.content is None]
+    final = _final_event(invocation.final_response, own[-1] if own else None)
+    if final is not None and own:
+        events = [event for event in events if event is not own[-1]]
+    if final is None or not _text_parts(final):
+        _hold_back(events)
+    return [*events, final] if final is not None else events
+
+
+def _from_older(data: IntermediateData) -> list[Event]:
+    """Texts first, then each call and its response; responses without a call at the end. The order is not recorded."""
+    events = [
+        Event(author=author or "agent", content=Content(role="model", parts=_copied(parts)))
+        for author, parts in data.intermediate_responses
+    ]
+    waiting = list(data.tool_responses)
+    for call in data.tool_uses:
+        events.append(_event("model", Part(function_call=call.model_copy(deep=True))))
+        response = next((one for one in waiting if one.id == call.id and _may_answer(one, call)), None)
+        if response is not None:
+            waiting.remove(response)
+            events.append(_event("user", Part(function_response=response.model_copy(deep=True))))
+    events += [_event("user", Part(function_response=one.model_copy(deep=True))) for one in waiting]
+    return events
+
+
+def _may_answer(response: FunctionResponse, call: FunctionCall) -> bool:
+    return call.id is not None or response.name in {None, call.name}
+
+
+def _event(role: str, part: Part) -> Event:
+    return Event(content=Content(role=role, parts=[part]))
+
+
+def _final_event(content: Content | None, own: Event | None) -> Event | None:
+    """Return the event of the final response, with usage and model version of its `own` recorded event.
+
+    Calls within a final response are recorded as events of their own: here they would count twice.
+    """
+    parts = [
+        p for p in (content.parts or () if content else ()) if not (p.function_call or p.function_response)
+    ]
+    if content is None or not parts:
+        return None
+    event = own or Event()
+    event.content = Content(role=content.role, parts=_copied(parts))
+    if not event.is_final_response():  # it ends in a code result
+        event.skip_summarization = True
+    return event
+
+
+def _hold_back(events: list[Event]) -> None:
+    """Where no final text is expected, no text on the way may pass for one."""
+    for event in events:
+        if event.is_final_response() and _text_parts(event):
+            event.partial = True
+            event.long_running_tool_ids = event.skip_summarization = None
+
+
+def _copied(parts: Sequence[Part]) -> list[Part]:
+    return [part.model_copy(deep=True) for part in parts]
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _text_parts(event: Event) -> list[Part]:
+    return [part for part in (event.content and event.content.parts) or () if part.text]
+
+
+# --- faults: each builds itself into one turn, and tells whether it could ----------------------------------------------
+
+
+def _drop_call(events: list[Event]) -> bool:
+    """Leave out the turn's first call and its response."""
+    calls = _calls(events)
+    if not calls:
+        return False
+    event, part = calls[0]
+    call = part.function_call
+    _remove(event, part)
+    for other in events:
+        for answer in list((other.content and other.content.parts) or ()):
+            response = answer.function_response
+            if response and call and call.id is not None and response.id == call.id:
+                _remove(other, answer)
+    return True
+
+
+def _add_call(events: list[Event]) -> bool:
+    """Call one more tool before the final response."""
+    at = len(events) - 1 if events and events[-1].is_final_response() else len(events)
+    events.insert(at, Event.called(_ADDED_CALL))
+    return True
+
+
+def _swap_calls(events: list[Event]) -> bool:
+    """Exchange the first two neighbouring calls that differ."""
+    parts = [part for _, part in _calls(events)]
+    for first, second in pairwise(parts):
+        one, other = first.function_call, second.function_call
+        if one and other and (one.name, one.args or {}) != (other.name, other.args or {}):
+            first.function_call, second.function_call = other, one
+            return True
+    return False
+
+
+def _change_arg(events: list[Event]) -> bool:
+    """Change one argument of the turn's first call with arguments; without any, give the first call one."""
+    calls = [part.function_call for _, part in _calls(events) if part.function_call]
+    call = next((call for call in calls if call.args), calls[0] if calls else None)
+    if call is None:
+        return False
+    name, value = next(iter(call.args.items())) if call.args else ("changed", None)
+    call.args = {**(call.args or {}), name: _other_value(value)}
+    return True
+
+
+def _other_text(events: list[Event]) -> bool:
+    """Say something else, without a word of what is expected."""
+    event = events[-1] if events else None
+    said = _text_parts(event) if event is not None and event.is_final_response() else []
+    if not said or event is None or event.content is None:
+        return False
+    text = _unlike(" ".join(part.text or "" for part in said))
+    rest = [part for part in event.content.parts or () if part.text is None]
+    event.content.parts = [Part(text=text), *rest]
+    event.skip_summarization = True  # final, whatever stands last now
+    return True
+
+
+FAULTS: dict[str, Callable[[list[Event]], bool]] = {
+    "drop-call": _drop_call,
+    "add-call": _add_call,
+    "swap-calls": _swap_calls,
+    "change-arg": _change_arg,
+    "other-text": _other_text,
+}
+
+
+def _calls(events: list[Event]) -> list[tuple[Event, Part]]:
+    return [
+        (event, part)
+        for event in events
+        for part in (event.content and event.content.parts) or ()
+        if part.function_call is not None
+    ]
+
+
+def _remove(event: Event, part: Part) -> None:
+    if event.content is not None and event.content.parts is not None:
+        event.content.parts = [one for one in event.content.parts if one is not part]
+
+
+def _other_value(value: Any) -> Any:
+    """Return a value of the same type that is clearly another."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, float):
+        return -value if value else 1.0
+    if isinstance(value, list):
+        return [*value, _CHANGED]
+    if isinstance(value, dict):
+        return {**value, "changed": True}
+    return f"{value} ({_CHANGED})" if isinstance(value, str) and value else _CHANGED
+
+
+def _unlike(text: str) -> str:
+    """Return a word that `text` does not contain, not even within another word."""
+    lower, number = text.lower(), 0
+    for word in ("Umbrella", "Quartz", "Zebra"):
+        if word.lower() not in lower:
+            return f"{word}!"
+    while f"zq{number}" in lower:
+        number += 1
+    return f"zq{number}"
