@@ -11,7 +11,7 @@ from proctor.files.base import Path_, Place, Problem, Severity, SourceText, fiel
 from proctor.files.explain import Finding
 from proctor.files.json_text import JsonText, parse
 from proctor.files.places import Places
-from proctor.files.scan import string_offsets
+from proctor.files.words import string_offsets
 
 WHOLE_LIMIT = 64 << 20
 """The most bytes that are read whole; larger files are read only as a stream of cases."""
@@ -107,9 +107,9 @@ def read_document(path: Path, name: str = "", *, limit: int = WHOLE_LIMIT) -> Do
 
 def read_yaml(data: bytes, name: str) -> Document:
     """Read a YAML file: `proctor.files.yaml_cases`, loaded when the first one is read."""
-    from proctor.files import yaml_cases
+    import importlib
 
-    document: Document = yaml_cases.read_document(data, name)
+    document: Document = importlib.import_module("proctor.files.yaml_cases").read_document(data, name)
     return document
 
 

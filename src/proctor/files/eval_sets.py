@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
 from proctor.errors import EvalFileError
-from proctor.files.base import Path_, Place, Problem, Severity, SourceText, field_name, file_error
+from proctor.files.base import Path_, Place, Problem, Severity, SourceText, file_error
+from proctor.files.cases import Cases, Collector, HeldCases, SpanCases, finding_at, read_case
 from proctor.files.documents import (
     WHOLE_LIMIT,
     YAML_SUFFIXES,
@@ -23,32 +24,19 @@ from proctor.files.documents import (
     read_yaml,
     unreadable,
 )
+from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding, explain
 from proctor.files.kinds import SETS, Kind, describe, kind
 from proctor.files.old import convert_old
-from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Spans, Walk, no_collection
+from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk, no_collection
 from proctor.files.places import Places
 from proctor.files.scan import scan
-from proctor.files.variants import adapt_case
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 
-_SAID = 200  # problems of one file that get a place; nobody reads more, and each costs a look at its case
-_SUFFIXES = (".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".json", ".yaml", ".yml")
-
-
-class Cases(Protocol):
-    """Where the cases of a set are kept, and where in the file they stand."""
-
-    def __len__(self) -> int: ...
-
-    def piece(self, index: int) -> bytes:
-        """One case as JSON."""
-        ...
-
-    def problems(self, index: int, findings: Sequence[Finding], severity: Severity = "error") -> list[Problem]:
-        """Findings of one case (paths from the case) with their places in the file."""
-        ...
+_SUFFIXES = (
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".json", ".yaml", ".yml",
+)  # fmt: skip
 
 
 class EvalSetFile:
@@ -97,10 +85,18 @@ class EvalSetFile:
         Raises:
             EvalFileError: the file was changed since it was opened.
         """
-        case, _ = read_case(from_json(self._cases.piece(index)))
+        case, _ = read_case(self.value(index))
         if index in self._renamed:
             case.eval_id = self._ids[index]
         return case
+
+    def value(self, index: int) -> Any:
+        """One case as plain data: as the file has it, or as an old format was converted."""
+        return from_json(self._cases.piece(index))
+
+    def problems(self, index: int, findings: Sequence[Finding]) -> list[Problem]:
+        """Warnings about one case, with their places; paths start at the case."""
+        return self._cases.problems(index, findings, "warning")
 
     def __iter__(self) -> Iterator[EvalCase]:
         return map(self.case, range(len(self)))
@@ -109,15 +105,11 @@ class EvalSetFile:
         """Line and column of a case. Raises KeyError for an id that is not there."""
         if eval_id not in self._ids:
             raise KeyError(eval_id)
-        return self._place(self._ids.index(eval_id))
+        return self._cases.start(self._ids.index(eval_id))
 
     def where(self, index: int) -> str:
         """`file:line` of a case."""
-        return f"{self.label}:{self._place(index).line}"
-
-    def _place(self, index: int) -> Place:
-        problem = self._cases.problems(index, [Finding((), "")])[0]
-        return Place(problem.line, problem.column)
+        return f"{self.label}:{self._cases.start(index).line}"
 
     def eval_set(self) -> EvalSet:
         """The whole set, in memory."""
@@ -200,102 +192,21 @@ def _digest_of(data: bytes) -> Callable[[], str]:
     return lambda: digest
 
 
-# --- one case ----------------------------------------------------------------------------------------------------------
-
-
-def read_case(value: Any) -> tuple[EvalCase, str]:
-    """A case from its JSON value, and a note when it was not written in the words of the format.
-
-    Raises:
-        ValidationError: it is no case.
-    """
-    try:
-        return EvalCase.model_validate(value), ""
-    except ValidationError:
-        adapted = adapt_case(value)
-        if adapted is None:
-            raise
-    return EvalCase.model_validate(adapted), "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
-
-
-class _Collector:
-    """Ids, problems and warnings of the cases of a set, as they go by."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self.errors: list[tuple[int, list[Finding]]] = []
-        self.warnings: list[tuple[int, list[Finding]]] = []
-        self._noted: set[str] = set()
-
-    def take(self, index: int, value: Any) -> EvalCase | None:
-        try:
-            case, note = read_case(value)
-        except ValidationError as error:
-            self.ids.append("")
-            self.errors.append((index, explain(error, value)))
-            return None
-        self.ids.append(case.eval_id)
-        if note and note not in self._noted:
-            self._noted.add(note)
-            self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
-        if case.conversation and len(case.conversation) > 1:
-            self._check_invocation_ids(index, case)
-        return case
-
-    def _check_invocation_ids(self, index: int, case: EvalCase) -> None:
-        ids = [invocation.invocation_id for invocation in case.conversation or () if invocation.invocation_id]
-        if len(set(ids)) < len(ids):
-            twice = next(name for name in ids if ids.count(name) > 1)
-            finding = Finding(("conversation",), f"the invocation id {twice!r} appears twice", "give each turn its own")
-            self.warnings.append((index, [finding]))
-
-    def finish(self, opened: _Opened) -> None:
-        opened.ids = self.ids
-        for index, findings in self.errors[:_SAID]:
-            opened.problems += opened.cases.problems(index, findings)
-        for index, findings in self.warnings[:_SAID]:
-            opened.warnings += opened.cases.problems(index, findings, "warning")
-
-
 # --- a stream of cases -------------------------------------------------------------------------------------------------
-
-
-class _SpanCases:
-    """Cases that stay in the file."""
-
-    def __init__(self, data: FileBytes, spans: Spans) -> None:
-        self._data, self._spans = data, spans
-        self._lines = LineCounter(data)
-
-    def __len__(self) -> int:
-        return len(self._spans.starts)
-
-    def piece(self, index: int) -> bytes:
-        return self._data.read(self._spans.starts[index], self._spans.ends[index])
-
-    def problems(self, index: int, findings: Sequence[Finding], severity: Severity = "error") -> list[Problem]:
-        base: Path_ = (self._spans.cases_key, index)
-        first = self._lines.place(self._spans.starts[index])
-        source = SourceText(self._data.name, self.piece(index).decode(), first)
-        places = Places(source, [base + finding.path for finding in findings], base=base)
-        return [_at(self._data.name, places, base + finding.path, finding, severity) for finding in findings]
-
-
-def _at(name: str, places: Places, path: Path_, finding: Finding, severity: Severity) -> Problem:
-    at = places.key(path) if finding.at_key else places.value(path)
-    return Problem(severity, name, *at, field_name(path), finding.message, finding.hint)
 
 
 def _streamed(source: FileBytes) -> _Opened:
     walk = Walk(source)
-    collector = _Collector()
+    collector = Collector()
     for index, value in walk:
         collector.take(index, value)
     header, findings, warnings = _header(walk.spans.header, source.name)
-    opened = _Opened(source.name, header, _SpanCases(source, walk.spans), lambda: _hash_file(source))
+    opened = _Opened(source.name, header, SpanCases(source, walk.spans), lambda: _hash_file(source))
     opened.problems += _header_problems(source, findings, "error")
     opened.warnings += _header_problems(source, warnings, "warning")
-    collector.finish(opened)
+    opened.ids = collector.ids
+    opened.problems += collector.errors_in(opened.cases)
+    opened.warnings += collector.warnings_in(opened.cases)
     return opened
 
 
@@ -305,7 +216,7 @@ def _header_problems(source: FileBytes, findings: Sequence[Finding], severity: S
         return []
     start = source.read(0, 1 << 20).decode("utf-8-sig", "ignore")
     places = Places(SourceText(source.name, start), [finding.path for finding in findings])
-    return [_at(source.name, places, finding.path, finding, severity) for finding in findings]
+    return [finding_at(source.name, places, finding.path, finding, severity) for finding in findings]
 
 
 def _hash_file(source: FileBytes) -> str:
@@ -331,24 +242,6 @@ def _too_large(source: FileBytes, offset: int) -> EvalFileError:
 # --- a document read whole ---------------------------------------------------------------------------------------------
 
 
-class _HeldCases:
-    """Cases that are kept, as JSON; `bases` are their paths in the document."""
-
-    def __init__(self, document: Document, pieces: list[bytes], bases: list[Path_]) -> None:
-        self._document, self._pieces, self._bases = document, pieces, bases
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-    def piece(self, index: int) -> bytes:
-        return self._pieces[index]
-
-    def problems(self, index: int, findings: Sequence[Finding], severity: Severity = "error") -> list[Problem]:
-        base = self._bases[index]
-        moved = [Finding(base + f.path, f.message, f.hint, f.at_key) for f in findings]
-        return problems_at(self._document, moved, severity)
-
-
 def _from_document(document: Document, digest: Callable[[], str]) -> _Opened:
     found = kind(document.value)
     if found not in SETS:
@@ -368,14 +261,16 @@ def _held(document: Document, found: Kind, digest: Callable[[], str]) -> _Opened
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []
     bases: list[Path_] = [(*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))]
-    held = _HeldCases(document, [to_json(case) for case in cases], bases)
+    held = HeldCases(document, [to_json(case) for case in cases], bases)
     opened = _Opened(document.name, header, held, digest, found)
     opened.problems += problems_at(document, errors)
     opened.warnings += problems_at(document, warnings, "warning")
-    collector = _Collector()
+    collector = Collector()
     for index, case in enumerate(cases):
         collector.take(index, case)
-    collector.finish(opened)
+    opened.ids = collector.ids
+    opened.problems += collector.errors_in(opened.cases)
+    opened.warnings += collector.warnings_in(opened.cases)
     return opened
 
 
@@ -393,7 +288,7 @@ def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> _O
     converted = convert_old(document.value, found, set_id_of(document.name))
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
     bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    opened = _Opened(document.name, converted.header, _HeldCases(document, pieces, bases), digest, found)
+    opened = _Opened(document.name, converted.header, HeldCases(document, pieces, bases), digest, found)
     opened.ids = [case.eval_id for case in converted.cases]
     opened.problems += problems_at(document, converted.errors)
     opened.warnings += problems_at(document, converted.warnings, "warning")
@@ -429,9 +324,12 @@ def _header(fields: dict[str, Any], name: str) -> tuple[EvalSet, list[Finding], 
 
 def _checked(opened: _Opened, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:  # noqa: FBT001
     """The set, unless something is wrong with it."""
-    seen = _first_of_each(opened.ids)
-    if len(seen) < sum(1 for name in opened.ids if name):
-        _duplicates(opened, seen, allow=allow_duplicate_ids)
+    if allow_duplicate_ids:
+        renamed = rename_duplicates(opened.ids)
+        opened.warnings += duplicate_problems(opened.cases, opened.ids, renamed)
+        opened.ids, opened.renamed = [renamed.get(i, name) for i, name in enumerate(opened.ids)], set(renamed)
+    else:
+        opened.problems += duplicate_problems(opened.cases, opened.ids, {})
     if not opened.ids and not opened.problems:
         problem = Problem("error", opened.label, 1, 1, "eval_cases", "no cases", "a set to run needs at least one")
         if not allow_empty:
@@ -439,43 +337,6 @@ def _checked(opened: _Opened, allow_duplicate_ids: bool, allow_empty: bool) -> E
     if opened.problems:
         raise file_error([*opened.problems, *opened.warnings])
     return EvalSetFile(opened)
-
-
-def _first_of_each(ids: Iterable[str]) -> dict[str, int]:
-    first: dict[str, int] = {}
-    for index, name in enumerate(ids):
-        if name:
-            first.setdefault(name, index)
-    return first
-
-
-def _duplicates(opened: _Opened, first: dict[str, int], *, allow: bool) -> None:
-    """Refuse cases of the same id, naming both places; or give the later ones ids of their own."""
-    taken, counts, said = set(first), dict.fromkeys(first, 1), 0
-    for index, name in enumerate(opened.ids):
-        if not name or first[name] == index:
-            continue
-        while f"{name}#{counts[name]}" in taken or counts[name] == 1:
-            counts[name] += 1
-        fresh = f"{name}#{counts[name]}"
-        said += 1
-        if said <= _SAID:
-            problem = _duplicate(opened, name, index, first[name], fresh if allow else "")
-            (opened.warnings if allow else opened.problems).append(problem)
-        if allow:
-            taken.add(fresh)
-            opened.ids[index] = fresh
-            opened.renamed.add(index)
-
-
-def _duplicate(opened: _Opened, name: str, index: int, first: int, fresh: str) -> Problem:
-    key = "eval_id" if opened.kind is not Kind.OLD_CASES else "name"
-    before = opened.cases.problems(first, [Finding((key,), "")])[0]
-    message = f"the id {name!r} is already that of the case at {before.line}:{before.column}"
-    if fresh:
-        return opened.cases.problems(index, [Finding((key,), f"{message}; it runs as {fresh!r}")], "warning")[0]
-    hint = "rename one, or run with --allow-duplicate-ids"
-    return opened.cases.problems(index, [Finding((key,), message, hint)])[0]
 
 
 def not_a(document: Document, wanted: str, found: Kind) -> list[Problem]:

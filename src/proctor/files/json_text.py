@@ -7,6 +7,8 @@ their place: other encodings, NaN and Infinity, numbers too large to hold, half 
 from __future__ import annotations
 
 import codecs
+import json
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +28,7 @@ _OTHER_ENCODINGS = (
 )
 # Digits become 0, E becomes e, + goes: then an exponent of three digits is "0e000", whatever it was.
 _NUMBERS_ALIKE = bytes.maketrans(b"123456789E", b"000000000e")
+_NUL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _MAYBE = (b"NaN", b"Infinity", b"\\u0000")
 
 
@@ -51,13 +54,13 @@ def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
         EvalFileError: the bytes are not UTF-8, or the text is not JSON even with comments and trailing commas blanked.
     """
     text = decode(data, name)
-    strict = data[len(_BOM) :] if data.startswith(_BOM) else data
+    strict = data.removeprefix(_BOM)
     source = source or SourceText(name, text)
     try:
         value = from_json(strict, allow_inf_nan=False)
     except ValueError as error:
         return _parse_tolerantly(source, error)
-    if is_suspect(strict):
+    if holds_refused(strict):
         found = scan(source)
         if found.broken:
             raise file_error(found.problems)
@@ -122,8 +125,30 @@ def _not_utf8(name: str, data: bytes, offset: int, message: str) -> EvalFileErro
     return file_error([Problem("error", name, *place, "", f"{message}, at byte offset {offset}", hint)])
 
 
+def holds_refused(data: bytes) -> bool:
+    """Whether bytes that the fast parser takes hold what we refuse all the same: NaN, Infinity, 1e999, NUL."""
+    if not is_suspect(data):
+        return False
+    try:
+        json.loads(data, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return True
+    return _NUL_ESCAPE.search(data) is not None
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(digits)
+    return value
+
+
 def is_suspect(data: bytes) -> bool:
-    """Whether the bytes *may* hold what the fast parser lets pass and we refuse: NaN, Infinity, 1e999, NUL.
+    """Whether the bytes *may* hold what `holds_refused` looks for.
 
     Cheap, and wrong on the safe side: a text that speaks of NaN is looked at again.
     """

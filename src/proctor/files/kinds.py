@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from pydantic.alias_generators import to_snake
@@ -12,7 +12,7 @@ from proctor.files.base import shown
 from proctor.files.explain import kind_of, near_key
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     """The documents of the format; the value is how a message names one."""
 
     EVAL_SET = "eval set"
@@ -25,9 +25,6 @@ class Kind(str, Enum):
     SESSION_INPUT = "session input"
     RESULT = "eval set result"
     UNKNOWN = "unknown document"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 SETS = (Kind.EVAL_SET, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
@@ -52,7 +49,7 @@ def kind(value: Any) -> Kind:
             return found
     if keys & _CASE_MARKS:
         return Kind.EVAL_CASE
-    if {"app_name", "user_id"} <= keys or keys == {"app_name"} or "state" in keys and keys & {"app_name", "user_id"}:
+    if keys & {"app_name", "user_id"} and keys <= {"app_name", "user_id", "session_id", "state"}:
         return Kind.SESSION_INPUT
     return Kind.UNKNOWN
 

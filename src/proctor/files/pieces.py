@@ -13,7 +13,7 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from weakref import finalize
 from pydantic_core import from_json
 
 from proctor.files.base import Place, Problem, file_error
-from proctor.files.json_text import is_suspect
+from proctor.files.json_text import holds_refused, is_suspect
 
 CHUNK = 4 << 20
 LARGEST_ELEMENT = 64 << 20
@@ -137,7 +137,7 @@ class Walk:
         self.spans.header[key], at = self._small(at)
         return self._gap(at)
 
-    def _elements(self, at: int) -> Iterator[tuple[int, Any]]:
+    def _elements(self, at: int) -> Generator[tuple[int, Any], None, int]:
         """Every element of the list that starts at `at`; returns the offset behind the list."""
         at = self._gap(at + 1)
         index = 0
@@ -225,13 +225,13 @@ class Walk:
     def _unsuspected(self, at: int, piece: bytes) -> bytes:
         if not self._chunk_at <= at <= at + len(piece) <= self._chunk_at + len(self._chunk):
             self._load(at, max(CHUNK, len(piece)))
-        if self._suspect and is_suspect(piece):
+        if self._suspect and holds_refused(piece):
             raise BrokenTextError(at)
         return piece
 
     def _small(self, at: int) -> tuple[Any, int]:
         piece = self._exact(at)
-        if is_suspect(piece):
+        if holds_refused(piece):
             raise BrokenTextError(at)
         try:
             return from_json(piece, allow_inf_nan=False), at + len(piece)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from proctor.files.base import Path_, Problem, SourceText, field_name, shown
+from proctor.files.words import ESCAPE, LITERALS, NOT_FINITE, key_hint, strange_word, unescaped
 
 MAX_DEPTH = 200  # what ADK's own parser takes
 MAX_DIGITS = 4300  # what Python converts to an integer
@@ -21,15 +22,7 @@ _GAP = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*"')
 _WORD = re.compile(r"""[^\s{}\[\]:,"]+""")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9]")
 _BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|[^"\\/bfnrtu])')
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
-_LITERALS = frozenset({"true", "false", "null"})
-_OTHER_LANGUAGES = {
-    "True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null",
-    "undefined": "null", "nil": "null", "yes": "true", "no": "false",
-}  # fmt: skip
-_NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", "+Infinity", "nan", "inf", "-inf"})
 _OPENING = {"{": "}", "[": "]"}
 
 
@@ -61,37 +54,6 @@ def scan(source: SourceText, wanted: Iterable[Path_] = (), *, base: Path_ = ()) 
     except _StopScanError as stop:
         scanner.found.problems.append(stop.problem)
     return scanner.found
-
-
-def string_offsets(text: str) -> tuple[str, list[int]]:
-    """The text inside the JSON string that `text` is, and for each of its characters (and its end) the offset outside."""
-    start = text.index('"') + 1
-    stop = text.rindex('"')
-    raw = text[start:stop]
-    inner: list[str] = []
-    offsets: list[int] = []
-    last = 0
-    for match in _ESCAPE.finditer(raw):
-        inner.append(raw[last : match.start()])
-        offsets += range(start + last, start + match.start())
-        last = match.end()
-        inner.append(_unescaped(match[0], int(match[1], 16) if match[1] else -1))
-        offsets.append(start + match.start())
-    inner.append(raw[last:])
-    offsets += range(start + last, stop + 1)
-    joined = "".join(inner)
-    if not any(0xD800 <= ord(char) < 0xE000 for char in joined):
-        return joined, offsets
-    return _join_surrogates(joined, offsets)
-
-
-def _join_surrogates(text: str, offsets: list[int]) -> tuple[str, list[int]]:
-    kept = [
-        offset
-        for index, offset in enumerate(offsets)
-        if not (index and index < len(text) and 0xDC00 <= ord(text[index]) < 0xE000)
-    ]
-    return text.encode("utf-16", "surrogatepass").decode("utf-16"), kept
 
 
 class _StopScanError(Exception):
@@ -190,7 +152,7 @@ class _Scanner:
     def key(self, inner: _Open) -> str:
         start = self.at
         if self.text[start] != '"':
-            raise self.stop(start, f"expected a key in double quotes, {self.got()}", _key_hint(self.text[start]))
+            raise self.stop(start, f"expected a key in double quotes, {self.got()}", key_hint(self.text[start]))
         key = self.string()
         if key in inner.keys:
             first = self.source.place(inner.keys[key])
@@ -262,7 +224,7 @@ class _Scanner:
         raw = self.text[start + 1 : self.at - 1]
         if "\\" not in raw:
             return raw
-        bad = _BAD_ESCAPE.search(_without_escaped_backslashes(raw))
+        bad = _BAD_ESCAPE.search(raw.replace("\\\\", "__"))
         if bad:
             what = shown(raw[bad.start() : bad.end() + (4 if raw[bad.end() - 1] == "u" else 0)])
             raise self.stop(start + 1 + bad.start(), f"{what} is not an escape of JSON", "a backslash is written `\\\\`")
@@ -272,7 +234,7 @@ class _Scanner:
         """The text of a string with escapes; lone surrogates and NUL are problems, but not the end."""
         pieces: list[str] = []
         last, pending = 0, -1
-        for match in _ESCAPE.finditer(raw):
+        for match in ESCAPE.finditer(raw):
             code = int(match[1], 16) if match[1] else -1
             if code == 0:
                 self.error(start + match.start(), "a string holds NUL (`\\u0000`)", "remove it")
@@ -282,7 +244,7 @@ class _Scanner:
                 self.lone_surrogate(start + match.start())
             pending = match.start() if 0xD800 <= code < 0xDC00 else -1
             pieces.append(raw[last : match.start()])
-            pieces.append(_unescaped(match[0], code))
+            pieces.append(unescaped(match[0], code))
             last = match.end()
         if pending >= 0:
             self.lone_surrogate(start + pending)
@@ -317,14 +279,14 @@ class _Scanner:
         for mark in ("//", "#"):
             word = word.partition(mark)[0] or word
         self.at = start + len(word)
-        if word in _LITERALS:
+        if word in LITERALS:
             return
         if _NUMBER.fullmatch(word):
             self.number(start, word)
-        elif word in _NOT_FINITE:
+        elif word in NOT_FINITE:
             self.error(start, f"{word} is not a number that JSON has", "write a finite number, or null")
         else:
-            raise self.stop(start, *_strange_word(word))
+            raise self.stop(start, *strange_word(word))
 
     def number(self, start: int, word: str) -> None:
         integer = not any(char in word for char in ".eE")
@@ -361,7 +323,7 @@ class _Scanner:
         raise self.stop(
             self.at,
             f"expected `,` or `{_OPENING[inner.bracket]}` in this {kind}, {self.got()}",
-            "is a comma missing before it, or a quote not escaped as `\\\"`?",
+            'is a comma missing before it, or a quote not escaped as `\\"`?',
         )
 
     def text_ends(self, inner: _Open) -> None:
@@ -377,34 +339,3 @@ class _Scanner:
         if self.text[self.at] in "{[":
             hint = "this looks like several documents (JSON lines); put them in one list"
         raise self.stop(self.at, f"text after the end of the document: {self.got()}", hint)
-
-
-def _unescaped(escape: str, code: int) -> str:
-    if code >= 0:
-        return chr(code)
-    return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(escape[1], escape[1])
-
-
-def _without_escaped_backslashes(raw: str) -> str:
-    return raw.replace("\\\\", "__")
-
-
-def _key_hint(char: str) -> str:
-    if char == "'":
-        return "JSON takes double quotes"
-    return "put the key in double quotes" if char.isalpha() or char == "_" else ""
-
-
-def _strange_word(word: str) -> tuple[str, str]:
-    """Message and hint for a word that is no JSON value."""
-    if word in _OTHER_LANGUAGES:
-        return f"{shown(word)} is not JSON", f"JSON writes `{_OTHER_LANGUAGES[word]}`"
-    if word[0] in "'‘’“”`":
-        return f"{shown(word, 30)} is not in double quotes", 'JSON takes straight double quotes: "text"'
-    if word.startswith("/*"):
-        return "comments of this kind are not read", "use `//` or `#`, or none: JSON has no comments"
-    if _NUMBER_LIKE.match(word):
-        return f"{shown(word, 30)} is not a number as JSON writes it", "as in 1, -1, 0.5, 1e6"
-    if word.startswith("<"):
-        return f"this looks like HTML or XML ({shown(word, 30)}), not JSON", "was a web page saved in place of the file?"
-    return f"expected a value, got {shown(word, 30)}", "text goes in double quotes"

@@ -1,0 +1,164 @@
+"""The cases of an eval set: where they are kept, how one is read, and what is noticed as they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from proctor.files.base import Path_, Place, Problem, Severity, SourceText, field_name
+from proctor.files.documents import Document, problems_at
+from proctor.files.explain import Finding, explain
+from proctor.files.pieces import FileBytes, LineCounter, Spans
+from proctor.files.places import Places
+from proctor.files.variants import adapt_case
+from proctor.schema.case import EvalCase
+
+SAID = 200  # problems of one file that get a place; nobody reads more, and each costs a look at its case
+
+
+class Cases(Protocol):
+    """Where the cases of a set are kept, and where in the file they stand."""
+
+    def __len__(self) -> int: ...
+
+    def piece(self, index: int) -> bytes:
+        """One case as JSON."""
+        ...
+
+    def start(self, index: int) -> Place:
+        """Where a case starts in the file."""
+        ...
+
+    def problems(self, index: int, findings: Sequence[Finding], severity: Severity = "error") -> list[Problem]:
+        """Findings of one case (paths from the case) with their places in the file."""
+        ...
+
+
+def read_case(value: Any) -> tuple[EvalCase, str]:
+    """A case from its JSON value, and a note when it was not written in the words of the format.
+
+    Raises:
+        ValidationError: it is no case.
+    """
+    try:
+        return EvalCase.model_validate(value), ""
+    except ValidationError:
+        adapted = adapt_case(value)
+        if adapted is None:
+            raise
+    return EvalCase.model_validate(adapted), "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
+
+
+class Collector:
+    """Ids, problems and warnings of the cases of a set, as they go by."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.errors: list[tuple[int, list[Finding]]] = []
+        self.warnings: list[tuple[int, list[Finding]]] = []
+        self._noted: set[str] = set()
+
+    def take(self, index: int, value: Any) -> None:
+        """Note what there is to say about the next case."""
+        try:
+            case, note = read_case(value)
+        except ValidationError as error:
+            self.ids.append("")
+            self.errors.append((index, explain(error, value)))
+            return
+        self.ids.append(case.eval_id)
+        if note and note not in self._noted:
+            self._noted.add(note)
+            self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
+        if case.conversation and len(case.conversation) > 1:
+            self._check_invocation_ids(index, case)
+
+    def _check_invocation_ids(self, index: int, case: EvalCase) -> None:
+        ids = [invocation.invocation_id for invocation in case.conversation or () if invocation.invocation_id]
+        if len(set(ids)) < len(ids):
+            twice = next(name for name in ids if ids.count(name) > 1)
+            finding = Finding(("conversation",), f"the invocation id {twice!r} appears twice", "give each turn its own")
+            self.warnings.append((index, [finding]))
+
+    def errors_in(self, cases: Cases) -> list[Problem]:
+        """All errors with their places."""
+        problems = [problem for index, found in self.errors[:SAID] for problem in cases.problems(index, found)]
+        if len(self.errors) > SAID:
+            index, _ = self.errors[SAID]
+            more = Finding((), f"this and {len(self.errors) - SAID - 1} more cases have problems, too")
+            problems += cases.problems(index, [more])
+        return problems
+
+    def warnings_in(self, cases: Cases) -> list[Problem]:
+        """The warnings with their places."""
+        return [
+            problem
+            for index, found in self.warnings[:SAID]
+            for problem in cases.problems(index, found, "warning")
+        ]
+
+
+class SpanCases:
+    """Cases that stay in the file."""
+
+    def __init__(self, data: FileBytes, spans: Spans) -> None:
+        self._data, self._spans = data, spans
+        self._starts: list[Place] = []
+
+    def __len__(self) -> int:
+        return len(self._spans.starts)
+
+    def piece(self, index: int) -> bytes:  # noqa: D102  (see Cases)
+        return self._data.read(self._spans.starts[index], self._spans.ends[index])
+
+    def start(self, index: int) -> Place:  # noqa: D102
+        if not self._starts:  # counted once, in one pass
+            lines = LineCounter(self._data)
+            self._starts = [lines.place(offset) for offset in self._spans.starts]
+        return self._starts[index]
+
+    def problems(  # noqa: D102
+        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
+    ) -> list[Problem]:
+        base: Path_ = (self._spans.cases_key, index)
+        first = self.start(index)
+        source = SourceText(self._data.name, self.piece(index).decode(), first)
+        places = Places(source, [base + finding.path for finding in findings], base=base)
+        return [finding_at(self._data.name, places, base + finding.path, finding, severity) for finding in findings]
+
+
+def finding_at(name: str, places: Places, path: Path_, finding: Finding, severity: Severity) -> Problem:
+    """The problem of a finding, at its place."""
+    at = places.key(path) if finding.at_key else places.value(path)
+    return Problem(severity, name, *at, field_name(path), finding.message, finding.hint)
+
+
+class HeldCases:
+    """Cases that are kept, as JSON; `bases` are their paths in the document."""
+
+    def __init__(self, document: Document, pieces: list[bytes], bases: list[Path_]) -> None:
+        self._document, self._pieces, self._bases = document, pieces, bases
+        self._starts: list[Place] = []
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def piece(self, index: int) -> bytes:  # noqa: D102  (see Cases)
+        return self._pieces[index]
+
+    def start(self, index: int) -> Place:  # noqa: D102
+        if not self._starts:
+            places = self._document.locate(self._bases)
+            self._starts = [places.value(base) for base in self._bases]
+        return self._starts[index]
+
+    def problems(  # noqa: D102
+        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
+    ) -> list[Problem]:
+        base = self._bases[index]
+        moved = [Finding(base + f.path, f.message, f.hint, f.at_key) for f in findings]
+        return problems_at(self._document, moved, severity)
+
+

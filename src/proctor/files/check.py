@@ -1,0 +1,288 @@
+"""Everything that is wrong or doubtful in a file, without running anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
+
+from proctor.errors import EvalFileError
+from proctor.files import load
+from proctor.files.base import Path_, Problem, SourceText, file_error
+from proctor.files.cases import read_case
+from proctor.files.documents import (
+    RESULT_LIMIT,
+    WHOLE_LIMIT,
+    YAML_SUFFIXES,
+    Document,
+    problems_at,
+    read_document,
+)
+from proctor.files.eval_sets import EvalSetFile, not_a, open_document, open_eval_set
+from proctor.files.explain import Finding, near_key, resolve
+from proctor.files.find import CONFIG_NAMES
+from proctor.files.kinds import SETS, Kind, kind
+from proctor.files.pieces import no_collection
+from proctor.files.scan import scan
+from proctor.schema.base import unknown_keys
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import InvocationEvent
+from proctor.schema.result import EvalCaseResult, EvalSetResult
+from proctor.schema.session import SessionDetails, SessionInput
+
+_SAID = 100  # warnings of one sort
+
+# Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
+_OPEN_IN_ADK = (EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent)
+
+_OPEN_IN_RESULTS = (*_OPEN_IN_ADK, EvalSetResult, EvalCaseResult)
+
+# Keys of the old format, and of other tools, that mean something to their writer and nothing here.
+_MEANS_NOTHING = {
+    "expected_tool_use": "calls are expected in `intermediate_data.tool_uses`",
+    "expected_tool_calls": "calls are expected in `intermediate_data.tool_uses`",
+    "reference": "the expected answer is `final_response`",
+    "expected_response": "the expected answer is `final_response`",
+    "expected_response_contains": "no metric reads it; a rubric can say the same",
+    "expected_keywords": "no metric reads it; a rubric can say the same",
+    "sub_agent_uses": "calls are expected in `tool_uses`",
+    "eval_mode": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
+    "actual_conversation": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
+}
+
+
+@dataclass(slots=True)
+class Report:
+    """What there is to say about one file."""
+
+    file: str
+    kind: str
+    cases: int = 0
+    """Cases of a set, of a result, or scenarios."""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the file can be used: no errors, warnings or not."""
+        return not any(problem.severity == "error" for problem in self.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "file": self.file,
+            "kind": self.kind,
+            "readable": self.readable,
+            "cases": self.cases,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+
+def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report:
+    """Check a file of the format, whatever it is; everything that is wrong is in the report.
+
+    Beside what makes a file unreadable: what ADK would refuse, probable slips, and what nothing reads.
+    """
+    path = Path(path)
+    report = Report(str(path), str(Kind.UNKNOWN))
+    try:
+        with no_collection():
+            _check(path, report, allow_duplicate_ids)
+    except EvalFileError as error:
+        report.problems += error.problems or [Problem("error", str(path), 1, 1, "", str(error))]
+    unique = dict.fromkeys(report.problems)
+    report.problems = sorted(unique, key=lambda problem: (problem.line, problem.column))
+    return report
+
+
+def _check(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # noqa: FBT001
+    if path.suffix.lower() not in YAML_SUFFIXES and path.is_file() and path.stat().st_size > WHOLE_LIMIT:
+        _check_large(path, report, allow_duplicate_ids)
+        return
+    document = read_document(path, limit=RESULT_LIMIT)
+    found = kind(document.value)
+    if found is Kind.UNKNOWN and isinstance(document.value, dict) and _named_config(path):
+        found = Kind.CONFIG
+    report.kind = str(found)
+    report.problems += _doubled_keys(document)
+    if found in SETS:
+        _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
+        findings = [*_set_keys(document.value, found), *_old_turns(document.value, found)]
+        report.problems += problems_at(document, findings[:_SAID], "warning")
+    else:
+        _CHECKS.get(found, _check_unknown)(document, report)
+
+
+def _check_large(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # noqa: FBT001
+    """Only eval sets are read when they are so large; they are streamed."""
+    report.kind = str(Kind.EVAL_SET)
+    _check_set(open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
+
+
+def _named_config(path: Path) -> bool:
+    return path.name in CONFIG_NAMES or "config" in path.stem.lower()
+
+
+# --- sets --------------------------------------------------------------------------------------------------------------
+
+
+def _check_set(opened: EvalSetFile, report: Report) -> None:
+    report.kind, report.cases = str(opened.kind), len(opened)
+    report.problems += opened.warnings
+    if not len(opened):
+        place = Problem("warning", report.file, 1, 1, "", "no cases", "a run of this set is refused")
+        report.problems.append(place)
+    if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+        return
+    said = 0
+    for index in range(len(opened)):
+        findings = list(_case_findings(opened.value(index)))
+        said += len(findings)
+        if findings and said <= _SAID:
+            report.problems += opened.problems(index, findings)
+
+
+def _case_findings(value: Any) -> Iterator[Finding]:
+    case, note = read_case(value)
+    if note:
+        return
+    yield from _unknown(case, value)
+
+
+def _unknown(model: BaseModel, value: Any) -> Iterator[Finding]:
+    """Unknown keys below `model`, which was read from `value`."""
+    for path, owner in unknown_keys(model):
+        key = str(path[-1])
+        there, absent = resolve(path, value)
+        if absent:
+            continue
+        hint = _MEANS_NOTHING.get(to_snake(key), "")
+        near = "" if hint else near_key(key, type(owner).model_fields)
+        if near and to_snake(key) != near:
+            hint = f"did you mean `{near}`?"
+        if not isinstance(owner, _OPEN_IN_ADK):
+            yield Finding(there, "unknown key; ADK refuses this file", hint, at_key=True)
+        elif hint:
+            yield Finding(there, "unknown key; nothing reads it", hint, at_key=True)
+
+
+_SET_KEYS = ("eval_set_id", "name", "description", "eval_cases", "creation_timestamp")
+
+
+_TURN_KEYS = ("query", "reference", "expected_tool_use", "expected_intermediate_agent_responses")
+
+
+def _old_turns(value: Any, found: Kind) -> Iterator[Finding]:
+    """Doubts about the turns of an old format, in which ADK drops every key that it does not know."""
+    cases: list[tuple[Path_, Any]] = [((), value)] if found is Kind.OLD_TURNS else []
+    if found is Kind.OLD_CASES:
+        cases = [((index, "data"), case["data"]) for index, case in enumerate(value)]
+    for base, turns in cases:
+        for index, turn in enumerate(turns):
+            yield from _old_turn(turn, (*base, index))
+            missing = [key for key in ("expected_tool_use", "reference") if key not in turn]
+            if missing and found is Kind.OLD_TURNS and index == 0:
+                listed = " and ".join(f"`{key}`" for key in missing)
+                yield Finding((index,), f"no {listed}: ADK's default metrics refuse this file", "here it is not stated")
+
+
+def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
+    for key in turn:
+        if key in _TURN_KEYS or key.startswith("_"):
+            continue
+        near = near_key(key, _TURN_KEYS)
+        hint = f"did you mean `{near}`?" if near else _MEANS_NOTHING.get(to_snake(key), "")
+        if hint:
+            yield Finding((*path, key), "unknown key; nothing reads it", hint, at_key=True)
+
+
+def _set_keys(value: Any, found: Kind) -> Iterator[Finding]:
+    """Keys of the set itself: ADK reads them in snake_case only, and drops those it does not know."""
+    if found is not Kind.EVAL_SET:
+        return
+    for key in value:
+        if key in _SET_KEYS:
+            continue
+        if to_snake(key) in _SET_KEYS:
+            yield Finding((key,), f"ADK reads only `{to_snake(key)}` here and refuses this file", at_key=True)
+        elif key == "id":
+            yield Finding((key,), "read as `eval_set_id`; ADK refuses this file", at_key=True)
+        else:
+            near = near_key(key, _SET_KEYS)
+            hint = f"did you mean `{near}`?" if near else "ADK drops it when it writes the file"
+            yield Finding((key,), "unknown key; nothing reads it", hint, at_key=True)
+
+
+# --- the other kinds ---------------------------------------------------------------------------------------------------
+
+
+def _check_config(document: Document, report: Report) -> None:
+    report.problems += load.read_config(document)[1]
+
+
+def _check_scenarios(document: Document, report: Report) -> None:
+    scenarios = load.read_scenarios(document)
+    report.cases = len(scenarios.scenarios)
+    report.problems += [*document.warnings, *problems_at(document, _unknown(scenarios, document.value), "warning")]
+    if not report.cases:
+        report.problems += problems_at(document, [Finding((), "no scenarios")], "warning")
+
+
+def _check_session_input(document: Document, report: Report) -> None:
+    session = load.read_session_input(document)
+    report.problems += [*document.warnings, *problems_at(document, _unknown(session, document.value), "warning")]
+
+
+def _check_results(document: Document, report: Report) -> None:
+    """Results are written by programs; older ones have keys that newer ADK refuses, so one warning is enough."""
+    result = load.read_results(document)
+    report.cases = len(result.eval_case_results)
+    report.problems += document.warnings
+    strange = next((path for path, owner in unknown_keys(result) if not isinstance(owner, _OPEN_IN_RESULTS)), None)
+    if strange:
+        path, _ = resolve(strange, document.value)
+        message = f"unknown key `{path[-1]}`; ADK refuses this file"
+        finding = Finding(path, message, "an older ADK wrote it; Proctor keeps the key", at_key=True)
+        report.problems += problems_at(document, [finding], "warning")
+
+
+def _check_unknown(document: Document, report: Report) -> None:  # noqa: ARG001
+    raise file_error([*document.warnings, *not_a(document, "an eval set, a config or a result", Kind.UNKNOWN)])
+
+
+_CHECKS: dict[Kind, Callable[[Document, Report], None]] = {
+    Kind.CONFIG: _check_config,
+    Kind.SCENARIOS: _check_scenarios,
+    Kind.SESSION_INPUT: _check_session_input,
+    Kind.RESULT: _check_results,
+}
+
+
+# --- keys given twice --------------------------------------------------------------------------------------------------
+
+
+def _doubled_keys(document: Document) -> list[Problem]:
+    """Warnings for keys that stand twice in one object: readers take the last one without a word."""
+    source: SourceText | None = getattr(document, "source", None)
+    if source is None or not _has_doubled_keys(source.text):
+        return []
+    return [problem for problem in scan(source).problems if "twice" in problem.message]
+
+
+def _has_doubled_keys(text: str) -> bool:
+    doubled = False
+
+    def notice(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal doubled
+        doubled = doubled or len({key for key, _ in pairs}) < len(pairs)
+
+    try:
+        json.loads(text, object_pairs_hook=notice)
+    except ValueError:  # comments: the scan has looked already
+        return True
+    return doubled

@@ -1,0 +1,129 @@
+"""What is doubtful in an eval config that can be read: the things that would silently change what is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel, to_snake
+
+from proctor.files.explain import Finding, explain, near_key
+from proctor.files.kinds import CONFIG_KEYS
+from proctor.schema.config import EvalConfig, LlmAudioUserSimulatorConfig
+from proctor.schema.criterion import (
+    EFFICIENCY_METRICS,
+    BaseCriterion,
+    HallucinationsCriterion,
+    LlmAsAJudgeCriterion,
+    LlmBackedUserSimulatorCriterion,
+    PrebuiltMetrics,
+    RubricsBasedCriterion,
+    ToolTrajectoryCriterion,
+)
+
+# What Proctor adds to a config and to every criterion.
+_OWN_KEYS = ("trials", "compat", "num_runs")
+_OWN_OPTIONS = ("gate", "applies_to", "compat")
+
+_CRITERIA: dict[str, type[BaseCriterion]] = {
+    "tool_trajectory_avg_score": ToolTrajectoryCriterion,
+    "final_response_match_v2": LlmAsAJudgeCriterion,
+    "rubric_based_final_response_quality_v1": RubricsBasedCriterion,
+    "rubric_based_tool_use_quality_v1": RubricsBasedCriterion,
+    "rubric_based_multi_turn_trajectory_quality_v1": RubricsBasedCriterion,
+    "hallucinations_v1": HallucinationsCriterion,
+    "per_turn_user_simulator_quality_v1": LlmBackedUserSimulatorCriterion,
+}
+_PREBUILT = tuple(metric.value for metric in PrebuiltMetrics)
+_RANGES = {"response_evaluation_score": (1.0, 5.0)}
+_COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
+
+
+def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
+    """All doubts about a config; `value` is its document."""
+    return [
+        *_unknown_keys(config, value),
+        *_not_supported(config, value),
+        *_criteria(config, value),
+    ]
+
+
+def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    for key in config.model_extra or ():
+        if key in _OWN_KEYS or key in _COMMENT_KEYS:
+            continue
+        near = near_key(key, CONFIG_KEYS)
+        hint = f"did you mean `{near}`?" if near else _other_config(key)
+        yield Finding((key,), "unknown key; nothing reads it", hint, at_key=True)
+    if not config.criteria:
+        stated = next((key for key in value if to_snake(key) == "criteria"), None)
+        path = (stated,) if stated else ()
+        yield Finding(path, "no criteria: this config judges nothing", "name at least one metric in `criteria`")
+
+
+def _other_config(key: str) -> str:
+    if to_snake(key) in {"metrics", "eval_metrics", "evaluators", "evaluation_criteria", "global_criteria"}:
+        return "a config of this format names its metrics in `criteria`"
+    return ""
+
+
+def _not_supported(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    if config.live_model_config is not None:
+        yield Finding(
+            (_key(value, "live_model_config"),),
+            "live mode is not supported: a run with this config is refused",
+            "remove `live_model_config` to run without live streaming",
+            at_key=True,
+        )
+    if isinstance(config.user_simulator_config, LlmAudioUserSimulatorConfig):
+        yield Finding(
+            (_key(value, "user_simulator_config"), "type"),
+            "users that speak (llm_audio) are not supported: a scenario run with this config is refused",
+            "use `llm_backed`",
+        )
+
+
+def _key(value: dict[str, Any], name: str) -> str:
+    return next((key for key in (name, to_camel(name)) if key in value), name)
+
+
+def _criteria(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+    custom = set(config.custom_metrics or ())
+    stated = value.get("criteria", {})
+    for name, criterion in config.criteria.items():
+        path = ("criteria", name)
+        if name not in custom and name not in _PREBUILT:
+            near = near_key(name, _PREBUILT)
+            hint = f"did you mean `{near}`?" if near else "a metric of your own is registered or in `custom_metrics`"
+            yield Finding(path, f"{name!r} is not one of the format's metrics", hint, at_key=True)
+        elif name in {metric.value for metric in EFFICIENCY_METRICS} and name not in custom:
+            yield Finding(path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so")
+        else:
+            yield from _threshold(path, criterion)
+        if isinstance(criterion, BaseCriterion):
+            yield from _options(path, name, criterion, stated.get(name))
+    for name in sorted(custom - config.criteria.keys()):
+        where = (_key(value, "custom_metrics"), name)
+        yield Finding(where, "this metric is not in `criteria`: it is not computed", "", at_key=True)
+
+
+def _threshold(path: tuple[str, str], criterion: float | BaseCriterion) -> Iterator[Finding]:
+    threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
+    low, high = _RANGES.get(path[1], (0.0, 1.0))
+    if path[1] in _PREBUILT and not low <= threshold <= high:
+        never = "pass" if threshold > high else "fail"
+        yield Finding(path, f"the threshold {threshold:g} can never {never}: scores are from {low:g} to {high:g}")
+
+
+def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: Any) -> Iterator[Finding]:
+    model = _CRITERIA.get(name, BaseCriterion)
+    known = [*model.model_fields, *_OWN_OPTIONS]
+    for key in criterion.model_extra or ():
+        near = near_key(key, known)
+        if name in _CRITERIA and near and to_snake(key) not in known:
+            yield Finding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)
+    try:
+        model.model_validate(stated)
+    except ValidationError as error:
+        yield from explain(error, stated, path)

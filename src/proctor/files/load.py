@@ -1,0 +1,102 @@
+"""Reading the other files of the format: configs, scenarios, session inputs, results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from proctor.files.base import Problem, file_error
+from proctor.files.configs import config_findings
+from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document
+from proctor.files.eval_sets import (
+    EvalSetFile,
+    load_eval_set,
+    load_eval_set_text,
+    not_a,
+    open_document,
+    open_eval_set,
+)
+from proctor.files.explain import explain
+from proctor.files.kinds import Kind, kind
+from proctor.files.pieces import no_collection
+from proctor.schema.base import WireModel
+from proctor.schema.config import EvalConfig
+from proctor.schema.result import EvalSetResult
+from proctor.schema.scenario import ConversationScenarios
+from proctor.schema.session import SessionInput
+
+__all__ = [
+    "EvalSetFile",
+    "load_config",
+    "load_eval_set",
+    "load_eval_set_text",
+    "load_results",
+    "load_scenarios",
+    "load_session_input",
+    "open_document",
+    "open_eval_set",
+    "read_config",
+]
+
+_Model = TypeVar("_Model", bound=WireModel)
+
+
+def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[Problem]]:
+    """Read a `test_config.json`; with it what is doubtful: unknown keys, probable slips, what is not supported.
+
+    Raises:
+        EvalFileError: it is no config; with every problem and its place.
+    """
+    return read_config(read_document(Path(path), label))
+
+
+def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
+    """As `load_config`, of a document that was read already."""
+    config = read_model(document, EvalConfig, "an eval config", {Kind.CONFIG, Kind.UNKNOWN})
+    return config, [*document.warnings, *problems_at(document, config_findings(config, document.value), "warning")]
+
+
+def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenarios:
+    """Read a file of conversation scenarios. Raises EvalFileError."""
+    return read_scenarios(read_document(Path(path), label))
+
+
+def read_scenarios(document: Document) -> ConversationScenarios:
+    """As `load_scenarios`, of a document that was read already."""
+    return read_model(document, ConversationScenarios, "conversation scenarios", {Kind.SCENARIOS})
+
+
+def load_session_input(path: str | Path, *, label: str = "") -> SessionInput:
+    """Read the session that cases are to start in. Raises EvalFileError."""
+    return read_session_input(read_document(Path(path), label))
+
+
+def read_session_input(document: Document) -> SessionInput:
+    """As `load_session_input`, of a document that was read already."""
+    return read_model(document, SessionInput, "a session input", {Kind.SESSION_INPUT, Kind.UNKNOWN})
+
+
+def load_results(path: str | Path, *, label: str = "") -> EvalSetResult:
+    """Read an `*.evalset_result.json` of any age, also wrapped in a JSON string. Raises EvalFileError."""
+    with no_collection():
+        return read_results(read_document(Path(path), label, limit=RESULT_LIMIT))
+
+
+def read_results(document: Document) -> EvalSetResult:
+    """As `load_results`, of a document that was read already."""
+    return read_model(document, EvalSetResult, "an eval set result", {Kind.RESULT})
+
+
+def read_model(document: Document, model: type[_Model], wanted: str, kinds: Collection[Kind]) -> _Model:
+    """The document as `model`, if it is of one of `kinds`."""
+    found = kind(document.value)
+    value: Any = document.value
+    if found not in kinds or not isinstance(value, dict):
+        raise file_error([*document.warnings, *not_a(document, wanted, found)])
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise file_error([*document.warnings, *problems_at(document, explain(error, value))]) from None

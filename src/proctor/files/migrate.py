@@ -1,0 +1,93 @@
+"""Old list formats to eval sets, as ADK's own helper writes them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from proctor.files.base import file_error
+from proctor.files.documents import Document, problems_at, read_document
+from proctor.files.eval_sets import not_a, open_document, set_id_of
+from proctor.files.explain import Finding, kind_of
+from proctor.files.kinds import Kind, kind
+from proctor.files.old import path_findings
+from proctor.files.save import save_eval_set
+from proctor.files.variants import adapt_turns
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.legacy import PathError, convert_cases, convert_turns
+
+
+def migrate(
+    old: str | Path, new: str | Path, *, initial_session: str | Path | None = None, comments_may_go: bool = False
+) -> EvalSet:
+    """Convert the file `old` (either old list format) and write the set to `new`, with all fields; return it.
+
+    `initial_session` is a file `{app_name, user_id, state}`, for a list of turns only: old sets of cases have theirs.
+    A file that is in the new schema already is written as it is read.
+
+    Raises:
+        EvalFileError: a file cannot be read or written, or an initial session is given where it has no place.
+    """
+    document = read_document(Path(old))
+    session = _initial_session(initial_session)
+    eval_set = convert_document(document, str(old), session)
+    save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
+    return eval_set
+
+
+def convert_document(document: Document, eval_id: str, session: dict[str, Any] | None) -> EvalSet:
+    """The set that ADK's helper makes of a document: what is missing becomes empty, unknown keys are dropped.
+
+    `eval_id` is that of the one case of a list of turns: ADK takes the path as it was given.
+    """
+    found = kind(document.value)
+    if found is not Kind.OLD_TURNS and session is not None:
+        message = f"an initial session belongs to a list of turns, but this is {_article(found)}"
+        raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
+    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+        if found is Kind.UNKNOWN:
+            raise file_error([*document.warnings, *not_a(document, "an old test file or eval set", found)])
+        return open_document(document, allow_empty=True).eval_set()
+    created = time.time()
+    try:
+        if found is Kind.OLD_TURNS:
+            return _turns(document.value, eval_id, session, created)
+        set_id = set_id_of(document.name)
+        return convert_cases(_adapted(document.value), eval_set_id=set_id, created=created, compat_adk=True)
+    except PathError as error:
+        raise file_error(problems_at(document, path_findings(error))) from None
+
+
+def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, created: float) -> EvalSet:
+    adapted, _ = adapt_turns(turns, ())
+    return convert_turns(
+        adapted,
+        eval_set_id=str(uuid.uuid4()),
+        eval_id=eval_id,
+        initial_session=session,
+        created=created,
+        compat_adk=True,
+    )
+
+
+def _adapted(cases: list[Any]) -> list[Any]:
+    return [
+        {**case, "data": adapt_turns(case["data"], ())[0]} if isinstance(case, dict) and "data" in case else case
+        for case in cases
+    ]
+
+
+def _initial_session(path: str | Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    document = read_document(Path(path))
+    if not isinstance(document.value, dict):
+        message = f"expected an initial session, an object with `app_name`, `user_id`, `state`, got {kind_of(document.value)}"
+        raise file_error(problems_at(document, [Finding((), message)]))
+    return document.value
+
+
+def _article(found: Kind) -> str:
+    return f"{'an' if found.value[0] in 'aeio' else 'a'} {found}"

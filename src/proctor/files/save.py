@@ -1,0 +1,102 @@
+"""Writing files: whole or not at all, in the text that ADK writes, and never losing comments without being told to."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic_core import from_json
+
+from proctor.errors import EvalFileError
+from proctor.files.base import SourceText
+from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.scan import scan
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.writing import to_adk_json
+
+
+def save_eval_set(eval_set: EvalSet, path: str | Path, *, full: bool = False, comments_may_go: bool = False) -> None:
+    """Write a set as ADK writes it: snake_case, two-space indent, defaults left out (`full`: everything written).
+
+    Raises:
+        EvalFileError: the file has comments, which JSON cannot keep, and `comments_may_go` is not set; or it cannot
+            be written. The old file is then as it was.
+    """
+    save_model(eval_set, path, full=full, comments_may_go=comments_may_go)
+
+
+def save_model(model: BaseModel, path: str | Path, *, full: bool = False, comments_may_go: bool = False) -> None:
+    """Write any document of the format. As `save_eval_set`."""
+    path = Path(path)
+    if path.suffix.lower() in YAML_SUFFIXES:
+        raise EvalFileError(f"{path}: this would write JSON into a YAML file; name a .json file")
+    if not comments_may_go and has_comments(path):
+        raise EvalFileError(
+            f"{path}: the file has comments, and JSON cannot keep them; it was not changed. "
+            f"Save to another file, or say that the comments may go."
+        )
+    write_text(path, to_adk_json(model, full=full))
+
+
+def has_comments(path: Path) -> bool:
+    """Whether an existing file holds comments. A file that is not there, or is no text, has none."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    try:
+        from_json(data.removeprefix(codecs.BOM_UTF8))
+    except ValueError:
+        return scan(SourceText(str(path), data.decode("utf-8-sig", "replace"))).has_comments
+    return False
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file's text in one step: after a crash it is the old text or the new one, never a part.
+
+    The mode of the file is kept; a link stays a link and what it points to is replaced.
+
+    Raises:
+        EvalFileError: it cannot be written; the message names the path and the cause.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        _replace(target, text.encode())
+    except OSError as error:
+        raise EvalFileError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(13, "the file is read-only", str(target))
+    temporary = target.parent / f".{target.name[:180]}.{secrets.token_hex(6)}.tmp"
+    # made without tempfile: a new file gets the mode that any new file gets here
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name itself durable, where folders can be synced (not on Windows)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
