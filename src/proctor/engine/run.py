@@ -24,7 +24,7 @@ from proctor.errors import AgentLoadError, ProctorError
 from proctor.schema.case import EvalCase
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -64,6 +64,8 @@ class Run:
     options: RunOptions
     progress: Progress
     warnings: list[str] = field(default_factory=list)
+    unreadable: list[SetSummary] = field(default_factory=list)
+    """Sets that could not be read, and that the others did not wait for."""
     _stopped: bool = False
     _results: list[CaseResult] = field(default_factory=list)
     _runner: TrialRunner | None = None
@@ -79,7 +81,7 @@ class Run:
         """
         run = RunResult(
             agent=self.agent_label,
-            sets=[chosen.summary for chosen in self.plan.sets],
+            sets=[*(chosen.summary for chosen in self.plan.sets), *self.unreadable],
             num_runs=self.plan.num_runs,
             warnings=self.warnings,
             started_at=time.time(),
