@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,8 +34,12 @@ class Asking:
         self.outputs: list[Output] = outputs or []
         self.options = engine_options(given, settings)
         self._load_hooks()
-        sets = [*given["sets"], *self._only_failed(given["failed"], bool(words[1:] or given["sets"]))]
-        self.request = self._check(lambda: who_and_what(words, given["agents"], sets, settings))
+        self.is_empty = False
+        """Whether `--failed` names a run in which everything passed."""
+        earlier = self._only_failed(given["failed"])
+        self.request = self._check(
+            lambda: who_and_what(words, given["agents"], given["sets"], settings, earlier=earlier)
+        )
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
 
@@ -44,11 +49,6 @@ class Asking:
         if self.request is None:
             raise SetupError("no agent and no eval set")
         return self.request
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether `--failed` names a run in which everything passed."""
-        return self.options.get("only") == {}
 
     def _check(self, part: Callable[[], _Part]) -> _Part | None:
         try:
@@ -60,13 +60,10 @@ class Asking:
     def _load_hooks(self) -> None:
         for name in ("setup", "teardown"):
             if name in self.options:
-                reference = self.options[name]
-                self.options[name] = self._check(
-                    lambda ref=reference, name=name: load_function(ref, f"--{name}")
-                )
+                self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
 
-    def _only_failed(self, report: str | None, sets_are_given: bool) -> list[str]:  # noqa: FBT001
-        """Read what did not pass in an earlier run; its sets are run again unless others are named."""
+    def _only_failed(self, report: str | None) -> Sequence[str]:
+        """Read what did not pass in an earlier run, and return its sets."""
         if not report:
             return []
         from proctor.cli.failed import read_failed
@@ -74,8 +71,8 @@ class Asking:
         failed = self._check(lambda: read_failed(Path(report)))
         if failed is None:
             return []
-        self.options["only"] = failed.cases
-        return [] if sets_are_given else failed.files
+        self.options["only"], self.is_empty = failed.cases, failed.is_empty
+        return failed.files
 
     def _more_problems(self) -> list[SetupError]:
         """Return what the engine would refuse, too."""

@@ -17,6 +17,8 @@ from proctor.cli.process import stdout_is_ours
 from proctor.cli.request import prepare_process
 from proctor.cli.running import run_until_stopped
 from proctor.cli.screen import Screen
+from proctor.reports.base import ReportOptions
+from proctor.reports.summary import exit_code
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings
 
@@ -45,23 +47,25 @@ class _Evaluation:
     def __init__(self, asking: Asking, stdout: TextIO) -> None:
         self._asking = asking
         self._stdout = stdout
-        self._screen = Screen(
-            stdout,
-            details=asking.details,
+        self._stdout_is_free = not any(output.path is None for output in asking.outputs)
+        options = ReportOptions(
+            verbose=asking.details,
             only_different=asking.only_different,
-            is_taken=any(output.path is None for output in asking.outputs),
+            color=False if common().no_color else None,
         )
+        self._screen = Screen(sys.stderr, options)
 
     def carry_out(self) -> int:
         try:
-            runs = run_until_stopped(self._evaluate)
+            with self._screen:
+                runs = run_until_stopped(self._evaluate)
         except Stopped:
             if self._screen.runs:
                 self._show(self._screen.runs)
                 say(_how_far(self._screen.runs))
             raise
         is_written = self._show(runs)
-        code = exit_code_of_runs(runs)
+        code = exit_code(runs)
         return code if is_written or code == 1 else ERROR
 
     async def _evaluate(self) -> list[RunResult]:
@@ -82,14 +86,9 @@ class _Evaluation:
 
     def _show(self, runs: Sequence[RunResult]) -> bool:
         """Show the runs and write their reports; returns whether all reports were written."""
-        self._screen.write(runs)
+        if self._stdout_is_free:
+            self._screen.show(runs, self._stdout)
         return write_outputs(self._asking.outputs, runs, self._stdout, verbose=self._asking.details)
-
-
-def exit_code_of_runs(runs: Sequence[RunResult]) -> int:
-    """Return the worst run's exit code: failed before error before inconclusive; never 0 where one did not pass."""
-    codes = {run.exit_code for run in runs} or {ERROR}
-    return next((code for code in (1, 3, 4) if code in codes), max(codes))
 
 
 def _how_far(runs: Sequence[RunResult]) -> str:

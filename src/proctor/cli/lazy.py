@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -71,13 +72,18 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run a command; whatever is raised becomes a message and an exit code, as `failures` says."""
-        begin(sys.argv[1:] if args is None else list(args))
+        words = sys.argv[1:] if args is None else list(args)
+        begin(words)
+        if not standalone_mode or "_PROCTOR_COMPLETE" in os.environ:  # a shell asks for completions
+            return super().main(args, prog_name, standalone_mode=standalone_mode, **extra)
+        raise SystemExit(self._exit_code(words, prog_name or "proctor", extra))
+
+    def _exit_code(self, words: list[str], prog_name: str, extra: dict[str, Any]) -> int:
         try:
-            code = super().main(args, prog_name, standalone_mode=False, **extra)
-        except BaseException as error:  # the last door: nothing may leave as a traceback or as exit 1
-            if not standalone_mode:
-                raise
-            code = exit_code_of(error)
-        if not standalone_mode:
-            return code
-        raise SystemExit(code if isinstance(code, int) else 0)
+            with self.make_context(prog_name, words, **extra) as ctx:
+                self.invoke(ctx)
+        except click.exceptions.Exit as done:
+            return done.exit_code
+        except BaseException as error:  # noqa: BLE001  (the last door: nothing may leave as a traceback or as exit 1)
+            return exit_code_of(error)
+        return 0

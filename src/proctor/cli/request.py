@@ -12,6 +12,7 @@ from typing import Any
 
 from proctor.causes import safe_str
 from proctor.errors import SetupError, did_you_mean
+from proctor.files.find import SET_SUFFIXES, sets_in, split_selector
 from proctor.settings import Settings
 
 _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
@@ -26,13 +27,19 @@ class Request:
 
 
 def who_and_what(
-    words: Sequence[str], agents: Sequence[str], sets: Sequence[str], settings: Settings
+    words: Sequence[str],
+    agents: Sequence[str],
+    sets: Sequence[str],
+    settings: Settings,
+    *,
+    earlier: Sequence[str] = (),
 ) -> Request:
     """Tell agents from sets.
 
     `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
     agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
-    id of a set in that agent's folder. Whatever is not said comes from the settings.
+    id of a set in that agent's folder. Whatever is not said comes from the settings; sets first from `earlier`, the
+    run that `--failed` names.
 
     Raises:
         SetupError: no agent, or no set, is named anywhere.
@@ -42,7 +49,7 @@ def who_and_what(
     if not chosen and rest and not _is_set(rest[0], settings):
         chosen = [rest.pop(0)]
     chosen = chosen or list(settings.agent)
-    asked = [*rest, *sets] or list(settings.sets)
+    asked = [*rest, *sets] or list(earlier) or list(settings.sets)
     if not chosen:
         raise SetupError(_no_agent(rest))
     if not asked:
@@ -63,25 +70,21 @@ def _no_agent(rest: Sequence[str]) -> str:
 
 
 def _is_set(word: str, settings: Settings) -> bool:
-    path = Path(selected_path(word))
+    name = split_selector(word)[0]
+    path = Path(name)
     if path.suffix.lower() in _SET_SUFFIXES:
         return True  # never an agent
     if not settings.agent:
         return False
     if path.is_dir():
-        return not _holds_agent(path) and any(file.suffix.lower() in _SET_SUFFIXES for file in path.iterdir())
-    return any((Path(agent) / f"{path}.evalset.json").is_file() for agent in settings.agent)
+        return not _holds_agent(path) and any(sets_in(path))
+    return any(
+        (Path(agent) / f"{name}{suffix}").is_file() for agent in settings.agent for suffix in SET_SUFFIXES
+    )
 
 
 def _holds_agent(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("__init__.py", "agent.py"))
-
-
-def selected_path(selector: str) -> str:
-    """Return the file, folder or id of `file:case_1,case_2` (the colon of a Windows drive is part of the path)."""
-    start = 2 if selector[1:3] in {":\\", ":/"} else 0
-    colon = selector.find(":", start)
-    return selector if colon < 0 else selector[:colon]
 
 
 def first_given(*values: Any) -> Any:
@@ -107,7 +110,9 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
 def prepare_process(settings: Settings) -> None:
     """Let modules of the project be imported, and set the environment that its settings ask for."""
     folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
-    sys.path[:0] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
+    place = next(installed, len(sys.path))  # no folder may shadow the standard library
+    sys.path[place:place] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
     for name, value in settings.env.items():
         os.environ.setdefault(name, value)
 

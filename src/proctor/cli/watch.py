@@ -18,7 +18,8 @@ from typing import Any
 
 from proctor.cli.common import common
 from proctor.cli.failures import Stopped, say
-from proctor.cli.request import selected_path, who_and_what
+from proctor.cli.request import prepare_process, who_and_what
+from proctor.files.find import split_selector
 from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings, project_root
 
 _PAUSE = 0.3
@@ -35,9 +36,10 @@ Snapshot = dict[Path, tuple[int, int]]
 def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
     """Run, wait for a change, run again; until Ctrl-C, which ends it with exit code 130."""
     settings = load_settings(Path.cwd())
+    prepare_process(settings)
     request = who_and_what(words, given["agents"], given["sets"], settings)
     named = _named_files(request.sets, given.get("config") or settings.config)
-    folders = list(_agent_folders(request.agents, settings.file))
+    folders = list(_agent_folders(request.agents))
     command = [sys.executable, "-m", "proctor", *(word for word in common().arguments if word != "--watch")]
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -125,30 +127,21 @@ def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
     if config:
         files.append(Path(config).absolute())
     for selector in selectors:
-        path = Path(selected_path(selector)).absolute()
+        path = Path(split_selector(selector)[0]).absolute()
         files += _files_in(path) if path.is_dir() else [path]
         above = [folder for folder in (path, *path.parents) if folder == root or root in folder.parents]
         files += [folder / "test_config.json" for folder in above or [path.parent]]
     return list(dict.fromkeys(files))
 
 
-def _agent_folders(agents: Iterable[str], settings_file: Path | None) -> Iterator[Path]:
+def _agent_folders(agents: Iterable[str]) -> Iterator[Path]:
     """Return the folders in which the agents live; none for an agent that is not in a file here."""
-    starts = [Path.cwd(), *([settings_file.parent] if settings_file else [])]
+    from proctor.agents.reference import read_reference
+
     for agent in agents:
-        name = selected_path(agent)
-        for start in starts:
-            path = start / name
-            package = start / name.split(".")[0]
-            if path.exists():
-                yield path if path.is_dir() else path.parent
-                break
-            if package.is_dir():
-                yield package
-                break
-            if package.with_suffix(".py").is_file():
-                yield start
-                break
+        folder = read_reference(agent).folder
+        if folder is not None:
+            yield folder
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

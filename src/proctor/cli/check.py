@@ -1,0 +1,113 @@
+"""`proctor check`: everything that is wrong or doubtful in files, without running anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.failures import SETUP_ERROR
+from proctor.errors import SetupError
+from proctor.sanitize import clean, clean_json
+
+if TYPE_CHECKING:
+    from proctor.files.check import Report
+
+EXAMPLES = """
+proctor check booking.evalset.json test_config.json
+proctor check evals/
+proctor check evals/ --json
+"""
+
+_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
+_PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
+
+
+@click.command("check", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@option("--json", "as_json", section="What to show", is_flag=True, help="The result as JSON.")
+@option(
+    "--allow-duplicate-ids", section="What to accept", is_flag=True, help="Let cases of a set share an id."
+)
+@common_options
+@click.pass_context
+def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow_duplicate_ids: bool) -> None:
+    r"""Say what is wrong in eval sets, configs and scenarios.
+
+    Every problem has its file, line and column, says what was expected, and often what to do. A
+    warning is about something that can be read but is doubtful: a probable slip, or what ADK would
+    refuse. FILE may be a folder: then its eval sets, configs and other eval files are checked.
+
+    \b
+    Exit codes: 0 everything can be read (with or without warnings), 2 something cannot.
+    """
+    from proctor.files.check import check_file
+
+    reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
+    reports += _in_folders(files, allow_duplicate_ids=allow_duplicate_ids)
+    if not reports:
+        raise SetupError(f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at")
+    lines = [_as_json(reports)] if as_json else map(clean, _as_text(reports))
+    for line in lines:
+        click.echo(line)
+    ctx.exit(0 if all(report.readable for report in reports) else SETUP_ERROR)
+
+
+def _named(files: Sequence[str]) -> list[Path]:
+    return [Path(file) for file in files if not Path(file).is_dir()]
+
+
+def _in_folders(files: Sequence[str], *, allow_duplicate_ids: bool) -> Iterator[Report]:
+    """Check what is an eval file in the folders among `files`: by its name, or by what it holds."""
+    from proctor.files.check import check_file
+    from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
+
+    for folder in (Path(file) for file in files if Path(file).is_dir()):
+        for path in _candidates(folder):
+            report = check_file(path, allow_duplicate_ids=allow_duplicate_ids)
+            is_named_so = path.name in CONFIG_NAMES or path.name.lower().endswith(SET_SUFFIXES)
+            if is_named_so or report.kind != "unknown document":
+                yield report
+            elif common().verbose:
+                click.echo(clean(f"{path}: passed over: no eval file"), err=True)
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
+        yield from (Path(place, name) for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+
+
+def _as_text(reports: Sequence[Report]) -> Iterator[str]:
+    for report in reports:
+        yield from map(str, report.problems)
+        if report.readable:
+            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what(report)}"
+    errors = sum(problem.severity == "error" for report in reports for problem in report.problems)
+    warnings = sum(len(report.problems) for report in reports) - errors
+    if len(reports) > 1 or errors or warnings:
+        unreadable = sum(not report.readable for report in reports)
+        bad = f"{unreadable} cannot be read" if unreadable else "all can be read"
+        yield f"{_count(len(reports), 'file')}: {bad}; {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+
+
+def _what(report: Report) -> str:
+    counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
+    return f"{report.kind}, {_count(report.cases, counted)}" if report.cases else report.kind
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _as_json(reports: Sequence[Report]) -> str:
+    data = {
+        "readable": all(report.readable for report in reports),
+        "files": [report.to_json() for report in reports],
+    }
+    return clean_json(json.dumps(data, indent=2, ensure_ascii=False))

@@ -1,0 +1,169 @@
+"""The frame around every command: help, unknown names, what is said when something goes wrong."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from proctor.cli import lazy
+from proctor.cli.failures import Stopped
+from proctor.cli.lazy import COMMANDS, LATER
+from proctor.cli.main import cli
+from proctor.errors import AgentLoadError, MetricError, SetupError, SetupProblems
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+# --- help ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]], ids=str)
+def test_help_lists_every_command_and_no_later_one(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 0
+    listed = result.stdout.split("Commands:")[1].split()
+    assert all(name in listed for name in COMMANDS)
+    assert not LATER & set(listed)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert "Examples:" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    said_in_the_list = COMMANDS[name][1]
+    command = lazy.load_object(COMMANDS[name][0])
+    assert command.get_short_help_str(limit=200).rstrip(".") == said_in_the_list.rstrip(".")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ("pydantic", "rich", "yaml", "asyncio", "google", "dotenv")
+    code = (
+        "import sys; from proctor.cli.main import cli\n"
+        "try: cli(['--help'])\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (0, "proctor 0.1.0\n")
+
+
+# --- spellings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evl"], "error: No command 'evl'. Did you mean 'eval'?"),
+        (["xyzzy"], "error: No command 'xyzzy'. There is: eval, check, convert, migrate, metrics, init."),
+        (["eval", "--confg", "x"], "error: No such option '--confg'. Did you mean '--config'?"),
+        (["eval", "--num-runs", "0"], "error: Invalid value for '--num-runs': 0 is not in the range x>=1."),
+        (
+            ["eval", "--num_runs", "many"],
+            "error: Invalid value for '--num-runs': 'many' is not a valid integer",
+        ),
+        (["eval", "--timeout", "0"], "error: Invalid value for '--timeout': 0.0 is not in the range x>0."),
+        (["eval", "--metrics", ","], "error: Invalid value for '--metrics': give one or more names"),
+        (["eval", "--compat", "ADK2"], "error: Invalid value for '--compat': 'ADK2' is not 'adk'."),
+        (["eval", "--log_level", "loud"], "error: Invalid value for '--log_level'"),
+        (["metrics", "a", "b"], "error: Got unexpected extra argument (b)"),
+        (["eval-set", "create"], "error: 'eval-set' is not in this version."),
+        (["eval_set", "create"], "error: 'eval_set' is not in this version."),
+        *[([name], f"error: {name!r} is not in this version.") for name in sorted(LATER)],
+    ],
+    ids=str,
+)
+def test_usage_errors(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(message)
+    assert "--help" in result.stderr
+
+
+def test_what_was_typed_cannot_reach_the_terminal_as_a_command() -> None:
+    result = run("\x1b[2Jevil\x07")
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+    assert r"\x1b" in result.stderr
+
+
+# --- when something goes wrong ---------------------------------------------------------------------------------------
+
+Break = Callable[[BaseException], Callable[..., Result]]
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Break:
+    """A command that raises what it is told to."""
+
+    def make(error: BaseException) -> Callable[..., Result]:
+        @click.command()
+        def command() -> None:
+            try:
+                raise ValueError("the deeper cause")
+            except ValueError as cause:
+                raise error from cause
+
+        monkeypatch.setitem(COMMANDS, "break", ("unused", "Break."))
+        monkeypatch.setattr(lazy, "load_object", lambda _path: command)
+        return lambda *arguments: run(*arguments, "break")
+
+    return make
+
+
+FAILURES = {
+    "a set-up error": (SetupError("no agent"), 2, "error: no agent\n"),
+    "several lines are one block": (SetupError("a.json:\n1:2: x"), 2, "error: a.json:\n       1:2: x\n"),
+    "several problems": (
+        SetupProblems([SetupError("one"), SetupProblems([SetupError("two"), SetupError("one")])]),
+        2,
+        "error: one\nerror: two\n",
+    ),
+    "control sequences": (AgentLoadError("\x1b[31mred\x1b[0m"), 2, "error: \\x1b[31mred\\x1b[0m\n"),
+    "Ctrl-C": (KeyboardInterrupt(), 130, "interrupted\n"),
+    "SIGTERM": (Stopped(143), 143, ""),
+    "something of ours that should have been data": (MetricError("odd"), 3, "error: odd\n"),
+    "a file that cannot be written": (
+        PermissionError(13, "Permission denied", "x.json"),
+        3,
+        "error: x.json: Permission denied\n",
+    ),
+    "a reader that is gone": (BrokenPipeError(32, "Broken pipe"), 3, ""),
+    "a bug": (
+        RuntimeError("oops"),
+        3,
+        "error: RuntimeError: oops\n       This is a bug in Proctor; -v shows where.\n",
+    ),
+    "a stray sys.exit(0)": (
+        SystemExit(0),
+        3,
+        "error: SystemExit: 0\n       This is a bug in Proctor; -v shows where.\n",
+    ),
+    "memory": (MemoryError(), 3, "error: MemoryError: \n       This is a bug in Proctor; -v shows where.\n"),
+}
+
+
+@pytest.mark.parametrize(("error", "code", "stderr"), FAILURES.values(), ids=FAILURES)
+def test_failures(broken: Break, error: BaseException, code: int, stderr: str) -> None:
+    result = broken(error)()
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", stderr)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("oops"), SetupError("oops")], ids=repr)
+def test_verbose_shows_where_it_came_from(broken: Break, error: BaseException) -> None:
+    quiet, loud = broken(error)(), broken(error)("-v")
+    assert "the deeper cause" not in quiet.stderr
+    assert "ValueError: the deeper cause" in loud.stderr
+    assert quiet.exit_code == loud.exit_code
