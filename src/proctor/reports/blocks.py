@@ -63,15 +63,19 @@ class TextDifference:
     actual: Pieces
 
 
+NOT_SET = "not set"
+"""How a key that is not in the state reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class StateLine:
-    """One key of the session state."""
+    """One key of the session state, or one inside of it: `table.covers`."""
 
     key: str
     kind: Kind
     expected: str
     actual: str
-    """Both as JSON; `actual` is empty where the key is missing."""
+    """Both as JSON; empty on the side that does not have the key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from rich.table import Column
 from rich.text import Text
 
 from proctor.reports.blocks import (
+    NOT_SET,
     Block,
     Cause,
     Kind,
@@ -120,16 +121,16 @@ class EvidenceDrawing:
             self._labelled("state" if index == 0 else "", self._state_line(line))
 
     def _state_line(self, line: StateLine) -> Text:
-        actual = (
-            self._page.text("not set", "red italic")
-            if line.kind is Kind.MISSING
-            else self._page.text(line.actual, "bold red")
-        )
         return Text.assemble(
             self._page.text(f"{line.key}: "),
-            self._page.text(line.expected, "bold green"),
+            self._state_side(line.expected, "green"),
             f" {self._page.marks.arrow} ",
-            actual,
+            self._state_side(line.actual, "red"),
+        )
+
+    def _state_side(self, value: str, color: str) -> Text:
+        return (
+            self._page.text(value, f"bold {color}") if value else self._page.text(NOT_SET, f"italic {color}")
         )
 
     @_draw.register
@@ -139,7 +140,7 @@ class EvidenceDrawing:
         if block.place:
             self._labelled("at", self._page.text(block.place))
         if block.code:
-            self._labelled("", self._page.text(block.code, "dim"))
+            self._labelled("", self._page.cut(block.code, self._page.width - INDENT - LABEL, "dim"))
 
     @_draw.register
     def _note(self, block: Note, head: str) -> None:

@@ -122,6 +122,8 @@ def _drawn(details: Mapping[str, Any] | None, limit: int | None) -> list[Block]:
         return found
     if alignment := _dicts(details.get("alignment")):
         found.append(steps_of(alignment, longest=limit))
+    if note := details.get("note"):
+        found.append(Note("note", str(note)))
     if isinstance(text := details.get("text"), Mapping):
         found.append(
             _text(str(text.get("expected") or ""), str(text.get("actual") or ""), full=limit is None)

@@ -107,9 +107,14 @@ class Page:
             found.append(safe, changed if piece.changed else "")
         return found
 
-    def joined(self, parts: Iterable[Text], style: str = "dim") -> Text:
+    def joined(self, parts: Iterable[Text]) -> Text:
         """Return texts in a line, with dots between."""
-        return Text(f" {self.marks.dot} ", style).join(parts)
+        found = Text()
+        for index, part in enumerate(parts):
+            if index:
+                found.append(f" {self.marks.dot} ", "dim")
+            found.append_text(part)
+        return found
 
     def print(self, what: RenderableType = "", *, indent: int = 2) -> None:
         """Print one thing, indented; it wraps within the page."""

@@ -13,6 +13,7 @@ from typing import ClassVar, TextIO
 from proctor.reports import summary
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.blocks import (
+    NOT_SET,
     Block,
     Cause,
     Kind,
@@ -107,8 +108,6 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
 
 
 def _score(metric: MetricVerdict) -> str:
-    if metric.score is None:
-        return f"{metric.name}={metric.outcome.value}"
     return f"{metric.name}={summary.against(metric, ASCII).replace(' ', '')}"
 
 
@@ -156,7 +155,7 @@ def _(block: TextDifference) -> Iterator[str]:
 @_block.register
 def _(block: StateDifference) -> Iterator[str]:
     for line in block.lines:
-        yield f"state: {line.key}: {line.expected} -> {line.actual or 'not set'}"
+        yield f"state: {line.key}: {line.expected or NOT_SET} -> {line.actual or NOT_SET}"
 
 
 @_block.register

@@ -187,7 +187,8 @@ class CaseRows:
     def _draw_scores(self, case: CaseResult) -> None:
         """What else missed, beside its threshold; and all other scores where they have no columns."""
         reason = reason_of(case)
-        others = [metric for metric in case.metrics.values() if metric.gate and metric.name not in reason]
+        scored = [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _SCORED]
+        others = [metric for metric in scored if metric.name not in reason]
         told = [
             self._page.text(f"{metric.name} {against(metric, self._page.marks)}", _metric_style(metric))
             for metric in others
@@ -209,6 +210,9 @@ class CaseRows:
             if count:
                 mark = self._page.marks.outcome(outcome)
                 self._page.print(self._page.text(f"{mark} … {count} more {WORDS[outcome]}", "dim"))
+
+
+_SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
 
 
 def _needs_attention(case: CaseResult) -> bool:

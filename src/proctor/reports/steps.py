@@ -21,7 +21,8 @@ _KINDS = {
     "moved": Kind.MOVED,
 }
 _SHOWN_OF_A_RUN = 3
-_MOST_ARGUMENTS = 6
+LEAST_OF_VALUE = 16
+"""Characters of a value that are always kept where nothing is marked."""
 
 
 def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LONGEST_CALL) -> Steps:
@@ -34,9 +35,30 @@ def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LO
 
 
 def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> StateDifference:
-    """Return the keys in which the state differs from the stated one."""
-    different = [entry for entry in state if entry.get("kind") != "matched"]
-    return StateDifference([_state_line(entry, full=full) for entry in different])
+    """Return the keys in which the state differs from the stated one; inside objects, only what differs there."""
+    lines: list[StateLine] = []
+    for entry in state:
+        kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
+        if kind is Kind.MISSING:
+            lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
+        elif kind is not Kind.SAME:
+            lines += _inside(key, entry.get("expected"), entry.get("actual"), full=full)
+    return StateDifference(lines)
+
+
+def _inside(key: str, expected: Any, actual: Any, *, full: bool) -> list[StateLine]:
+    if not (isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual):
+        return [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+    lines: list[StateLine] = []
+    for name in {**expected, **actual}:
+        path = f"{key}.{name}"
+        if name not in actual:
+            lines.append(_state_line(path, expected[name], None, Kind.MISSING, full=full))
+        elif name not in expected:
+            lines.append(_state_line(path, None, actual[name], Kind.EXTRA, full=full))
+        elif expected[name] != actual[name]:
+            lines += _inside(path, expected[name], actual[name], full=full)
+    return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
 
 
 def value_text(value: Any) -> str:
@@ -82,7 +104,9 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
     expected, actual = step.get("expected"), step.get("actual")
     if kind is not Kind.DIFFERS or not expected or not actual:
-        return StepLine(kind, _call(expected, longest), _call(actual, longest))
+        same = kind is Kind.SAME
+        sides = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
+        return StepLine(kind, *sides)
     wanted, made = _differing(expected.get("args"), actual.get("args"), longest)
     renamed = expected.get("name") != actual.get("name")
     return StepLine(
@@ -110,10 +134,12 @@ def _call(
     *,
     changed: Mapping[str, str] | None = None,
     renamed: bool = False,
+    may_leave_out: bool = False,
 ) -> Pieces:
     """A call with its `changed` arguments marked, as `name(argument=value, …)`.
 
-    Where it is longer than `longest`, unchanged arguments are left out, the longest first, or cut when all are alike.
+    Where it is longer than `longest`: beside changed arguments (and with `may_leave_out`) others are left out, the
+    longest first; where nothing is marked, values are cut.
     """
     if not call:
         return []
@@ -125,7 +151,10 @@ def _call(
     marked = set(changed or ())
     if longest is not None:
         room = longest - len(name) - 2
-        values = _left_out(values, marked, room) if marked else _cut_values(values, room)
+        if not marked:
+            values = _cut_values(values, room)
+        if marked or may_leave_out:
+            values = _left_out(values, marked, room)
     arguments = [_argument(key, value, changed=key in marked) for key, value in values.items()]
     return _merged([head, Piece("("), *_separated(arguments), Piece(")")])
 
@@ -156,16 +185,14 @@ def _left_out(values: Mapping[str, str], marked: set[str], room: int) -> dict[st
 
 
 def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
-    """Cut long values, so that the call fits, down to a few characters each; many arguments end in `…`."""
-    if sum(len(name) + len(value) + 3 for name, value in values.items()) <= room:
-        return dict(values)
-    each = max(8, room // max(1, len(values)) - max((len(name) for name in values), default=0) - 3)
-    kept: dict[str, str] = {}
-    for name, value in values.items():
-        if len(kept) == _MOST_ARGUMENTS:
-            kept[_GAP] = ""
+    """Cut long values, the longest first, so that the call fits, but keep their beginnings."""
+    kept = dict(values)
+    over = sum(len(name) + len(value) + 3 for name, value in values.items()) - room
+    for name in sorted(values, key=lambda name: -len(values[name])):
+        if over <= 0:
             break
-        kept[name] = cut_value(value, each)
+        kept[name] = cut_value(values[name], max(LEAST_OF_VALUE, len(values[name]) - over))
+        over -= len(values[name]) - len(kept[name])
     return kept
 
 
@@ -191,8 +218,6 @@ def _merged(pieces: Pieces) -> Pieces:
     ]
 
 
-def _state_line(entry: Mapping[str, Any], *, full: bool) -> StateLine:
-    kind = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS)
-    longest = 10**9 if full else 2 * LONGEST_VALUE
-    expected, actual = value_pair(entry.get("expected"), entry.get("actual"), longest=longest)
-    return StateLine(str(entry.get("key", "")), kind, expected, "" if kind is Kind.MISSING else actual)
+def _state_line(key: str, expected: Any, actual: Any, kind: Kind, *, full: bool) -> StateLine:
+    wanted, made = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
+    return StateLine(key, kind, "" if kind is Kind.EXTRA else wanted, "" if kind is Kind.MISSING else made)

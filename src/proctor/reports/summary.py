@@ -109,8 +109,8 @@ def score_text(value: float | None, threshold: float | None = None) -> str:
 
 
 def against(metric: MetricVerdict, marks: Marks) -> str:
-    """Return a metric's score beside its threshold: `0.40 < 0.9`."""
-    if metric.score is None:
+    """Return a metric's score beside its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
+    if metric.score is None or metric.outcome is Outcome.ERROR:
         return WORDS[metric.outcome]
     text = score_text(metric.score, metric.threshold)
     if metric.threshold is None:
@@ -176,6 +176,7 @@ def efficiency(run: RunResult) -> list[str]:
     for figure in _FIGURES:
         metrics = (case.metrics.get(figure.metric) for case in run.cases)
         values = [metric.score for metric in metrics if metric is not None and metric.score is not None]
-        if values:
-            found.append(f"{figure.form.format(sum(values) / len(values))} {figure.unit}")
+        number = figure.form.format(sum(values) / len(values)) if values else "0"
+        if float(number.replace(",", "")):  # nobody needs to read that a scripted agent asked no model
+            found.append(f"{number} {figure.unit}")
     return [*found[:-1], f"{found[-1]} a turn"] if found else []
