@@ -51,7 +51,9 @@ def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
     reports += _in_folders(files, allow_duplicate_ids=allow_duplicate_ids)
     if not reports:
-        raise SetupError(f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at")
+        raise SetupError(
+            f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at"
+        )
     lines = [_as_json(reports)] if as_json else map(clean, _as_text(reports))
     for line in lines:
         click.echo(line)

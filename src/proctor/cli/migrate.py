@@ -23,7 +23,9 @@ proctor migrate old.test.json new.evalset.json --initial-session session.json
     "--initial-session", section="What to add", type=click.Path(path_type=Path), metavar="FILE",
     help="The session that a list of turns starts in: a file with app_name, user_id and state.",
 )  # fmt: skip
-@option("--force", section="What to write", is_flag=True, help="Write NEW even if it is there; its comments go.")
+@option(
+    "--force", section="What to write", is_flag=True, help="Write NEW even if it is there; its comments go."
+)
 @common_options
 def migrate(old: Path, new: Path, *, initial_session: Path | None, force: bool) -> None:
     """Bring an old eval file into today's format.

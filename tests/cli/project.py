@@ -1,0 +1,87 @@
+"""A small project to run `proctor eval` in: one agent file, one eval set, one config."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+AGENT = """
+import asyncio, os, sys, threading, time
+
+def root_agent(message, state):
+    if message == "crash":
+        raise RuntimeError("the agent broke")
+    if message == "print":
+        print("on stdout, from the agent"); os.system("echo on stdout, from its tool")
+        print("on stderr, from the agent", file=sys.stderr)
+    if message == "close":
+        os.close(1)
+    if message == "chdir":
+        os.chdir("/")
+    if message.startswith("sleep"):
+        time.sleep(float(message.split()[1]))
+    if message == "leave a thread":
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+    calls = [{"name": "look", "args": {"at": message}}] if message != "no call" else []
+    return {"tool_calls": calls, "text": f"You said {message}.", "state_delta": {"last": message}}
+
+async def stubborn(message):
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            pass
+"""
+
+
+def case(eval_id: str, text: str, *, answer: str | None = None, **more: Any) -> dict[str, Any]:
+    """A case of one turn that the agent passes, unless `text` asks for something else."""
+    return {
+        "eval_id": eval_id,
+        "conversation": [
+            {
+                "invocation_id": f"{eval_id}-1",
+                "user_content": {"role": "user", "parts": [{"text": text}]},
+                "final_response": {"role": "model", "parts": [{"text": answer or f"You said {text}."}]},
+                "intermediate_data": {"tool_uses": [{"name": "look", "args": {"at": text}}]},
+            }
+        ],
+        "session_input": {"app_name": "app", "user_id": "user", "state": {}},
+        **more,
+    }
+
+
+def write_set(path: Path, *cases: dict[str, Any], eval_set_id: str = "") -> Path:
+    """Write an eval set of `cases`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        json.dumps({"eval_set_id": eval_set_id or path.name.partition(".")[0], "eval_cases": cases}, indent=1)
+    )
+    return path
+
+
+def make_project(folder: Path, *cases: dict[str, Any], criteria: Any = None) -> Path:
+    """Write the project into `folder`: agent.py, cases.evalset.json, test_config.json."""
+    (folder / "agent.py").write_text(AGENT)
+    write_set(folder / "cases.evalset.json", *(cases or [case("hello", "hello")]))
+    wanted = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8} if criteria is None else criteria
+    (folder / "test_config.json").write_text(json.dumps({"criteria": wanted}))
+    return folder
+
+
+def proctor(
+    *arguments: str, cwd: Path, timeout: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the real command line in `cwd`, without a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "proctor", *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
