@@ -118,6 +118,12 @@ def test_positions_and_differences_are_data() -> None:
     json.dumps(data)
 
 
+def test_equal_calls_in_another_order_are_paired_first_with_first() -> None:
+    steps = align(calls("g h k f f"), calls("f f g h k")).steps
+    moved = [(step.expected_index, step.actual_index) for step in steps if step.kind is StepKind.MOVED]
+    assert moved == [(3, 0), (4, 1)]
+
+
 @given(LISTS, LISTS, st.booleans())
 def test_every_call_stands_in_exactly_one_step(
     expected: list[Made], actual: list[Made], ignore_args: bool

@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
+from proctor import registry
+from proctor.engine.criteria import bind
+from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics import custom
 from proctor.metrics.base import CaseView
 from proctor.metrics.custom import as_factory, from_config
 from proctor.metrics.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
-from proctor.schema.config import CustomMetricConfig
+from proctor.schema.config import CustomMetricConfig, EvalConfig
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore, Score
@@ -351,6 +354,37 @@ def test_a_path_that_leads_nowhere_is_a_setup_error_with_its_cause(path: str, me
     assert "'mine'" in str(caught.value)
 
 
-def test_an_entry_point_may_be_a_class_or_a_function() -> None:
-    assert as_factory("mine", ToolTrajectory) is ToolTrajectory
-    assert as_factory("mine", late).facts.name == "mine"
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An installed package that offers metrics."""
+    info = tmp_path / "my_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[proctor.metrics]\nalways = my_metrics:always_07\ntrajectory = my_metrics:a_class\n"
+        "lost = my_metrics:gone\nbroken = broken_metrics:f\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry._entry_points.cache_clear()
+    yield
+    registry._entry_points.cache_clear()
+
+
+@pytest.mark.usefixtures("module", "package")
+def test_entry_points_are_known_by_name_and_loaded_when_asked_for() -> None:
+    assert {"always", "trajectory", "lost", "broken"} <= set(METRICS.names())
+    assert "my_metrics" not in sys.modules
+    bound = bind(EvalConfig(criteria={"always": 0.5, "trajectory": 1.0}), RunOptions())
+    assert bound.problems == []
+    always, trajectory = bound.metrics[:2]
+    assert isinstance(trajectory.metric, ToolTrajectory)
+    scored = always.metric.score(TWO_TURNS)
+    assert inspect.iscoroutine(scored)
+    assert asyncio.run(scored).value == 0.7
+
+
+@pytest.mark.usefixtures("module", "package")
+@pytest.mark.parametrize("name", ["lost", "broken"])
+def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
+    (problem,) = bind(EvalConfig(criteria={name: 0.5}), RunOptions()).problems
+    assert f"{name!r} of the package 'my-package' cannot be loaded" in str(problem)
