@@ -13,6 +13,7 @@ from proctor.cli.failures import Stopped
 from proctor.cli.lazy import COMMANDS, LATER
 from proctor.cli.main import cli
 from proctor.errors import AgentLoadError, MetricError, SetupError, SetupProblems
+from proctor.registry import load_object
 
 
 def run(*arguments: str) -> Result:
@@ -38,7 +39,7 @@ def test_every_command_explains_itself(name: str) -> None:
     assert "Examples:" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 100
     said_in_the_list = COMMANDS[name][1]
-    command = lazy.load_object(COMMANDS[name][0])
+    command = load_object(COMMANDS[name][0])
     assert command.get_short_help_str(limit=200).rstrip(".") == said_in_the_list.rstrip(".")
 
 

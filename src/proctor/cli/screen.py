@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TextIO
+from typing import Self, TextIO
 
 from proctor.reports.base import ReportOptions
 from proctor.reports.live import watch
@@ -26,7 +26,7 @@ class Screen:
         self._options = options
         self._watch = watch(progress_to, options)
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
