@@ -12,16 +12,15 @@ from enum import Enum
 from typing import Annotated, Any, Self
 
 from pydantic import (
-    AfterValidator,
     AliasGenerator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    GetCoreSchemaHandler,
     ValidationError,
-    ValidationInfo,
 )
-from pydantic.alias_generators import to_camel, to_snake
-from pydantic_core import PydanticCustomError
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError, core_schema
 
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138, as milliseconds March 1973
 _TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
@@ -45,16 +44,21 @@ class PathError(ValueError):
         self.also = also
 
 
-def _refuse_second_spelling(key: str, info: ValidationInfo) -> str:
-    """Unknown keys only: a field that came under its other spelling already is a mistake, and would be lost on writing."""
-    snake = key if key.islower() else to_snake(key)
-    if snake in info.data and key in (snake, to_camel(snake)):
-        raise PydanticCustomError(
-            "given_twice",
-            "expected {field} once, got it in both spellings ({snake} and {camel})",
-            {"field": snake, "snake": snake, "camel": to_camel(snake)},
-        )
-    return key
+def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
+    """What an unknown key may be: not a field that came under its other spelling already, which writing would lose."""
+    fields = {spelling: name for name in model.model_fields for spelling in (name, to_camel(name))}
+
+    def check(key: str) -> str:
+        if key in fields:
+            name = fields[key]
+            raise PydanticCustomError(
+                "given_twice",
+                "expected {field} once, got it in both spellings ({field} and {camel})",
+                {"field": name, "camel": to_camel(name)},
+            )
+        return key
+
+    return core_schema.no_info_after_validator_function(check, core_schema.str_schema())
 
 
 class WireModel(BaseModel):
@@ -75,9 +79,6 @@ class WireModel(BaseModel):
         val_json_bytes="base64",
         defer_build=True,
     )
-    # costs nothing where there are no unknown keys
-    __pydantic_extra__: dict[Annotated[str, AfterValidator(_refuse_second_spelling)], Any]
-
     def __init__(self, /, **data: Any) -> None:
         try:
             self.__pydantic_validator__.validate_python(data, self_instance=self)
@@ -90,6 +91,17 @@ class WireModel(BaseModel):
 
     # pydantic looks for this mark: it may fill nested models itself instead of calling this method for each of them
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Adds a check of unknown keys; where there are none it costs nothing."""
+        schema = handler(source)
+        inner: Any = handler.resolve_ref_schema(schema)
+        while inner["type"] != "model-fields":
+            inner = inner["schema"]
+        if cls.model_config.get("extra") == "allow":
+            inner["extras_keys_schema"] = _unknown_key(cls)
+        return schema
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
