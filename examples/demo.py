@@ -46,7 +46,7 @@ STEPS = [
     ),
     Step(
         "Both builds side by side",
-        "eval --agent examples/travel --agent examples/travel/flawed.py examples/travel/bookings.evalset.json",
+        "eval --agent examples/travel --agent examples/travel/flawed.py examples/travel/bookings.evalset.json --only-different",
         exit_code=1,
     ),
     Step("Metrics of our own", "eval examples/custom_metric examples/custom_metric/units.evalset.json"),

@@ -1,13 +1,13 @@
 """A house to talk to: lights, a fan, a radio and heating, all of them session state.
 
 No model is asked: a few rules read the sentence, tools do the work. `root_agent` is a plain generator: Proctor
-gives it the text and the session, and it yields what it does and says.
+gives it the text and the session, and it yields what it does and returns what it says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from proctor import Event, Session
@@ -79,17 +79,14 @@ def use(
 # --- the agent -------------------------------------------------------------------------------------------------------
 
 
-def root_agent(text: str, session: Session) -> Iterator[Event]:
+def root_agent(text: str, session: Session) -> Steps:
     """Answer one sentence about the house."""
     for key, value in HOUSE.items():
         session.state.setdefault(key, value)
     for pattern, step in RULES:
         if match := re.search(pattern, text, re.IGNORECASE):
-            reply = yield from step(match, text, session)
-            break
-    else:
-        reply = "Sorry, I can only look after lights, fans, the radio and the heating."
-    yield Event.said(reply)
+            return (yield from step(match, text, session))
+    return "Sorry, I can only look after lights, fans, the radio and the heating."
 
 
 def switch_room(match: re.Match[str], text: str, session: Session) -> Steps:
@@ -167,8 +164,8 @@ RULES: list[tuple[str, Callable[[re.Match[str], str, Session], Steps]]] = [
     (r"(?P<by>\w+) degrees? (?P<way>warmer|cooler)", warm_by),
     (r"(?P<celsius>\d+) degrees", warm_to),
     (r"how (warm|cold)|temperature", tell_temperature),
-    (r"(everything|all)\b.*\b(?P<status>on|off)\b", switch_room),
-    (r"(which|what)\b.*\b(?P<status>on|off)\b", list_by_status),
+    (r"\b(which|what)\b.*\b(?P<status>on|off)\b", list_by_status),
+    (r"^(?=.*\b(?:everything|all)\b).*\b(?P<status>on|off)\b", switch_room),
     (r"\bis\b.*\b(?P<status>on|off)\b", tell_status),
     (r"\b(turn|switch|put)\b (?:(?P<before>on|off)\b|.*\b(?P<after>on|off)\b)", switch),
 ]
@@ -184,8 +181,9 @@ def _device(text: str, session: Session) -> str | None:
         return session.memory.get("device") if re.search(r"\b(it|that)\b", text, re.IGNORECASE) else None
     room = _room(text, session)
     candidates = [d for d in DEVICES if d.endswith(kind) and (room is None or d.startswith(room))]
-    session.memory["device"] = candidates[0] if len(candidates) == 1 else None
-    return session.memory["device"]
+    device = candidates[0] if len(candidates) == 1 else None
+    session.memory["device"] = device
+    return device
 
 
 def _kind(text: str) -> str | None:

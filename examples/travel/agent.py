@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Generator
 from datetime import date, datetime
+from time import strptime
 from typing import Any, ClassVar
 
 from proctor import Content, Event, Session
@@ -172,7 +173,7 @@ class TravelAgent:
             return None
         spelled = f"{match[1] or match[4]} {match[2] or match[3]} {today.year}"
         try:
-            day = datetime.strptime(spelled, "%B %d %Y").date()  # noqa: DTZ007 - a day has no time zone
+            day = date(*strptime(spelled, "%B %d %Y")[:3])
         except ValueError:  # February 30th: ask again
             return None
         return (day if day >= today else day.replace(year=today.year + 1)).isoformat()

@@ -14,7 +14,8 @@ Judge it with the sets of the good build and Proctor names every one of them:
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date
+from time import strptime
 from typing import Any, ClassVar
 
 from .agent import FLIGHTS, Plan, State, TravelAgent, cancel_table, clock
@@ -76,8 +77,8 @@ class FlawedTravelAgent(TravelAgent):
         match = re.search(r"\bon (\w+ \w+)|^(\w+ \d+\w*)", text)
         if match is None:
             return None
-        day = datetime.strptime(f"{match[1] or match[2]} {today.year}", "%d %B %Y")  # noqa: DTZ007 - a day has no time zone
-        return day.date().isoformat()
+        day = strptime(f"{match[1] or match[2]} {today.year}", "%d %B %Y")
+        return date(*day[:3]).isoformat()
 
 
 root_agent = FlawedTravelAgent()
