@@ -79,6 +79,7 @@ class WireModel(BaseModel):
         val_json_bytes="base64",
         defer_build=True,
     )
+
     def __init__(self, /, **data: Any) -> None:
         try:
             self.__pydantic_validator__.validate_python(data, self_instance=self)
@@ -93,7 +94,9 @@ class WireModel(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         """Adds a check of unknown keys; where there are none it costs nothing."""
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)

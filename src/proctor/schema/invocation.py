@@ -175,8 +175,13 @@ def tool_calls_of(data: IntermediateData | InvocationEvents | None) -> list[Func
         return []
     if isinstance(data, IntermediateData):
         return data.tool_uses
-    parts = _event_parts(data.invocation_events)
-    return [part.function_call for part in parts if part.function_call is not None]
+    return [
+        part.function_call
+        for event in data.invocation_events
+        if event.content is not None and event.content.parts
+        for part in event.content.parts
+        if part.function_call is not None
+    ]
 
 
 def tool_responses_of(data: IntermediateData | InvocationEvents | None) -> list[FunctionResponse]:

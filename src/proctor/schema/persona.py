@@ -1,6 +1,5 @@
 """Personas: how a played user behaves. Three are built in; a file names them by id."""
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +33,8 @@ class UnknownPersonaError(ValueError):
     """No persona has this id."""
 
     def __init__(self, persona_id: str) -> None:
+        import difflib  # a reader of good files never needs it
+
         near = difflib.get_close_matches(persona_id.upper(), _BUILT_IN, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         super().__init__(f"there is no persona {persona_id!r} (personas: {', '.join(persona_ids())}){hint}")
