@@ -14,7 +14,7 @@ RESPONSE = "response_match_score"
 STATE = "final_session_state"
 P, F, E, I = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE
 
-TRACEBACK = '''Traceback (most recent call last):
+TRACEBACK = """Traceback (most recent call last):
   File "/usr/lib/python3/site-packages/framework/runner.py", line 10, in run
     return await self.tool(**args)
            ^^^^^^^^^^^^^^^^^^^^^^^
@@ -22,7 +22,7 @@ TRACEBACK = '''Traceback (most recent call last):
     covers = args["covers"]
              ~~~~^^^^^^^^^^
 KeyError: 'covers'
-'''
+"""
 
 
 def call(name: str, /, **args: Any) -> dict[str, Any]:
@@ -42,7 +42,9 @@ def differs(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
         elif name not in wanted:
             arguments.append({"name": name, "kind": "extra", "expected": None, "actual": made[name]})
         elif wanted[name] != made[name]:
-            arguments.append({"name": name, "kind": "differs", "expected": wanted[name], "actual": made[name]})
+            arguments.append(
+                {"name": name, "kind": "differs", "expected": wanted[name], "actual": made[name]}
+            )
     return {"kind": "differs", "expected": expected, "actual": actual, "arguments": arguments}
 
 
@@ -68,22 +70,35 @@ def metric(
     gate: bool = True,
 ) -> MetricVerdict:
     """A metric's verdict over trials; the outcome follows from the mean unless it is given."""
-    per_trial = [s if isinstance(s, MetricScore) else MetricScore(value=s, per_invocation=[Score(value=s)]) for s in scores]
+    per_trial = [
+        s if isinstance(s, MetricScore) else MetricScore(value=s, per_invocation=[Score(value=s)])
+        for s in scores
+    ]
     values = [s.value for s in per_trial if s.value is not None]
     mean = sum(values) / len(values) if values else None
     if outcome is None:
-        outcome = Outcome.PASSED if mean is not None and threshold is not None and mean >= threshold else Outcome.FAILED
+        outcome = (
+            Outcome.PASSED
+            if mean is not None and threshold is not None and mean >= threshold
+            else Outcome.FAILED
+        )
     return MetricVerdict(name, outcome, mean, threshold, gate, reason, list(per_trial))
 
 
-def trial(number: int, outcome: Outcome, *said: str, failure: Failure | None = None, answer: str = "Done.") -> TrialResult:
+def trial(
+    number: int, outcome: Outcome, *said: str, failure: Failure | None = None, answer: str = "Done."
+) -> TrialResult:
     evidence = Trial(
         eval_set_id="booking",
         eval_id="case",
         number=number,
         session_id="s1",
         turns=[
-            Turn(user_content=Content(role="user", parts=[Part(text=text)]), events=[Event.said(answer)], duration=0.25)
+            Turn(
+                user_content=Content(role="user", parts=[Part(text=text)]),
+                events=[Event.said(answer)],
+                duration=0.25,
+            )
             for text in said or ("Hello",)
         ],
         final_state={"covers": 4},
@@ -138,7 +153,9 @@ def wrong_covers() -> CaseResult:
     ]
     reason = "`book_table` argument `covers` is 4, expected 2"
     bad = MetricScore(
-        value=0.5, per_invocation=[Score(1.0), Score(0.0, reason=reason, details={"alignment": alignment})], reason=reason
+        value=0.5,
+        per_invocation=[Score(1.0), Score(0.0, reason=reason, details={"alignment": alignment})],
+        reason=reason,
     )
     text = {
         "expected": "Done! Table booked at La Trattoria for 2 at 7pm.",
@@ -166,7 +183,12 @@ def wrong_covers() -> CaseResult:
 
 def crashed() -> CaseResult:
     failure = Failure(
-        where="agent", kind=FailureKind.RAISED, type="KeyError", message="'covers'", traceback=TRACEBACK, turn=0
+        where="agent",
+        kind=FailureKind.RAISED,
+        type="KeyError",
+        message="'covers'",
+        traceback=TRACEBACK,
+        turn=0,
     )
     return case(
         "refund_policy",
@@ -174,7 +196,10 @@ def crashed() -> CaseResult:
         metric(TRAJECTORY, [1.0, 1.0, 1.0, 1.0, None], 0.9, E),
         metric(RESPONSE, [0.9, 0.9, 0.9, 0.9, None], 0.8, E),
         reason=failure.cause,
-        trials=[*(trial(n, P) for n in range(4)), trial(4, E, "What is your refund policy?", failure=failure)],
+        trials=[
+            *(trial(n, P) for n in range(4)),
+            trial(4, E, "What is your refund policy?", failure=failure),
+        ],
     )
 
 
@@ -189,9 +214,20 @@ def undecided() -> CaseResult:
     )
 
 
-def run(*cases: CaseResult, agent: str = "travel_agent", sets: Sequence[SetSummary] | None = None, num_runs: int = 1) -> RunResult:
+def run(
+    *cases: CaseResult,
+    agent: str = "travel_agent",
+    sets: Sequence[SetSummary] | None = None,
+    num_runs: int = 1,
+) -> RunResult:
     found = [
-        SetSummary(name, f"sets/{name}.evalset.json", "tests/test_config.json", sum(c.eval_set_id == name for c in cases), [TRAJECTORY, RESPONSE])
+        SetSummary(
+            name,
+            f"sets/{name}.evalset.json",
+            "tests/test_config.json",
+            sum(c.eval_set_id == name for c in cases),
+            [TRAJECTORY, RESPONSE],
+        )
         for name in dict.fromkeys(c.eval_set_id for c in cases)
     ]
     return RunResult(agent, list(cases), list(sets) if sets is not None else found, num_runs, duration=192.0)

@@ -40,14 +40,16 @@ _SAYS = {
     Outcome.FAILED: "{n} fail",
     Outcome.ERROR: "{n} could not be judged",
     Outcome.INCONCLUSIVE: "{n} undecided",
-    Outcome.NOT_RUN: "{n} not run",
+    Outcome.NOT_RUN: "{n} not reached",
 }
+_SAYS_OF_ONE = {"fail": "fails", "undecided": "is undecided", "not reached": "was not reached"}
 
 
 def _of_total(text: str, total: int) -> str:
     number, _, rest = text.partition(" ")
-    who = f"{number} of {total} cases" if total > 1 else "the case"
-    return f"{who} {rest}s" if rest == "fail" and number == "1" else f"{who} {rest}"
+    if total == 1:
+        return f"the case {_SAYS_OF_ONE.get(rest, rest)}"
+    return f"{number} of {total} cases {'fails' if rest == 'fail' and number == '1' else rest}"
 
 
 def rate(run: RunResult, marks: Marks) -> str:
@@ -57,7 +59,12 @@ def rate(run: RunResult, marks: Marks) -> str:
         return ""
     passed = run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
-    return f"{_percent(passed / total)} % passed (95 %: {100 * low:.0f}{marks.between}{100 * high:.0f})"
+    decimals = 0 if high - low >= _NARROW else 1
+    bounds = marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
+    return f"{_percent(passed / total)} % passed (95 %: {bounds})"
+
+
+_NARROW = 0.05
 
 
 def _percent(share: float) -> str:

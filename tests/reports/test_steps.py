@@ -1,0 +1,111 @@
+"""Trajectories side by side, and state differences."""
+
+from typing import Any
+
+import pytest
+
+from proctor.reports.blocks import Kind, LeftOut, Pieces, StepLine
+from proctor.reports.steps import state_of, steps_of, value_pair
+from tests.reports.build import call, differs, extra, matched, missing, moved
+
+
+def shown(pieces: Pieces) -> str:
+    return "".join(f"[{piece.text}]" if piece.changed else piece.text for piece in pieces)
+
+
+def one(step: dict[str, Any], longest: int | None = 64) -> tuple[Kind, str, str]:
+    line = steps_of([step], longest=longest).lines[0]
+    assert isinstance(line, StepLine)
+    return line.kind, shown(line.expected), shown(line.actual)
+
+
+ADDRESS = "Via Giuseppe Garibaldi 12, 10122 Torino, Italy"
+STEPS = {
+    "matched": (matched("f", x=1), (Kind.SAME, "f(x=1)", "f(x=1)")),
+    "missing": (missing("f", x="a"), (Kind.MISSING, 'f(x="a")', "")),
+    "extra": (extra("f"), (Kind.EXTRA, "", "f()")),
+    "moved": (moved("f", x=None), (Kind.MOVED, "f(x=null)", "f(x=null)")),
+    "an argument differs": (differs(call("f", x=1, y=True), call("f", x=2, y=True)), (Kind.DIFFERS, "f(x=[1], y=true)", "f(x=[2], y=true)")),
+    "an argument is missing": (differs(call("f", x=1, y=2), call("f", x=1)), (Kind.DIFFERS, "f(x=1, y=[2])", "f(x=1)")),
+    "an argument too many": (differs(call("f", x=1), call("f", x=1, z="?")), (Kind.DIFFERS, "f(x=1)", 'f(x=1, z=["?"])')),
+    "types are seen": (differs(call("f", x="1"), call("f", x=1)), (Kind.DIFFERS, 'f(x=["1"])', "f(x=[1])")),
+    "long unchanged arguments give way": (
+        differs(call("book", place=ADDRESS, covers=2, time="19:00"), call("book", place=ADDRESS, covers=4, time="19:00")),
+        (Kind.DIFFERS, 'book(…, covers=[2], time="19:00")', 'book(…, covers=[4], time="19:00")'),
+    ),
+    "null arguments": (
+        {"kind": "differs", "expected": {"name": "f", "args": None}, "actual": call("f")},
+        (Kind.DIFFERS, "f([null])", "f()"),
+    ),
+    "another tool": ({"kind": "differs", "expected": call("f", x=1), "actual": call("g", x=1)}, (Kind.DIFFERS, "[f](x=1)", "[g](x=1)")),
+    "no name": (extra(""), (Kind.EXTRA, "", "(no name)()")),
+    "a kind from the future": ({"kind": "swapped", "expected": call("f"), "actual": call("f")}, (Kind.DIFFERS, "f()", "f()")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "line"), STEPS.values(), ids=STEPS)
+def test_a_step_reads(step: dict[str, Any], line: tuple[Kind, str, str]) -> None:
+    assert one(step) == line
+
+
+def test_a_long_value_is_cut_and_keeps_its_quotes() -> None:
+    _, _, actual = one(extra("send_sms", text="x" * 200))
+    assert actual.endswith('xx…")')
+    assert len(actual) <= 64
+
+
+def test_nothing_is_cut_where_everything_is_asked_for() -> None:
+    _, _, actual = one(extra("send_sms", text="x" * 2000), longest=None)
+    assert len(actual) > 2000
+
+
+def test_of_many_equal_steps_only_the_ends_are_shown() -> None:
+    alignment = [*(matched("f", x=n) for n in range(10)), missing("g")]
+    lines = steps_of(alignment).lines
+    assert [line.count if isinstance(line, LeftOut) else line.kind for line in lines] == [
+        Kind.SAME,
+        8,
+        Kind.SAME,
+        Kind.MISSING,
+    ]
+    assert len(steps_of(alignment, longest=None).lines) == 11
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        ("a" * 500 + "X", "a" * 500 + "Y"),
+        ("a" * 500 + "X" + "b" * 500, "a" * 500 + "Y" + "b" * 500),
+        ("x", "x" * 1000),
+    ],
+)
+def test_long_values_are_cut_around_their_difference(expected: str, actual: str) -> None:
+    left, right = value_pair(expected, actual)
+    assert left != right
+    assert max(len(left), len(right)) <= 52
+
+
+def state(*entries: tuple[str, str, Any, Any]) -> list[str]:
+    found = state_of([{"key": key, "kind": kind, "expected": e, "actual": a} for key, kind, e, a in entries])
+    return [f"{line.key}: {line.expected or '∅'} → {line.actual or '∅'}" for line in found.lines]
+
+
+def test_a_state_shows_only_what_differs() -> None:
+    assert state(("a", "matched", 1, 1), ("covers", "differs", 2, 4), ("ok", "missing", True, None)) == [
+        "covers: 2 → 4",
+        "ok: true → ∅",
+    ]
+
+
+def test_inside_objects_only_what_differs_there() -> None:
+    expected = {"place": "La Trattoria", "covers": 2, "by": {"name": "Ada", "tel": 1}}
+    actual = {"by": {"tel": 1, "name": "Bob"}, "covers": 4, "place": "La Trattoria", "note": "window"}
+    assert state(("table", "differs", expected, actual)) == [
+        "table.covers: 2 → 4",
+        'table.by.name: "Ada" → "Bob"',
+        'table.note: ∅ → "window"',
+    ]
+
+
+def test_a_difference_that_python_does_not_see_is_still_shown() -> None:
+    assert state(("a", "differs", {"x": 1}, {"x": True})) == ['a: {"x": 1} → {"x": true}']

@@ -1,0 +1,162 @@
+"""The sentences and figures around the cases."""
+
+import pytest
+
+from proctor.reports import summary
+from proctor.reports.marks import ASCII, UNICODE, marks_for
+from proctor.schema.trial import Failure
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from tests.reports.build import (
+    E,
+    F,
+    I,
+    P,
+    case,
+    crashed,
+    figures,
+    good,
+    metric,
+    run,
+    sketch,
+    undecided,
+    wrong_covers,
+)
+
+N, S = Outcome.NOT_RUN, Outcome.SKIPPED
+
+
+def of(*outcomes: Outcome) -> RunResult:
+    return run(*(CaseResult("s", str(n), outcome) for n, outcome in enumerate(outcomes)))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "sentence"),
+    [
+        ([P] * 40, "passed: all 40 cases pass"),
+        ([P], "passed: the case passes"),
+        ([F], "failed: the case fails"),
+        ([E], "error: the case could not be judged"),
+        ([I], "inconclusive: the case is undecided"),
+        ([*[P] * 36, *[F] * 3, E], "failed: 3 of 40 cases fail, 1 could not be judged"),
+        ([P, F], "failed: 1 of 2 cases fails"),
+        ([P, E, I, N], "error: 1 of 4 cases could not be judged, 1 undecided, 1 not reached"),
+        ([P, N], "not run: 1 of 2 cases not reached"),
+        ([P, P, S], "passed: all 2 cases pass"),
+        ([S], "error: not one case was judged"),
+        ([], "error: not one case was judged"),
+    ],
+)
+def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> None:
+    assert summary.sentence(of(*outcomes)) == sentence
+
+
+def test_a_set_that_could_not_be_run_and_an_interruption_are_told() -> None:
+    result = of(P, P)
+    result.sets.append(SetSummary("b", "b.json", "", 0, failure=Failure(where="file", message="not JSON")))
+    result.interrupted = True
+    assert summary.sentence(result) == "error: 1 set could not be run, interrupted before the end"
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "rate"),
+    [
+        (37, 40, "92.5 % passed (95 %: 80–97)"),
+        (2, 2, "100 % passed (95 %: 34–100)"),
+        (9999, 10000, "99.9 % passed (95 %: 99.9–100.0)"),
+        (1, 10000, "0.1 % passed (95 %: 0.0–0.1)"),
+        (0, 3, "0 % passed (95 %: 0–56)"),
+        (1, 1, ""),
+        (0, 0, ""),
+    ],
+)
+def test_the_rate_comes_with_its_uncertainty(passed: int, total: int, rate: str) -> None:
+    assert summary.rate(of(*[P] * passed, *[F] * (total - passed)), UNICODE) == rate
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0.0s"), (0.84, "0.8s"), (9.94, "9.9s"), (9.96, "10s"), (59.4, "59s"), (59.6, "1m 00s"), (192, "3m 12s"), (3599.7, "1h 00m"), (7500, "2h 05m")],
+)  # fmt: skip
+def test_durations(seconds: float, text: str) -> None:
+    assert summary.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "text"),
+    [(0.4, 0.9, "0.40"), (0.996, 1.0, "0.996"), (0.99999, 1.0, "0.99999"), (0.9999999, 1.0, "0.9999999"), (1.0, 1.0, "1.00"), (0.7996, 0.8, "0.7996"), (0.8049, 0.805, "0.80"), (None, 1.0, ""), (12.5, None, "12.50")],
+)  # fmt: skip
+def test_a_score_that_misses_never_looks_like_its_threshold(
+    value: float | None, threshold: float | None, text: str
+) -> None:
+    assert summary.score_text(value, threshold) == text
+
+
+def test_scores_beside_their_thresholds() -> None:
+    assert summary.against(metric("m", [0.4], 0.9), UNICODE) == "0.40 < 0.9"
+    assert summary.against(metric("m", [1.0], 0.9), ASCII) == "1.00 >= 0.9"
+    assert summary.against(metric("m", [1.0, None], 0.9, E), UNICODE) == "error"
+    assert summary.against(metric("m", [None], 1.0, Outcome.NOT_APPLICABLE), UNICODE) == "not applicable"
+    assert summary.against(metric("m", [3.0], None, Outcome.INFORMATIONAL), UNICODE) == "3.00"
+
+
+def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
+    names = [
+        "tool_trajectory_avg_score",
+        "response_match_score",
+        "final_response_match_v2",
+        "x_v1",
+        "x_v2",
+        "_score",
+        "mine",
+    ]
+    assert list(summary.short_names(names).values()) == [
+        "tool_trajectory", "response_match", "final_response_match", "x_v1", "x_v2", "_score", "mine",
+    ]  # fmt: skip
+
+
+def test_failures_come_first_then_errors_then_the_rest_in_their_order() -> None:
+    cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, I, P, F, S])]
+    assert [case.eval_id for case in summary.by_attention(cases)] == ["3", "6", "2", "4", "1", "0", "5", "7"]
+
+
+def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
+    cases = [case("a", P, *figures(2, 1000, 0.5)), case("b", P, *figures(1, 2001, 1.5)), case("c", P)]
+    assert summary.efficiency(run(*cases)) == ["1.5 tool calls", "1,500 tokens", "1.00 s a turn"]
+    assert summary.efficiency(run(case("a", P, *figures(1, 0, 0)))) == ["1.0 tool calls a turn"]
+    assert summary.efficiency(run(case("a", P))) == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"), [([P, P], 0), ([P, F], 1), ([E, F], 1), ([P, E], 3), ([P, I], 4), ([], 3)]
+)
+def test_the_exit_code_of_several_runs_is_that_of_the_worst(outcomes: list[Outcome], code: int) -> None:
+    assert summary.exit_code([of(outcome) for outcome in outcomes]) == code
+
+
+def test_warnings_are_grouped() -> None:
+    from proctor.schema.score import MetricScore, Score
+
+    weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="an empty expectation passes")])
+    result = run(*(case(f"c{n}", P, metric("m", [weak])) for n in range(5)))
+    result.warnings.append("first")
+    assert summary.grouped_warnings(result) == [
+        "first",
+        "an empty expectation passes (c0, c1, c2 and 2 more cases)",
+    ]
+
+
+def test_signs_follow_the_encoding() -> None:
+    assert marks_for("utf-8") is UNICODE
+    assert marks_for("ascii") is ASCII
+    assert marks_for("latin-1") is ASCII
+    assert marks_for(None) is ASCII
+    assert marks_for("no-such") is ASCII
+    assert marks_for("ascii", symbols=True) is UNICODE
+    assert UNICODE.strip([P, P, F, E]) == "●●○!"
+    assert UNICODE.strip([P] * 12 + [F] * 3) == "●12 ○3"
+
+
+def test_the_sketch_is_what_it_says() -> None:
+    result = sketch()
+    assert len(result.cases) == 40
+    assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, I, P}

@@ -1,0 +1,210 @@
+"""What a person sees on a terminal, at several widths, with and without colour and signs."""
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.reports.base import ReportOptions
+from proctor.reports.terminal import TerminalReport
+from proctor.sanitize import cells
+from proctor.schema.trial import Failure
+from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from tests.reports.build import (
+    STATE,
+    TRAJECTORY,
+    F,
+    P,
+    case,
+    crashed,
+    good,
+    metric,
+    run,
+    sketch,
+    trial,
+    undecided,
+    wrong_covers,
+)
+
+Snapshot = Callable[[str, str], None]
+
+
+def draw(*runs: RunResult, width: int = 100, color: bool = False, **options: Any) -> str:
+    out = io.StringIO()
+    TerminalReport().write(runs, out, options=ReportOptions(width=width, color=color, **options))
+    return out.getvalue()
+
+
+def two_agents() -> list[RunResult]:
+    first = run(*(good(f"weather_{n:02}") for n in range(3)), wrong_covers(), crashed(), agent="main")
+    second = run(
+        *(good(f"weather_{n:02}") for n in range(3)), good("two_turn_booking"), crashed(), agent="branch"
+    )
+    return [first, second]
+
+
+def two_sets() -> RunResult:
+    result = run(
+        good("a"),
+        good("b", eval_set_id="refunds"),
+        case("c", F, metric(TRAJECTORY, [0.0]), reason="no call", eval_set_id="refunds"),
+    )
+    result.sets[1].config_source = "refunds/test_config.json"
+    result.sets[0].skipped_metrics = {"hallucinations_v1": "--no-judge"}
+    result.sets.append(
+        SetSummary(
+            "old",
+            "sets/old.json",
+            "",
+            0,
+            failure=Failure(where="file", message="old.json:3:1: expected a list"),
+        )
+    )
+    result.warnings.append("config: unknown key `treshold`")
+    return result
+
+
+# --- the whole picture ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_a_run(width: int, snapshot: Snapshot) -> None:
+    snapshot(f"run_{width}.txt", draw(sketch(), width=width))
+
+
+def test_a_run_in_ascii(snapshot: Snapshot) -> None:
+    text = draw(sketch(3), symbols=False)
+    assert text.isascii()
+    snapshot("run_ascii.txt", text)
+
+
+def test_a_run_in_full(snapshot: Snapshot) -> None:
+    snapshot("run_verbose.txt", draw(sketch(25), verbose=True))
+
+
+def test_a_run_that_passed(snapshot: Snapshot) -> None:
+    snapshot("run_passed.txt", draw(run(*(good(f"weather_{n:02}") for n in range(3)))))
+
+
+def test_several_sets_a_broken_one_and_warnings(snapshot: Snapshot) -> None:
+    snapshot("run_two_sets.txt", draw(two_sets()))
+
+
+def test_several_agents(snapshot: Snapshot) -> None:
+    snapshot("matrix.txt", draw(*two_agents()))
+
+
+def test_several_agents_only_where_they_differ(snapshot: Snapshot) -> None:
+    text = draw(*two_agents(), only_different=True)
+    assert "weather_00" not in text
+    snapshot("matrix_only_different.txt", text)
+
+
+def test_in_colour_the_words_are_the_same(snapshot: Snapshot) -> None:
+    text = draw(sketch(3), color=True)
+    snapshot("run_color.txt", text)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    plain = re.sub(r"\[-|-\]|\{\+|\+\}|`", "", draw(sketch(3)))
+    assert re.sub(r"\s+", " ", bare) == re.sub(r"\s+", " ", plain)
+
+
+# --- its parts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 83, 84, 100, 160])
+@pytest.mark.parametrize(
+    "runs", [[sketch(3)], two_agents(), [two_sets()], [run()]], ids=["one", "two", "sets", "empty"]
+)
+def test_no_line_is_wider_than_the_page(width: int, runs: list[RunResult]) -> None:
+    for symbols in (True, False):
+        assert max(map(cells, draw(*runs, width=width, symbols=symbols).splitlines())) <= width
+
+
+def test_no_line_ends_in_blanks() -> None:
+    assert [line for line in draw(sketch()).splitlines() if line != line.rstrip()] == []
+
+
+def test_without_colour_there_is_no_escape_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in draw(sketch(3), color=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = io.StringIO()
+    TerminalReport().write([sketch(3)], out, options=ReportOptions(width=100))
+    assert "\x1b" not in out.getvalue()
+    assert "[-2-]" in out.getvalue()
+
+
+def test_failures_come_before_errors_before_the_rest() -> None:
+    text = draw(sketch(3))
+    places = [
+        text.index(f" {eval_id} ")
+        for eval_id in ("two_turn_booking", "refund_policy", "cancel_flight", "weather_00")
+    ]
+    assert places == sorted(places)
+
+
+def test_passing_cases_beyond_twenty_are_counted() -> None:
+    text = draw(run(*(good(f"c{n:02}") for n in range(57))))
+    assert text.count("✓ passed  c") == 20
+    assert "✓ … 37 more passed" in text
+    assert draw(run(*(good(f"c{n:02}") for n in range(57))), verbose=True).count("✓ passed  c") == 57
+
+
+def test_skipped_and_unreached_cases_say_so() -> None:
+    text = draw(run(good("a"), case("b", Outcome.SKIPPED), case("c", Outcome.NOT_RUN)))
+    assert "– skipped  b" in text
+    assert "– not run  c" in text
+
+
+def test_evidence_of_very_many_failures_is_left_to_verbose() -> None:
+    failing = [
+        case(f"c{n}", F, metric("m", [0.0], 0.5, reason="because"), reason=f"reason {n}") for n in range(60)
+    ]
+    text = draw(run(*failing))
+    assert all(f"reason {n}" in text for n in range(60))
+    assert "… the evidence of 10 more cases: -v shows it" in text
+
+
+def test_many_trials_are_counted() -> None:
+    trials = [trial(n, P if n < 12 else F) for n in range(15)]
+    assert "●12 ○3" in draw(run(case("a", F, trials=trials, reason="r"), num_runs=15))
+
+
+def test_what_did_not_happen_is_missing_from_the_bar() -> None:
+    result = run(good("a"), good("b"))
+    result.sets[0].cases = 5
+    result.interrupted = True
+    assert " 2/5 " in draw(result)
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_a_metric_that_misses_is_beside_its_threshold_whatever_the_width(width: int) -> None:
+    text = " ".join(draw(run(wrong_covers(), num_runs=5), width=width).split())
+    assert f"{TRAJECTORY} 0.70 < 0.9" in text
+    assert "response_match_score 0.82 < 0.9" in text
+    assert f"{STATE} 0.40 < 1" in text
+
+
+def test_a_stream_that_cannot_write_a_character_gets_its_escape() -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii")
+    result = run(case("caffè", F, metric("m", [0.0], reason="perché no 🍕"), reason="perché no 🍕"))
+    TerminalReport().write([result], out, options=ReportOptions(width=100, color=False))
+    out.flush()
+    assert b"perch\\xe9 no \\U0001f355" in raw.getvalue()
+    assert b"x failed" in raw.getvalue()
+
+
+@given(
+    st.lists(
+        st.sampled_from([good("a", 2), wrong_covers(), crashed(), undecided(), case("x", F), case("y", P)]),
+        max_size=5,
+    ),
+    st.integers(1, 200),
+)
+def test_any_mixture_draws_at_any_width(cases: list[Any], width: int) -> None:
+    text = draw(run(*cases, num_runs=2), width=width)
+    assert text.count("\n") > 3

@@ -1,0 +1,68 @@
+"""Which words of two texts differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.reports.blocks import Pieces
+from proctor.reports.words import MOST_WORDS, elided, word_difference
+
+
+def shown(pieces: Pieces) -> str:
+    return "".join(f"[{piece.text}]" if piece.changed else piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "left", "right"),
+    [
+        ("same words", "same words", "same words", "same words"),
+        ("a table for 2 at 7", "a table for 4 at 7", "a table for [2] at 7", "a table for [4] at 7"),
+        ("the end", "not the end", "the end", "[not ]the end"),
+        ("one two three four", "one four", "one [two three ]four", "one four"),
+        ("I booked a red car now", "I booked an old van now", "I booked [a red car] now", "I booked [an old van] now"),
+        ("", "something", "", "[something]"),
+        ("something", "", "[something]", ""),
+        ("entirely different", "no word alike at all!", "[entirely different]", "[no word alike at all!]"),
+        ("今日は晴れです", "今日は雨です", "今日は[晴れ]です", "今日は[雨]です"),
+        ("Done", "done", "[Done]", "[done]"),
+        ("a b", "a  b", "a[ ]b", "a[  ]b"),
+    ],
+)  # fmt: skip
+def test_what_is_marked(expected: str, actual: str, left: str, right: str) -> None:
+    wanted, made = word_difference(expected, actual)
+    assert (shown(wanted), shown(made)) == (left, right)
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "the", "table", " ", ".", "\n", "é"]), max_size=30).map("".join)
+
+
+@given(WORDS, WORDS)
+def test_pieces_joined_are_the_texts_and_unchanged_words_are_the_same(expected: str, actual: str) -> None:
+    wanted, made = word_difference(expected, actual)
+    assert "".join(piece.text for piece in wanted) == expected
+    assert "".join(piece.text for piece in made) == actual
+    same = ["".join(piece.text for piece in side if not piece.changed).split() for side in (wanted, made)]
+    assert same[0] == same[1]
+    assert (expected == actual) == (not any(piece.changed for piece in [*wanted, *made]))
+
+
+def test_very_long_texts_are_compared_from_both_ends_only() -> None:
+    expected = "start " + "x y z " * MOST_WORDS + "end"
+    actual = "start " + "p q r " * MOST_WORDS + "end"
+    wanted, _ = word_difference(expected, actual)
+    assert [piece.changed for piece in wanted] == [False, True, False]
+
+
+def test_the_middle_of_long_unchanged_stretches_is_left_out() -> None:
+    long = "word " * 60
+    wanted, made = word_difference(f"{long}2 {long}", f"{long}4 {long}")
+    assert len(shown(elided(wanted))) < 120
+    assert "[2]" in shown(elided(wanted))
+    assert shown(elided(made)).startswith("… ")
+    assert shown(elided(made)).endswith(" …")
+
+
+def test_short_texts_are_shown_whole() -> None:
+    wanted, made = word_difference("Table for 2 at 7", "Table for 4 at 7")
+    assert elided(wanted) == wanted
+    assert elided(made) == made
