@@ -98,7 +98,7 @@ def _own_modules(*roots: Path) -> Iterator[None]:
     Names stay with the agent that had them first; later ones keep their modules by reference.
     """
     for root in roots:
-        _put_on_path(root)
+        _put_on_path(root, first=True)
     shared = _names_in(roots) - sys.stdlib_module_names
     aside = _take_out({name for name in shared if _is_of_another(name, roots)})
     try:
@@ -107,15 +107,24 @@ def _own_modules(*roots: Path) -> Iterator[None]:
         if aside:
             _take_out({name.partition(".")[0] for name in aside})
             sys.modules.update(aside)
+        for root in roots:
+            _put_on_path(root, first=False)
         _roots.update(roots)
 
 
-def _put_on_path(root: Path) -> None:
-    """Put `root` before the installed packages and behind the standard library, which no folder may shadow."""
-    if str(root) in sys.path or (root == Path.cwd() and "" in sys.path):
+def _put_on_path(root: Path, *, first: bool) -> None:
+    """Put `root` behind the standard library, which no folder may shadow, and before the installed packages.
+
+    There, before the folders of other agents (`first`) or behind them.
+    """
+    if root == Path.cwd() and "" in sys.path:
         return
-    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
-    sys.path.insert(next(installed, len(sys.path)), str(root))
+    path = [entry for entry in sys.path if entry != str(root)]
+    ends = [i for i, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages"))]
+    if first:
+        ends += [i for i, entry in enumerate(path) if Path(entry) in _roots]
+    path.insert(min(ends, default=len(path)), str(root))
+    sys.path[:] = path
 
 
 def _names_in(roots: tuple[Path, ...]) -> set[str]:
@@ -147,5 +156,5 @@ def _origin(module: ModuleType) -> Path | None:
     try:
         file = next(iter(module.__path__)) if hasattr(module, "__path__") else module.__file__
         return Path(file).resolve().parent if file else None
-    except (AttributeError, StopIteration, TypeError):
+    except (AttributeError, KeyError, StopIteration, TypeError):  # built in, or a namespace that is gone
         return None

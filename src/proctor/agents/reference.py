@@ -77,6 +77,8 @@ def read_reference(text: str) -> Reference:
         raise AgentLoadError(f"No agent given. An agent is {SPELLINGS}.")
     if (plugin := _plugin(text)) is not None:
         return plugin
+    if "://" in text:
+        raise _unreadable(text)
     target, attribute = _split(text)
     if is_path(target):
         return Reference(text, path=Path(target).expanduser(), attribute=attribute)

@@ -1,0 +1,67 @@
+"""What the tests of agents share: a project folder of one's own, and talking to an agent."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.agents import importing
+from proctor.agents.base import Agent, Session
+from proctor.schema.content import Content, text_of, user_text
+from proctor.schema.derive import invocation_of
+from proctor.schema.event import Event
+from proctor.schema.invocation import Invocation
+from proctor.schema.trial import Turn
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty working folder; what is imported from it is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(importing, "_roots", set())
+    monkeypatch.setattr(importing, "_packages", {})
+    before = set(sys.modules)
+    yield tmp_path
+    new = set(sys.modules) - before
+    for name in [name for name in new if _lies_in(sys.modules[name], tmp_path)]:
+        del sys.modules[name]
+
+
+def _lies_in(module: Any, folder: Path) -> bool:
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", None) or []), "")
+    return bool(file) and Path(file).is_relative_to(folder)
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write files by their relative paths."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def new_session(**state: Any) -> Session:
+    return Session("session-1", "app", "user", dict(state))
+
+
+async def ask(agent: Agent, message: str | Content = "hi", session: Session | None = None) -> list[Event]:
+    """The events of one turn."""
+    content = user_text(message) if isinstance(message, str) else message
+    return [event async for event in agent.answer(content, session or new_session())]
+
+
+def ask_sync(agent: Agent, message: str | Content = "hi", session: Session | None = None) -> list[Event]:
+    return asyncio.run(ask(agent, message, session))
+
+
+def said(agent: Agent, message: str | Content = "hi", session: Session | None = None) -> str:
+    """What an agent says last in one turn."""
+    return text_of(read(ask_sync(agent, message, session)).final_response)
+
+
+def read(events: list[Event]) -> Invocation:
+    return invocation_of(Turn(user_content=user_text("hi"), events=events), invocation_id="i")
