@@ -163,7 +163,7 @@ def open_eval_set(
             opened = _streamed(source)
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
-            raise _too_large(source, broken.offset) from None
+            raise _too_large(source, broken) from None
         data = source.read(0, source.size)
         opened = _from_document(read_json(data, label), _digest_of(data))
     return _checked(opened, allow_duplicate_ids, allow_empty)
@@ -226,15 +226,15 @@ def _hash_file(source: FileBytes) -> str:
     return digest.hexdigest()
 
 
-def _too_large(source: FileBytes, offset: int) -> EvalFileError:
-    """The error for a file that is too large to be read whole and is broken, or no eval set, from `offset` on."""
-    first = LineCounter(source).place(offset)
-    text = source.read(offset, offset + CHUNK).decode("utf-8", "ignore")
-    found = scan(SourceText(source.name, text, first))
-    end = SourceText(source.name, text, first).place(len(text))
-    errors = [p for p in found.problems if p.severity == "error" and (p.line, p.column) < end]
-    if errors and not errors[0].message.startswith("text after"):
-        return file_error(errors[:1])
+def _too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
+    """The error for a file that is too large to be read whole, and is broken or no eval set."""
+    first = LineCounter(source).place(broken.offset)
+    if broken.in_value:
+        text = SourceText(source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first)
+        end = text.place(len(text.text))
+        inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
+        if inside and not inside[0].message.startswith("text after"):
+            return file_error(inside[:1])
     message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
     return file_error([Problem("error", source.name, *first, "", message, "no comments, no trailing commas")])
 
@@ -257,7 +257,7 @@ def _from_document(document: Document, digest: Callable[[], str]) -> _Opened:
 
 def _held(document: Document, found: Kind, digest: Callable[[], str]) -> _Opened:
     fields, cases, base = _parts(document.value, found)
-    header, errors, warnings = _header(fields, document.name)
+    header, errors, warnings = _header(fields, document.name, needs_id=found is Kind.EVAL_SET)
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []
     bases: list[Path_] = [(*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))]
@@ -307,12 +307,14 @@ def set_id_of(name: str) -> str:
     return stem
 
 
-def _header(fields: dict[str, Any], name: str) -> tuple[EvalSet, list[Finding], list[Finding]]:
+def _header(
+    fields: dict[str, Any], name: str, *, needs_id: bool = True
+) -> tuple[EvalSet, list[Finding], list[Finding]]:
     """The set without its cases, what is wrong with it, and what is doubtful."""
     warnings: list[Finding] = []
     if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
         fallback = set_id_of(name)
-        if fields:
+        if needs_id:
             warnings.append(Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file"))
         fields = {"eval_set_id": fallback, **fields}
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.base import shown
 from proctor.files.explain import kind_of, near_key
@@ -43,7 +43,7 @@ def kind(value: Any) -> Kind:
         return _kind_of_list(value)
     if not isinstance(value, dict):
         return Kind.UNKNOWN
-    keys = {to_snake(key) for key in value if isinstance(key, str)}
+    keys = _names(value)
     for marks, found in _MARKS:
         if keys & marks:
             return found
@@ -63,11 +63,16 @@ _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
 )
 
 
+def _names(value: dict[str, Any]) -> set[str]:
+    """The keys of an object as the format's names, whichever of the two spellings they have."""
+    return {to_snake(key) if to_camel(to_snake(key)) == key else key for key in value}
+
+
 def _kind_of_list(items: list[Any]) -> Kind:
     first = next((item for item in items if isinstance(item, dict)), None)
     if first is None:
         return Kind.UNKNOWN
-    keys = {to_snake(key) for key in first if isinstance(key, str)}
+    keys = _names(first)
     if "data" in keys and keys & {"name", "initial_session"}:
         return Kind.OLD_CASES
     if "query" in keys or "expected_tool_use" in keys:
@@ -85,13 +90,12 @@ def describe(value: Any) -> tuple[str, str]:
         return f"a document that is {kind_of(value)}", "an eval set is an object with `eval_set_id` and `eval_cases`"
     if not value:
         return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
-    if slip := _slip(value):
-        return f"an object with {_listed(value)}", f"is `{slip[0]}` meant to be `{slip[1]}`?"
+    if hint := _known_strangers(value) or _slip(value):
+        return f"an object with {_listed(value)}", hint
     for key in value:
         if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
             return f"an object with {_listed(value)}", _other_layout(key, value[key])
-    hint = _known_strangers(value) or "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`"
-    return f"an object with {_listed(value)}", hint
+    return f"an object with {_listed(value)}", "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`"
 
 
 def _describe_list(items: list[Any]) -> tuple[str, str]:
@@ -105,12 +109,12 @@ def _describe_list(items: list[Any]) -> tuple[str, str]:
     )
 
 
-def _slip(value: dict[str, Any]) -> tuple[str, str] | None:
+def _slip(value: dict[str, Any]) -> str:
     for key in value:
         near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
-        if near and to_snake(key) != near:
-            return key, near
-    return None
+        if near:
+            return f"is `{key}` meant to be `{near}`?"
+    return ""
 
 
 def _other_layout(key: str, items: list[Any]) -> str:
@@ -126,7 +130,7 @@ def _known_strangers(value: dict[str, Any]) -> str:
         return "this is a report of trpc-agent, not a set"
     if isinstance(value.get("metrics"), list):
         return "this lists `metrics`; a config has `criteria`, an object of metric name and threshold"
-    if {"starting_prompt", "conversation_plan"} <= {to_snake(key) for key in value}:
+    if {"starting_prompt", "conversation_plan"} <= _names(value):
         return 'this is one scenario; a file of scenarios is `{"scenarios": [ … ]}`'
     if {"events", "id"} <= value.keys():
         return "this is a session; a set is made from sessions, it is not one"

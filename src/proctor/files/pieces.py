@@ -81,11 +81,15 @@ class FileBytes:
 
 
 class BrokenTextError(Exception):
-    """The bytes from `offset` on are not plain JSON, or not an object with a list of cases: read them another way."""
+    """The bytes from `offset` on are not plain JSON, or not an object with a list of cases: read them another way.
 
-    def __init__(self, offset: int) -> None:
+    `in_value`: a value starts at `offset`, and the fault is somewhere inside it.
+    """
+
+    def __init__(self, offset: int, *, in_value: bool = False) -> None:
         super().__init__(offset)
         self.offset = offset
+        self.in_value = in_value
 
 
 @dataclass(slots=True)
@@ -180,7 +184,7 @@ class Walk:
         try:
             return self._unsuspected(at, piece), from_json(piece, allow_inf_nan=False)
         except ValueError:
-            raise BrokenTextError(at) from None
+            raise BrokenTextError(at, in_value=True) from None
 
     def _guess(self, at: int) -> bytes:
         """The bytes up to where the separator comes next; empty when there is nothing to go by."""
@@ -219,24 +223,24 @@ class Walk:
             if end:
                 return chunk[:end]
             if whole or size >= LARGEST_ELEMENT:
-                raise BrokenTextError(at)
+                raise BrokenTextError(at, in_value=True)
             size *= 8
 
     def _unsuspected(self, at: int, piece: bytes) -> bytes:
         if not self._chunk_at <= at <= at + len(piece) <= self._chunk_at + len(self._chunk):
             self._load(at, max(CHUNK, len(piece)))
         if self._suspect and holds_refused(piece):
-            raise BrokenTextError(at)
+            raise BrokenTextError(at, in_value=True)
         return piece
 
     def _small(self, at: int) -> tuple[Any, int]:
         piece = self._exact(at)
         if holds_refused(piece):
-            raise BrokenTextError(at)
+            raise BrokenTextError(at, in_value=True)
         try:
             return from_json(piece, allow_inf_nan=False), at + len(piece)
         except ValueError:
-            raise BrokenTextError(at) from None
+            raise BrokenTextError(at, in_value=True) from None
 
     # --- bytes ---
 

@@ -1,0 +1,192 @@
+"""What names on a command line mean, where configs are found, and which ids may become paths."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.errors import SetupError, SetupProblems
+from proctor.files.find import (
+    find_config,
+    find_sets,
+    path_segment_fault,
+    require_new_set_id,
+    require_path_segment,
+    set_path,
+    sets_in,
+    split_selectors,
+)
+
+
+def golden(shared: Path, name: str) -> list[dict[str, Any]]:
+    vectors: list[dict[str, Any]] = json.loads((shared / "golden" / name).read_text(encoding="utf-8"))["vectors"]
+    assert vectors
+    return vectors
+
+
+def test_selectors_split_as_recorded(shared: Path) -> None:
+    for vector in golden(shared, "eval_selectors.json"):
+        assert split_selectors(vector["input"]) == vector["result"]["ok"]
+
+
+def test_identifiers_are_taken_as_recorded(shared: Path) -> None:
+    for vector in golden(shared, "identifiers.json"):
+        name = vector["id"]
+        assert (path_segment_fault(name) == "") == ("ok" in vector["path_segment"]), name
+        if "ok" in vector["create_eval_set"]:
+            assert require_new_set_id(name) == name
+        else:
+            with pytest.raises(SetupError):
+                require_new_set_id(name)
+
+
+BAD_IDS = ["", ".", "..", "../x", "..\\x", "a/b", "/abs", "C:x", "c:\\x", "a\0b", "x/../../y"]
+NO_NEW_IDS = [
+    *BAD_IDS, "a-b", "a b", "x\n", "\x1b[31m", "%2e%2e%2f", "%252e", "ü", "ａ", "x.", "x ", "\u202ex", "a／b", "CON", "com1", "nul", "x" * 300,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_IDS)
+def test_an_id_that_would_lead_elsewhere_never_becomes_a_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SetupError, match="cannot be part of a path"):
+        require_path_segment(name, "the app name")
+    with pytest.raises(SetupError, match="cannot be part of a path"):
+        set_path(tmp_path, name)
+
+
+@pytest.mark.parametrize("name", NO_NEW_IDS)
+def test_ids_of_new_sets_are_plain_words(name: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        require_new_set_id(name)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["%2e%2e%2f", "a／b", "\u202ex", "CON", "a b", "x" * 100, "é", "é"])
+def test_odd_ids_stay_inside_the_folder(tmp_path: Path, name: str) -> None:
+    path = set_path(tmp_path, name)
+    assert path.parent == tmp_path
+    assert path.name == f"{name}.evalset.json"
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    inside = tmp_path / "app"
+    inside.mkdir()
+    (tmp_path / "secret.json").write_text("{}")
+    (inside / "x.evalset.json").symlink_to(tmp_path / "secret.json")
+    (inside / "y.evalset.json").write_text("{}")
+    (inside / "z.evalset.json").symlink_to(inside / "y.evalset.json")
+    with pytest.raises(SetupError, match="leads out"):
+        set_path(inside, "x")
+    assert set_path(inside, "z").name == "z.evalset.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project; the working folder."""
+    for name in (
+        "b.evalset.json", "a.evalset.json", "one.test.json", "deep/c.test.json", "deep/d.evalset.yaml", "deep/er/e.test.yml",
+        ".adk/eval_history/r.evalset_result.json", ".hidden/h.evalset.json", "test_config.json", "other.json", "odd:name.json",
+        "agent/known.evalset.json", "agent/words.evalset.yaml",
+    ):  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found(*selectors: str, agent: str = "") -> list[tuple[str, list[str]]]:
+    sets = find_sets(list(selectors), agent_folder=Path(agent) if agent else None)
+    return [(one.label, one.case_ids) for one in sets]
+
+
+@pytest.mark.usefixtures("folder")
+class TestFindSets:
+    def test_a_file_and_cases_of_it(self) -> None:
+        assert found("other.json", "a.evalset.json:x,y", "./a.evalset.json:y,z") == [("other.json", []), ("a.evalset.json", ["x", "y", "z"])]
+
+    def test_a_name_with_a_colon_that_is_there_is_a_file(self) -> None:
+        assert found("odd:name.json") == [("odd:name.json", [])]
+
+    def test_a_folder_is_all_sets_in_it_sorted_without_hidden_ones_and_results(self) -> None:
+        names = [label for label, _ in found(".")]
+        assert names == [
+            "a.evalset.json", "b.evalset.json", "one.test.json", "agent/known.evalset.json", "agent/words.evalset.yaml",
+            "deep/c.test.json", "deep/d.evalset.yaml", "deep/er/e.test.yml",
+        ]  # fmt: skip
+
+    def test_a_file_and_its_folder_come_once(self) -> None:
+        assert [label for label, _ in found("deep/d.evalset.yaml", "deep")] == ["deep/d.evalset.yaml", "deep/c.test.json", "deep/er/e.test.yml"]
+
+    @pytest.mark.parametrize("name", ["known", "words"])
+    def test_the_id_of_a_set_in_the_agents_folder(self, name: str) -> None:
+        ((label, cases),) = found(f"{name}:c1", agent="agent")
+        assert label.startswith(f"agent/{name}.evalset.")
+        assert cases == ["c1"]
+
+    @pytest.mark.parametrize(
+        ("selector", "says"),
+        [
+            ("a.evalset.jso", r"a\.evalset\.jso: no such file or folder \(did you mean a\.evalset\.json"),
+            ("nowhere/x.json", "there is no folder nowhere"),
+            ("", "names no eval set"),
+            (":", "names no eval set"),
+            (".hidden/..:x", "is a folder; cases are picked from one file"),
+            (".adk", r"no eval sets in the folder \.adk"),
+            ("a.evalset.json:x:y", "two colons"),
+            ("a\0b", "no such file"),
+        ],
+    )
+    def test_a_name_that_means_nothing_is_refused(self, selector: str, says: str) -> None:
+        with pytest.raises(SetupProblems, match=says):
+            found(selector)
+
+    def test_an_unknown_id_names_the_known_ones(self) -> None:
+        with pytest.raises(SetupProblems, match=r"knwn: no such file, and no eval set of this id in agent \(did you mean known\?\)"):
+            found("knwn", agent="agent")
+        with pytest.raises(SetupProblems, match="sets there: known, words"):
+            found("qqqq", agent="agent")
+
+    def test_ids_do_not_lead_out_of_the_agents_folder(self) -> None:
+        with pytest.raises(SetupProblems):
+            found("../a", agent="agent")
+
+    def test_all_wrong_names_are_said_at_once(self) -> None:
+        with pytest.raises(SetupProblems) as caught:
+            found("x.json", "a.evalset.json", "y.json")
+        assert len(caught.value.problems) == 2
+
+    def test_a_loop_of_links_ends(self, folder: Path) -> None:
+        (folder / "deep" / "loop").symlink_to(folder)
+        assert len(list(sets_in(folder / "deep"))) == 3
+
+
+class TestFindConfig:
+    @pytest.fixture
+    def project(self, tmp_path: Path) -> Path:
+        (tmp_path / "above.txt").write_text("")
+        root = tmp_path / "project"
+        (root / "evals" / "deep").mkdir(parents=True)
+        (root / "proctor.toml").write_text("")
+        return root
+
+    def test_beside_the_set(self, project: Path) -> None:
+        for place in (project, project / "evals" / "deep"):
+            (place / "test_config.json").write_text("{}")
+        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals/deep/test_config.json"
+
+    def test_else_in_the_nearest_folder_above(self, project: Path) -> None:
+        (project / "test_config.json").write_text("{}")
+        assert find_config(project / "evals/deep/x.evalset.json") == project / "test_config.json"
+        (project / "evals" / "test_config.json").write_text("{}")
+        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals" / "test_config.json"
+
+    def test_not_above_the_project(self, project: Path) -> None:
+        (project.parent / "test_config.json").write_text("{}")
+        assert find_config(project / "evals/deep/x.evalset.json") is None
+
+    def test_relative_names_stay_relative(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (project / "test_config.json").write_text("{}")
+        monkeypatch.chdir(project)
+        assert find_config(Path("evals/deep/x.evalset.json")) == Path("test_config.json")
