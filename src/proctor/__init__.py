@@ -37,10 +37,12 @@ _WHERE = {
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604 - the list is the table above
+__all__ = ["__version__", "types", *sorted(_MODULE_OF)]  # noqa: PLE0604 - the list is the table above
 
 
 def __getattr__(name: str) -> Any:
+    if name == "types":  # stands in for `google.genai.types`
+        return import_module("proctor.types")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULE_OF[name]), name)

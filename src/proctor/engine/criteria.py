@@ -31,18 +31,21 @@ class BoundMetric:
     name: str = field(init=False)
     gates: bool = field(init=False)
     """Whether it can decide at all."""
+    _kinds: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Keep at hand what is asked for every trial."""
         self.facts = self.metric.facts
         self.name, self.gates = self.facts.name, self.facts.gates
+        needs = {"expected": RECORDED, "scenario": SCENARIO}
+        limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
+            None
+        }
+        self._kinds = frozenset(kind for kind in (RECORDED, SCENARIO) if limits <= {kind})
 
     def covers(self, *, scenario: bool) -> bool:
         """Tell whether the metric scores cases of this kind at all."""
-        kind = SCENARIO if scenario else RECORDED
-        if self.applies_to not in (None, kind):
-            return False
-        return "expected" not in self.facts.needs if scenario else "scenario" not in self.facts.needs
+        return (SCENARIO if scenario else RECORDED) in self._kinds
 
 
 @dataclass(slots=True)

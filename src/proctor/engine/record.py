@@ -18,7 +18,8 @@ MAX_EVENTS = 10_000
 """Events that one turn may emit; an agent that never ends must not fill the memory."""
 
 _MAX_DEPTH = 100
-_PLAIN = (str, int, bool, type(None))
+_PLAIN = frozenset({str, int, bool, type(None)})
+_put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
 async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session) -> None:
@@ -45,11 +46,11 @@ def _detach(event: Event) -> None:
     if content is not None and content.parts:
         for part in content.parts:
             if (call := part.function_call) is not None and call.args:
-                call.args = copy_json(call.args)
+                _put(call, "args", copy_json(call.args))
             if (answer := part.function_response) is not None and answer.response:
-                answer.response = copy_json(answer.response)
+                _put(answer, "response", copy_json(answer.response))
     if event.state_delta:
-        event.state_delta = copy_json(event.state_delta)
+        _put(event, "state_delta", copy_json(event.state_delta))
 
 
 def copy_json(value: Any, _depth: int = 0) -> Any:
@@ -58,7 +59,7 @@ def copy_json(value: Any, _depth: int = 0) -> Any:
     Raises:
         AgentError: something inside is not JSON, or it is nested deeper than 100 levels (or in a circle).
     """
-    if isinstance(value, _PLAIN):
+    if type(value) in _PLAIN or isinstance(value, str | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

@@ -45,7 +45,7 @@ async def _score(bound: BoundMetric, view: CaseView) -> MetricScore:
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
     try:
         scored = bound.metric.score(view)
-        if inspect.isawaitable(scored):
+        if type(scored) is not MetricScore and inspect.isawaitable(scored):
             scored = await scored
     except GeneratorExit:
         raise

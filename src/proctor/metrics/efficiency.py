@@ -27,6 +27,17 @@ REPORTED = {
     "reasoning_tokens": "thoughts_token_count",
 }
 
+TOKEN_FIGURES = (
+    "total_tokens",
+    "input_tokens",
+    "prompt_tokens",
+    "cached_tokens",
+    "tool_use_tokens",
+    "output_tokens",
+    "candidates_tokens",
+    "reasoning_tokens",
+)
+
 
 def _facts(name: str, description: str) -> MetricFacts:
     return MetricFacts(
@@ -82,6 +93,8 @@ class TokenUsage(_Informational):
             for usage in usages
         ]
         # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
+        if not any(usage["total_tokens"] is not None for usage in usages):
+            return _overall(scores, None, token_usage_details=dict.fromkeys(TOKEN_FIGURES) if usages else {})
         overall = _combine(usages, lambda values: sum(values) / len(usages))
         return _overall(scores, overall.get("total_tokens"), token_usage_details=overall)
 
@@ -115,6 +128,8 @@ def _model_calls(invocation: Invocation) -> Score:
 
 def _tokens(invocation: Invocation) -> Figures:
     usages = invocation.usage_metadata
+    if not usages:
+        return dict.fromkeys(TOKEN_FIGURES)
     sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
     taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
     given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])

@@ -72,4 +72,6 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
 
 def mean(values: Sequence[float]) -> float:
     """Return the arithmetic mean, kept within the values: three times 0.7 is 0.7, not 0.6999…"""
+    if len(values) == 1:
+        return values[0]
     return min(max(sum(values) / len(values), min(values)), max(values))
