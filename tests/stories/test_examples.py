@@ -87,14 +87,30 @@ def test_google_adk_reads_every_set_too(path: Path) -> None:
 
 TRAJECTORY, TEXT, STATE = "tool_trajectory_avg_score", "response_match_score", "final_session_state"
 
-# What is wrong with each case: its outcome, the metrics that fail, and what the reasons must name.
+# What is wrong with each case: its outcome, the metrics that fail, and what the reasons must say.
 FLAWS: dict[str, tuple[Outcome, set[str], list[str]]] = {
-    "two_turn_booking": (Outcome.FAILED, {TRAJECTORY, STATE}, ["covers", "4", "2", "send_sms", "table"]),
-    "table_in_one_go": (Outcome.FAILED, {TRAJECTORY}, ["send_sms"]),
-    "fully_booked": (Outcome.FAILED, {TRAJECTORY, TEXT}, ["book_table", "send_sms"]),
-    "cancel_the_table": (Outcome.FAILED, {STATE}, ["table", "Blue Lotus"]),
-    "opening_hours": (Outcome.FAILED, {TRAJECTORY, TEXT}, ["find_restaurant"]),
-    "flight_in_one_go": (Outcome.FAILED, {TRAJECTORY}, ["find_flight", "book_flight"]),
+    "two_turn_booking": (
+        Outcome.FAILED,
+        {TRAJECTORY, STATE},
+        ["turn 2: `book_table` argument `covers` is 4, expected 2", "send_sms"],
+    ),
+    "table_in_one_go": (
+        Outcome.FAILED,
+        {TRAJECTORY},
+        ['`send_sms(text="See you at Chez Nous!")` was called but not expected'],
+    ),
+    "fully_booked": (
+        Outcome.FAILED,
+        {TRAJECTORY, TEXT},
+        ['`book_table(restaurant="La Trattoria", covers=3, time="20:00")` was called but not expected'],
+    ),
+    "cancel_the_table": (Outcome.FAILED, {STATE}, ["state `table` is", "expected null"]),
+    "opening_hours": (
+        Outcome.FAILED,
+        {TRAJECTORY, TEXT},
+        ['`find_restaurant(name="Blue Lotus")` was not called'],
+    ),
+    "flight_in_one_go": (Outcome.FAILED, {TRAJECTORY}, ["called in another order: book_flight, find_flight"]),
     "two_turn_flight": (Outcome.ERROR, set(), ["ValueError", "June 15th", "turn 2"]),
     "no_such_restaurant": (Outcome.PASSED, set(), []),
 }
@@ -123,7 +139,7 @@ def test_each_flaw_is_found_by_what_measures_it(flawed: RunResult, eval_id: str)
 def test_each_flaw_is_named(flawed: RunResult, eval_id: str) -> None:
     text = why(flawed.case(eval_id))
 
-    assert [word for word in FLAWS[eval_id][2] if word not in text] == []
+    assert [words for words in FLAWS[eval_id][2] if words not in text] == []
 
 
 # What the alignment of expected and actual calls shows, step by step, in the turn that went wrong.
