@@ -19,7 +19,8 @@ class Block:
     * `file=NAME`          the block is what the reader saves under this name
     * `exit=N`             the last command of a console block leaves with this code (else 0)
     * `output`             what the block before it prints
-    * `evalset`, `config`, `scenarios`, `session_input`   a json or yaml file of this kind, which must load
+    * `evalset`, `config`, `scenarios`, `session_input`   a json or yaml file of this kind, which `proctor check` reads
+    * `warns`              and warns about
     """
 
     page: str

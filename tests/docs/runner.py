@@ -20,7 +20,13 @@ import yaml
 from tests.docs.console import agrees, steps
 from tests.docs.pages import ROOT, Block
 
-KINDS = ("evalset", "config", "scenarios", "session_input")
+KINDS = {
+    "evalset": "eval set",
+    "config": "eval config",
+    "scenarios": "conversation scenarios",
+    "session_input": "session input",
+}
+"""The word in an info string, and what `proctor check` calls such a file."""
 SHELLS = ("sh", "bash", "shell")
 PROSE = ("text", "markdown", "mermaid", "diff", "html", "ini", "makefile")
 
@@ -100,14 +106,23 @@ class Reader:
                 )
 
     def _data(self, block: Block) -> None:
-        kind = next((word for word in block.words if word in KINDS), None)
-        if kind is None:
+        word = next((word for word in block.words if word in KINDS), None)
+        if word is None:
             self._parse(block)
             return
-        path = self.folder / (block.option("file") or f"page-{block.line}.{_ENDINGS[kind]}.{block.language}")
+        path = self.folder / (block.option("file") or f"page-{block.line}.{word}.{block.language}")
         path.write_text(block.text, encoding="utf-8")
-        done = _shell(f"proctor check '{path.name}' --json", path.parent)
-        _require(block, done.returncode == 0, f"is no readable {kind}:\n{done.stdout}")
+        done = _shell(f"proctor check '{path}' --json", self.folder)
+        _require(block, done.stdout.startswith("{"), done.stdout)
+        (found,) = json.loads(done.stdout)["files"]
+        told = json.dumps(found["problems"], indent=2)
+        _require(block, found["readable"], f"is not readable: {told}")
+        _require(block, found["kind"] == KINDS[word], f"is read as {found['kind']}, not as {KINDS[word]}")
+        _require(
+            block,
+            not found["problems"] or "warns" in block.words,
+            f"a page shows files as they should be: {told}",
+        )
 
     def _parse(self, block: Block) -> None:
         try:
@@ -115,13 +130,6 @@ class Reader:
         except (ValueError, yaml.YAMLError) as error:
             raise PageError(f"{block}: is no {block.language}: {error}") from error
 
-
-_ENDINGS = {
-    "evalset": "evalset",
-    "config": "test_config",
-    "scenarios": "scenarios",
-    "session_input": "session_input",
-}
 
 PARSERS: dict[str, Callable[[str], object]] = {
     "json": json.loads,

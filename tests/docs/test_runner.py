@@ -26,6 +26,12 @@ GOOD = {
     "a file that the next command reads": "```json file=a.json\n[1]\n```\n```console\n$ cat a.json\n[1]\n```\n",
     "a file that python imports": "```python file=mine_page.py\nx = 5\n```\n```python\nimport mine_page\n```\n",
     "data": '```json\n{"a": 1}\n```\n```yaml\na: 1\n```\n```toml\na = 1\n```\n',
+    "a config": '```json config\n{"criteria": {"response_match_score": 0.8}}\n```\n',
+    "an eval set": '```json evalset\n{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": ['
+    '{"user_content": {"role": "user", "parts": [{"text": "Hi"}]}}]}]}\n```\n',
+    "a case for people": "```yaml evalset\ncases:\n  - ask: Hello\n    expect: Hello to you\n```\n",
+    "a config with a key that nothing reads": '```json config warns\n{"criteria": {"response_match_score": 0.8}, "x": 1}'
+    "\n```\n",
     "plain text": "```text\nanything\n```\n",
     "not run, with the reason": "```console no-run: needs a key\n$ nothing-like-this\n```\n",
     "a fence that holds a fence": "````text\n```python\nraise SystemExit\n```\n````\n",
@@ -47,7 +53,9 @@ BAD = {
     "a shell script": "```sh\nls\n```\n",
     "a block that never ends": "```python\nx = 1\n",
     "an eval set that is none": '```json evalset\n{"eval_cases": 5}\n```\n',
-    "a config that is none": '```json config\n{"criterias": {}}\n```\n',
+    "a config that is none": '```json config\n{"criteria": {"response_match_score": "high"}}\n```\n',
+    "a config with a misspelled key": '```json config\n{"criterias": {"response_match_score": 0.8}}\n```\n',
+    "a config shown as an eval set": '```json evalset\n{"criteria": {"response_match_score": 0.8}}\n```\n',
 }
 
 
