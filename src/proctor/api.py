@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -73,7 +74,7 @@ async def evaluate(
 
     Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case, 1),
     `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
-    `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id),
+    `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
     `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `keep_going` (a set that cannot be
     read is an error of its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent),
     `setup` / `teardown` (around each trial), `judge`, `store`, `keep_evidence` (`"failures"` keeps memory flat),
@@ -200,11 +201,13 @@ class _Loading:
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
         """Open every set that is named, each with its config."""
-        only = self._options.get("only") or {}
-        wanted = [planned for entry in _listed(eval_sets) for planned in self._entry(entry)]
+        wanted = _merged(planned for entry in _listed(eval_sets) for planned in self._entry(entry))
+        only = self._options.get("only")
+        if only is None:
+            return wanted
         for planned in wanted:
             planned.only = [*planned.only, *only.get(planned.source.eval_set_id, ())]
-        return wanted
+        return [planned for planned in wanted if planned.source.eval_set_id in only]
 
     def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
         if isinstance(entry, str | Path):
@@ -268,7 +271,11 @@ class _Loading:
         if key not in self._configs:
             try:
                 self._configs[key], doubts = load_config(path)
-                self.warnings += [str(doubt) for doubt in doubts]
+                slips = [doubt for doubt in doubts if "did you mean" in doubt.hint and "." not in doubt.field]
+                self._problems += [
+                    SetupError(str(slip).replace(": warning: ", ": error: ", 1)) for slip in slips
+                ]
+                self.warnings += [str(doubt) for doubt in doubts if doubt not in slips]
             except SetupError as problem:
                 self._configs[key] = None
                 self._problems.append(problem)
@@ -286,6 +293,17 @@ def _config_beside(set_path: Path | None) -> Path | None:
     from proctor.files.find import find_config
 
     return find_config(set_path) if set_path is not None else None
+
+
+def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
+    """A file that is named twice comes once, with the cases of both; all cases and a list is the list, as in ADK."""
+    merged: dict[object, PlannedSet] = {}
+    for planned in wanted:
+        label = planned.source.label
+        first = merged.setdefault(os.path.realpath(label) if label else id(planned), planned)
+        if first is not planned:
+            first.only = list(dict.fromkeys([*first.only, *planned.only]))
+    return list(merged.values())
 
 
 def _listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:

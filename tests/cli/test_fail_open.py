@@ -177,7 +177,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
         ["error:", "tool_trajectory_avg_scor", "Did you mean 'tool_trajectory_avg_score'?"],
     ),
     (missing_config, 2, ["error:", "strict.json"]),
-    (misspelled_config, 2, ["error:", "test_config.json:1:", "`criterias`", "`criteria`"]),
+    (misspelled_config, 2, ["error:", "test_config.json:1:", "criterias", "did you mean `criteria`?"]),
     (wrong_final_state, 1, ["final_session_state", '"hello"', '"goodbye"']),
     (empty_set, 2, ["error:", "none.evalset.json", "no cases"]),
     (empty_folder, 2, ["error:", "no eval sets", "empty"]),

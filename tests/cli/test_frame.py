@@ -12,7 +12,7 @@ from proctor.cli import lazy
 from proctor.cli.failures import Stopped
 from proctor.cli.lazy import COMMANDS, LATER
 from proctor.cli.main import cli
-from proctor.errors import AgentLoadError, MetricError, SetupError, SetupProblems
+from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
 from proctor.registry import load_object
 
 
@@ -127,6 +127,11 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Break:
 FAILURES = {
     "a set-up error": (SetupError("no agent"), 2, "error: no agent\n"),
     "several lines are one block": (SetupError("a.json:\n1:2: x"), 2, "error: a.json:\n       1:2: x\n"),
+    "problems of a file": (
+        EvalFileError("a.json:1:2: error: x: y (z)\na.json:3:4: error: v\n… and 3 more problems"),
+        2,
+        "error: a.json:1:2: x: y (z)\nerror: a.json:3:4: v\n       … and 3 more problems\n",
+    ),
     "several problems": (
         SetupProblems([SetupError("one"), SetupProblems([SetupError("two"), SetupError("one")])]),
         2,

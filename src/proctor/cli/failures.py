@@ -6,6 +6,7 @@ Exit codes: 0 passed, 1 failed, 2 usage or set-up error (nothing was run), 3 err
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -20,6 +21,8 @@ SETUP_ERROR = 2
 ERROR = 3
 INTERRUPTED = 130
 _MARGIN = "       "
+_PLACE = re.compile(r"^(\S.*?:\d+:\d+): error: ")
+_STARTS_WITH_PLACE = re.compile(r"^\S.*?:\d+:\d+: ")
 
 
 class Stopped(Exception):  # noqa: N818  (not an error: somebody asked for it)
@@ -92,9 +95,13 @@ def _broken(error: BaseException) -> int:
 
 
 def _block(text: str) -> str:
-    """Return `error: text`, further lines indented under it."""
-    first, *rest = text.strip().splitlines() or ["unknown"]
-    return "\n".join([f"error: {first}", *(f"{_MARGIN}{line}" for line in rest)])
+    """Return `error: text`; further lines are indented under it, unless they are problems with a place of their own."""
+    first, *rest = [_PLACE.sub(r"\1: ", line) for line in text.strip().splitlines()] or ["unknown"]
+    return "\n".join([f"error: {first}", *(f"{_head(line)}{line}" for line in rest)])
+
+
+def _head(line: str) -> str:
+    return "error: " if _STARTS_WITH_PLACE.match(line) else _MARGIN
 
 
 def _indented(text: str) -> str:
