@@ -31,6 +31,10 @@ ACCEPTED = (
 )
 
 
+_MAX_DEPTH = 100
+_SCALARS = (str, int, float, bool, type(None))
+
+
 def events_of(answer: object) -> list[Event]:
     """Read one answer (not an iterable of answers) as events; see the table above.
 
@@ -49,8 +53,6 @@ def events_of(answer: object) -> list[Event]:
         return _from_data(answer)
     except ValidationError as error:
         raise AgentError(f"the agent's answer does not fit: {_first_problem(error)}") from None
-    except RecursionError:
-        raise AgentError("the agent's answer is nested too deep, or contains itself") from None
 
 
 def _with_part(answer: Part | FunctionCall | FunctionResponse) -> Event:
@@ -65,8 +67,25 @@ def _from_data(answer: object) -> list[Event]:
     if isinstance(answer, BaseModel) and type(answer).__module__.startswith("google."):
         return _foreign(answer)
     if isinstance(answer, Mapping):
+        _check_json(answer)
         return _from_dict(dict(answer))
     raise AgentError(f"the agent answered with {safe_repr(answer)}; expected {ACCEPTED}")
+
+
+def _check_json(value: object, depth: int = 0) -> None:
+    """Refuse what could not be kept as evidence; models and bytes may stand within a dict."""
+    if depth > _MAX_DEPTH:
+        raise AgentError(f"the agent's answer is nested deeper than {_MAX_DEPTH} levels, or contains itself")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, _SCALARS):
+                raise AgentError(f"the agent's answer has the key {safe_repr(key)}; expected a text")
+            _check_json(item, depth + 1)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _check_json(item, depth + 1)
+    elif not isinstance(value, (*_SCALARS, bytes, BaseModel)):
+        raise AgentError(f"{safe_repr(value)} stands in the agent's answer; it is not JSON")
 
 
 def _foreign(answer: BaseModel) -> list[Event]:
@@ -152,6 +171,9 @@ def _part(answer: dict[str, Any]) -> list[Event]:
 
 
 def _event(answer: dict[str, Any]) -> list[Event]:
+    actions = answer.get("actions")
+    if actions is not None and not isinstance(actions, dict):
+        raise AgentError(f"'actions' of the agent's event is {safe_repr(actions)}; expected an object")
     return [Event.from_adk(answer)]
 
 

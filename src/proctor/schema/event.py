@@ -79,7 +79,9 @@ class Event(WireModel):
         Raises:
             pydantic.ValidationError: a field has the wrong type.
         """
-        actions = event.get("actions") or {}
+        actions = event.get("actions")
+        if not isinstance(actions, dict):
+            return cls.model_validate(event)
         lifted = {name: actions[key] for key, name in _LIFTED.items() if actions.get(key)}
         return cls.model_validate({**event, **lifted})
 
