@@ -12,7 +12,7 @@ from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 TRAJECTORY = "tool_trajectory_avg_score"
 RESPONSE = "response_match_score"
 STATE = "final_session_state"
-P, F, E, I = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE
+P, F, E, U = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE
 
 TRACEBACK = """Traceback (most recent call last):
   File "/usr/lib/python3/site-packages/framework/runner.py", line 10, in run
@@ -62,7 +62,7 @@ def moved(name: str, /, **args: Any) -> dict[str, Any]:
 
 def metric(
     name: str,
-    scores: Sequence[float | None | MetricScore],
+    scores: Sequence[float | MetricScore | None],
     threshold: float | None = 1.0,
     outcome: Outcome | None = None,
     *,
@@ -206,8 +206,8 @@ def crashed() -> CaseResult:
 def undecided() -> CaseResult:
     return case(
         "cancel_flight",
-        I,
-        metric(TRAJECTORY, [1.0, 1.0, 1.0, 0.0, 1.0], 0.9, I),
+        U,
+        metric(TRAJECTORY, [1.0, 1.0, 1.0, 0.0, 1.0], 0.9, U),
         metric(RESPONSE, [0.88] * 5, 0.8),
         reason="0.80 passed, 0.9 asked for at 95 %: about 30 more trials",
         trials=[trial(n, F if n == 3 else P) for n in range(5)],

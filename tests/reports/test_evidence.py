@@ -9,8 +9,8 @@ from tests.reports.build import (
     TRAJECTORY,
     E,
     F,
-    I,
     P,
+    U,
     case,
     crashed,
     extra,
@@ -135,8 +135,8 @@ def test_details_of_a_strange_shape_are_not_drawn() -> None:
 
 
 def test_the_reason_falls_back_to_the_metric_that_decided() -> None:
-    undecided = metric("b", [0.5], 0.9, I, reason="needs 30 more trials")
-    assert reason_of(case("a", I, metric("a", [1.0]), undecided)) == "needs 30 more trials"
+    undecided = metric("b", [0.5], 0.9, U, reason="needs 30 more trials")
+    assert reason_of(case("a", U, metric("a", [1.0]), undecided)) == "needs 30 more trials"
     assert (
         reason_of(case("a", F, metric("m", [0.0], 0.5), reason="said by the engine")) == "said by the engine"
     )

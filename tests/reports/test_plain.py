@@ -75,7 +75,7 @@ def test_one_line_a_case_in_the_order_of_the_sets() -> None:
 def test_of_several_agents_only_where_they_differ() -> None:
     text = write(*two_agents(), only_different=True)
     assert re.findall(r"^DIFFERS.*", text, re.MULTILINE) == [
-        "DIFFERS  two_turn_booking  main=failed  branch=passed"
+        "DIFFERS  booking/two_turn_booking  main=failed  branch=passed"
     ]
     assert "weather_00" not in text
     assert text.count("VERDICT") == 2

@@ -9,8 +9,8 @@ from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import (
     E,
     F,
-    I,
     P,
+    U,
     case,
     crashed,
     figures,
@@ -36,10 +36,10 @@ def of(*outcomes: Outcome) -> RunResult:
         ([P], "passed: the case passes"),
         ([F], "failed: the case fails"),
         ([E], "error: the case could not be judged"),
-        ([I], "inconclusive: the case is undecided"),
+        ([U], "inconclusive: the case is undecided"),
         ([*[P] * 36, *[F] * 3, E], "failed: 3 of 40 cases fail, 1 could not be judged"),
         ([P, F], "failed: 1 of 2 cases fails"),
-        ([P, E, I, N], "error: 1 of 4 cases could not be judged, 1 undecided, 1 not reached"),
+        ([P, E, U, N], "error: 1 of 4 cases could not be judged, 1 undecided, 1 not reached"),
         ([P, N], "not run: 1 of 2 cases not reached"),
         ([P, P, S], "passed: all 2 cases pass"),
         ([S], "error: not one case was judged"),
@@ -115,7 +115,7 @@ def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
 
 
 def test_failures_come_first_then_errors_then_the_rest_in_their_order() -> None:
-    cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, I, P, F, S])]
+    cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, U, P, F, S])]
     assert [case.eval_id for case in summary.by_attention(cases)] == ["3", "6", "2", "4", "1", "0", "5", "7"]
 
 
@@ -127,7 +127,7 @@ def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "code"), [([P, P], 0), ([P, F], 1), ([E, F], 1), ([P, E], 3), ([P, I], 4), ([], 3)]
+    ("outcomes", "code"), [([P, P], 0), ([P, F], 1), ([E, F], 1), ([P, E], 3), ([P, U], 4), ([], 3)]
 )
 def test_the_exit_code_of_several_runs_is_that_of_the_worst(outcomes: list[Outcome], code: int) -> None:
     assert summary.exit_code([of(outcome) for outcome in outcomes]) == code
@@ -159,4 +159,4 @@ def test_signs_follow_the_encoding() -> None:
 def test_the_sketch_is_what_it_says() -> None:
     result = sketch()
     assert len(result.cases) == 40
-    assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, I, P}
+    assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, U, P}

@@ -13,10 +13,16 @@ from proctor.schema.verdict import CaseResult, Outcome, RunResult
 class Row:
     """One case, and what came of it for each agent (`None`: that run does not have it)."""
 
-    label: str
+    eval_set_id: str
+    eval_id: str
     cases: list[CaseResult | None]
     metric: str = ""
     """The metric whose score says most about this case: the first on which the agents differ, else the first."""
+
+    @property
+    def name(self) -> str:
+        """`set/case`."""
+        return f"{self.eval_set_id}/{self.eval_id}"
 
     @property
     def differs(self) -> bool:
@@ -33,13 +39,11 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     """Return one row for each case, in the order in which the cases first appear."""
     by_run = [{(case.eval_set_id, case.eval_id): case for case in run.cases} for run in runs]
     keys = list(dict.fromkeys(key for cases in by_run for key in cases))
-    several_sets = len({eval_set_id for eval_set_id, _ in keys}) > 1
     metrics = gating_metrics(runs)
     rows = []
     for eval_set_id, eval_id in keys:
         cases = [found.get((eval_set_id, eval_id)) for found in by_run]
-        label = f"{eval_set_id}/{eval_id}" if several_sets else eval_id
-        rows.append(Row(label, cases, _telling_metric(cases, metrics)))
+        rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
     return rows
 
 

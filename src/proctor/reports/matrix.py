@@ -29,6 +29,7 @@ class Matrix:
         self._rows = line_up(runs)
         self._only_different = only_different
         self._verbose = verbose
+        self._several_sets = len({row.eval_set_id for row in self._rows}) > 1
         names = {row.metric for row in self._rows if row.metric}
         self._short = short_names(sorted(names))
 
@@ -58,13 +59,16 @@ class Matrix:
         for row in rows:
             cells = [self._cell(case, row.metric) for case in row.cases]
             grid.add_row(
-                self._page.text(row.label), *cells, self._page.text(self._short.get(row.metric, ""), "dim")
+                self._page.text(self._label(row)), *cells, self._page.text(self._short.get(row.metric, ""), "dim")
             )
         grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs), "")
         self._page.print(grid)
 
+    def _label(self, row: Row) -> str:
+        return row.name if self._several_sets else row.eval_id
+
     def _cell_width(self) -> int:
-        ids = max((cell_len(row.label) for row in self._rows), default=8)
+        ids = max((cell_len(self._label(row)) for row in self._rows), default=8)
         return max(
             10, (self._page.width - min(ids, self._page.width // 3) - 20) // max(1, len(self._runs)) - 2
         )

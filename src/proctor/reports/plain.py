@@ -61,7 +61,7 @@ def _lines(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
                 f"{run.agent}={case.outcome.value if case else Outcome.NOT_RUN.value}"
                 for run, case in zip(runs, row.cases, strict=True)
             ]
-            yield _fields("DIFFERS", row.label, *cells)
+            yield _fields("DIFFERS", row.name, *cells)
 
 
 def _fields(*fields: str) -> str:
@@ -71,7 +71,7 @@ def _fields(*fields: str) -> str:
 def _heading(run: RunResult) -> Iterator[str]:
     yield _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={run.num_runs}")
     for one in run.sets:
-        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", f"criteria={one.config_source}")
+        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", f"criteria={one.config_source}" if one.config_source else "")
         for name, why in one.skipped_metrics.items():
             yield _fields("LEFT-OUT", name, why)
 

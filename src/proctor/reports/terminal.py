@@ -39,8 +39,8 @@ def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
     _draw_header(page, run)
     _draw_bar(page, run)
     page.print()
-    CaseRows(page, run, verbose=options.verbose).draw()
     _draw_broken_sets(page, run)
+    CaseRows(page, run, verbose=options.verbose).draw()
     _draw_verdict(page, run)
 
 
@@ -52,8 +52,8 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
         page.print()
         page.print(page.text(run.agent, "bold"))
         if not run.passed:
+            _draw_broken_sets(page, run)
             CaseRows(page, run, verbose=options.verbose, failures_only=True).draw()
-        _draw_broken_sets(page, run)
         _draw_verdict(page, run, gap=False)
 
 
@@ -123,10 +123,14 @@ def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
 
 
 def _draw_broken_sets(page: Page, run: RunResult) -> None:
-    for one in run.sets:
-        if one.failure is not None:
-            line = f"{page.marks.outcome(Outcome.ERROR)} error  {summary.set_name(one)} could not be run: {one.failure.cause}"
-            page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
+    mark = page.marks.outcome(Outcome.ERROR)
+    lines = [
+        f"{mark} error  {summary.set_name(one)} could not be run: {one.failure.cause}" for one in run.sets if one.failure
+    ]
+    for line in lines:
+        page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
+    if lines:
+        page.print()
 
 
 def _draw_verdict(page: Page, run: RunResult, *, gap: bool = True) -> None:
