@@ -1,6 +1,7 @@
 """Reads the source tree as data: which module imports what, and where in the file the import stands."""
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class Module:
     tree: ast.Module
 
 
+@functools.cache
 def modules(src: Path = SRC) -> dict[str, Module]:
     """Every module below `src`, by its dotted name."""
     found = {}
