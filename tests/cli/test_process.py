@@ -178,6 +178,18 @@ def test_stopped_in_order(tmp_path: Path, number: signal.Signals, code: int) -> 
     assert report["exit_code"] != 0
 
 
+def test_before_the_first_call_it_stops_at_once(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    (tmp_path / "agent.py").write_text(
+        "import pathlib, time\npathlib.Path('started').touch()\ntime.sleep(600)\n"
+    )
+    process = start(*EVAL, cwd=tmp_path)
+    wait_for(tmp_path / "started")
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=5)
+    assert (process.returncode, stdout, stderr) == (143, "", "interrupted: nothing was run\n")
+
+
 def test_twice_stops_at_once_even_code_that_blocks(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "agent.py").write_text(SLEEPY.format(sleep="time.sleep(600)"))

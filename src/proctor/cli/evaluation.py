@@ -58,7 +58,7 @@ class _Evaluation:
     def carry_out(self) -> int:
         try:
             with self._screen:
-                runs = run_until_stopped(self._evaluate)
+                runs = run_until_stopped(self._evaluate, lambda: bool(self._screen.runs))
         except Stopped:
             if self._screen.runs:
                 self._show(self._screen.runs)

@@ -24,15 +24,19 @@ _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 class Stop:
     """Listens for Ctrl-C and SIGTERM. `code` is the exit code of the first one, `None` before it."""
 
-    def __init__(self, cancel: Callable[[], object]) -> None:
+    def __init__(self, cancel: Callable[[], object], has_begun: Callable[[], bool]) -> None:
         self.code: int | None = None
         self._cancel = cancel
+        self._has_begun = has_begun
 
     def __call__(self, number: int, _frame: object) -> None:
         """Take a signal. It must not raise: whatever agent code happens to run would be blamed for it."""
         if self.code is not None:
             _end(self.code)
         self.code = _CODES[signal.Signals(number)]
+        if not self._has_begun():
+            say("interrupted: nothing was run")
+            _end(self.code)
         say("stopping: what has finished is kept (once more stops at once)")
         self._cancel()
         timer = threading.Timer(GRACE, _end, [self.code])
@@ -59,15 +63,19 @@ def _end(code: int) -> None:
     os._exit(code)
 
 
-def run_until_stopped(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+def run_until_stopped(
+    start: Callable[[], Coroutine[Any, Any, _Result]], has_begun: Callable[[], bool]
+) -> _Result:
     """Run the coroutine that `start` makes and return its result.
+
+    As long as it has not begun (it loads the agent, it checks the files), being stopped ends the process at once.
 
     Raises:
         Stopped: somebody stopped it; whoever watched its progress knows what had finished by then.
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(start())
-    stop = Stop(lambda: loop.call_soon_threadsafe(task.cancel))
+    stop = Stop(lambda: loop.call_soon_threadsafe(task.cancel), has_begun)
     try:
         with stop.listening():
             result = loop.run_until_complete(task)
