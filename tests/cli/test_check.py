@@ -1,0 +1,119 @@
+"""`proctor check`: every problem with its place, exit code 0 for what can be read and 2 for what cannot."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from proctor.cli.main import cli
+from tests.cli.project import case, write_set
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def check(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["check", *arguments])
+
+
+def test_a_good_file() -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello"), case("two", "hello"))
+    result = check("a.evalset.json")
+    assert (result.exit_code, result.stdout) == (0, "a.evalset.json: fine: eval set, 2 cases\n")
+
+
+def test_a_warning_is_said_and_does_not_refuse() -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello", expected_tool_use=[]))
+    result = check("a.evalset.json")
+    assert result.exit_code == 0
+    first, second, last = result.stdout.splitlines()
+    assert first.startswith("a.evalset.json:")
+    assert ": warning: " in first
+    assert second == "a.evalset.json: readable: eval set, 1 case"
+    assert last == "1 file: all can be read; 0 errors, 1 warning"
+
+
+def test_every_problem_of_every_file_with_its_place() -> None:
+    write_set(Path("good.evalset.json"), case("one", "hello"))
+    Path("syntax.json").write_text('{\n  "eval_set_id": "x",\n  "eval_cases": [}\n')
+    Path("slip.json").write_text('{"eval_set_id": "x", "eval_case": []}')
+    result = check("good.evalset.json", "syntax.json", "slip.json", "gone.json")
+    assert result.exit_code == 2
+    assert "syntax.json:3:18: error: " in result.stdout
+    assert "slip.json:1:1: error: " in result.stdout
+    assert "is `eval_case` meant to be `eval_cases`?" in result.stdout
+    assert "gone.json:1:1: error: " in result.stdout
+    assert "good.evalset.json: fine" in result.stdout
+    assert result.stdout.splitlines()[-1] == "4 files: 3 cannot be read; 3 errors, 0 warnings"
+
+
+def test_as_json() -> None:
+    write_set(Path("good.evalset.json"), case("one", "hello"))
+    Path("bad.json").write_text("[")
+    result = check("good.evalset.json", "bad.json", "--json")
+    assert result.exit_code == 2
+    report = json.loads(result.stdout)
+    assert report["readable"] is False
+    good, bad = report["files"]
+    assert good == {
+        "file": "good.evalset.json",
+        "kind": "eval set",
+        "readable": True,
+        "cases": 1,
+        "problems": [],
+    }
+    assert {"severity": "error", "file": "bad.json", "line": 1}.items() <= bad["problems"][0].items()
+    assert set(bad["problems"][0]) == {"severity", "file", "line", "column", "field", "message", "hint"}
+
+
+def test_a_folder_is_its_eval_files_and_nothing_else() -> None:
+    write_set(Path("evals/deep/a.evalset.json"), case("one", "hello"))
+    Path("evals/test_config.json").write_text('{"criteria": {"response_match_score": 0.5}}')
+    write_set(Path("evals/by_content.json"), case("one", "hello"))
+    Path("evals/package.json").write_text('{"name": "something else"}')
+    Path("evals/.hidden").mkdir()
+    Path("evals/.hidden/b.evalset.json").write_text("{")
+    Path("evals/broken.evalset.json").write_text("{")
+    result = check("evals")
+    assert result.exit_code == 2
+    assert sorted(line.split(":")[0] for line in result.stdout.splitlines()[:-1]) == [
+        "evals/broken.evalset.json",
+        "evals/by_content.json",
+        "evals/deep/a.evalset.json",
+        "evals/test_config.json",
+    ]
+    assert "package.json: passed over" in check("evals", "-v").stderr
+
+
+def test_a_folder_with_nothing_in_it_is_not_fine() -> None:
+    Path("empty").mkdir()
+    result = check("empty")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error: no eval files in empty" in result.stderr
+
+
+def test_shared_ids() -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello"), case("one", "hello"))
+    assert check("a.evalset.json").exit_code == 2
+    assert check("a.evalset.json", "--allow-duplicate-ids").exit_code == 0
+
+
+def test_control_sequences_stay_out() -> None:
+    Path("a.json").write_text(
+        '{"eval_set_id": "x", "eval_cases": [{"eval_id": "\\u001b[2J", "\\u001b[31mkey": 1}]}'
+    )
+    for arguments in (["a.json"], ["a.json", "--json"]):
+        result = check(*arguments)
+        assert "\x1b" not in result.stdout
+        assert result.exit_code == 2
+
+
+def test_the_published_files_never_end_in_a_traceback(shared: Path) -> None:
+    for folder in sorted((shared / "corpus").iterdir())[:8]:
+        if folder.is_dir():
+            result = check(str(folder), "--json")
+            assert result.exit_code in {0, 2}
+            assert json.loads(result.stdout)["files"]

@@ -1,0 +1,70 @@
+"""`proctor metrics`: what there is to measure with."""
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from proctor.cli.main import cli
+from proctor.registry import METRICS
+
+
+def metrics(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["metrics", *arguments])
+
+
+def test_every_metric_is_listed_and_said_whether_it_can_run() -> None:
+    result = metrics()
+    assert result.exit_code == 0
+    ready, _, later = result.stdout.partition("Known by name, and not in this version")
+    assert "tool_trajectory_avg_score" in ready
+    assert "default threshold 0.8" in ready
+    assert "hallucinations_v1" in later
+    assert all(name in result.stdout for name in METRICS.names())
+
+
+def test_one_metric_explained() -> None:
+    text = metrics("tool_trajectory_avg_score").stdout
+    for words in (
+        "needs      a recorded conversation",
+        "scores     0 to 1",
+        "match_type",
+        "IN_ORDER",
+        "gate",
+        '"criteria"',
+    ):
+        assert words in text
+    assert "judge" not in text
+
+
+def test_one_that_decides_nothing() -> None:
+    text = metrics("token_usage_v1").stdout
+    assert "it is always reported, and takes no threshold" in text
+    assert "criteria" not in text
+
+
+def test_as_json() -> None:
+    listed = json.loads(metrics("--json").stdout)["metrics"]
+    assert [found["name"] for found in listed] == METRICS.names()
+    one = json.loads(metrics("response_match_score", "--json").stdout)
+    assert one == next(found for found in listed if found["name"] == "response_match_score")
+    assert (one["available"], one["needs"], one["default_threshold"]) == (True, ["expected"], 0.8)
+
+
+def test_what_is_not_there() -> None:
+    result = metrics("response_match_scor")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert (
+        "error: No metric named 'response_match_scor'. Did you mean 'response_match_score'?" in result.stderr
+    )
+
+
+@pytest.mark.parametrize("plugin", [lambda actual_invocation, expected_invocation, criterion: 1.0])
+def test_a_plug_in_function(plugin: object) -> None:
+    METRICS.add("politeness", plugin)
+    try:
+        result = metrics("politeness")
+    finally:
+        METRICS.remove("politeness")
+    assert result.exit_code == 0
+    assert "kind       custom" in result.stdout
