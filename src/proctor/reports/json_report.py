@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import Any, ClassVar, TextIO
 
+from proctor.causes import safe_repr
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.evidence import reason_of
 from proctor.reports.summary import exit_code
@@ -215,7 +216,7 @@ def _writable(value: Any, depth: int = 0) -> Any:
         return [_writable(item, depth + 1) for item in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return value if value is None or isinstance(value, str | int | bool) else repr(value)
+    return value if value is None or isinstance(value, str | int | bool) else safe_repr(value)
 
 
 def _unwritable(value: Any, place: str, depth: int = 0) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from proctor.causes import safe_repr
 from proctor.reports.blocks import Kind, LeftOut, Piece, Pieces, StateDifference, StateLine, StepLine, Steps
 
 LONGEST_VALUE = 48
@@ -66,7 +67,7 @@ def value_text(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        return repr(value)
+        return safe_repr(value, limit=10**6)
 
 
 def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:

@@ -1,0 +1,59 @@
+"""Reports are found by name; rich is loaded only when something is drawn."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from proctor.errors import UnknownNameError
+from proctor.registry import REPORTS
+from proctor.reports.base import load_report
+from proctor.reports.builtin import REPORTS as BUILTIN
+from proctor.reports.plain import PlainReport
+from proctor.reports.show import report_for, show
+from proctor.reports.terminal import TerminalReport
+from tests.reports.build import sketch
+from tests.reports.test_live import Terminal
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_report_writes(name: str) -> None:
+    report = load_report(name)
+    out = io.StringIO()
+    report.write([sketch(1)], out)
+    assert out.getvalue().endswith("\n")
+    assert isinstance(report.needs_evidence, bool)
+
+
+def test_an_unknown_report_names_the_closest() -> None:
+    with pytest.raises(UnknownNameError, match=r"No report named 'jsno'\. Did you mean 'json'\?"):
+        load_report("jsno")
+
+
+def test_a_plug_in_may_be_a_class_or_an_object() -> None:
+    plain = PlainReport()
+    for plugin in (PlainReport, plain):
+        REPORTS.add("mine", plugin)
+        try:
+            assert isinstance(load_report("mine"), PlainReport)
+        finally:
+            REPORTS.remove("mine")
+
+
+def test_a_terminal_gets_a_drawing_and_a_pipe_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(report_for(Terminal()), TerminalReport)
+    out = io.StringIO()
+    show([sketch(1)], out)
+    assert out.getvalue().startswith("RUN  travel_agent")
+
+
+def test_rich_is_not_loaded_before_something_is_drawn() -> None:
+    code = (
+        "import sys, io; import proctor.reports.show, proctor.reports.live, proctor.reports.json_report;"
+        "from proctor.reports.show import show; show([], io.StringIO());"
+        "proctor.reports.live.watch(io.StringIO());"
+        "sys.exit(any(name.split('.')[0] == 'rich' for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
