@@ -1,0 +1,22 @@
+"""Every metric has its section in docs/metrics.md, and every section its metric."""
+
+import re
+from pathlib import Path
+
+from proctor.metrics.base import COMMON_OPTIONS
+from proctor.metrics.builtin import METRICS
+from proctor.registry import load_object
+
+PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+AVAILABLE = [name for name, path in METRICS.items() if not load_object(path).facts.unavailable]
+
+
+def test_every_metric_has_its_section() -> None:
+    sections = [title for title in re.findall(r"^## (.+)$", PAGE, re.MULTILINE) if "_" in title]
+    assert sorted(sections) == sorted(AVAILABLE)
+
+
+def test_every_option_is_on_the_page() -> None:
+    options = {option for name in AVAILABLE for option in load_object(METRICS[name]).facts.options}
+    ours = {option for option, meaning in COMMON_OPTIONS.items() if "ADK's option" not in meaning}
+    assert [option for option in sorted(options | ours) if f"`{option}`" not in PAGE and f'"{option}"' not in PAGE] == []
