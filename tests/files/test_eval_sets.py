@@ -164,7 +164,6 @@ def test_all_problems_of_a_set_are_said_with_their_places(document: Any, expecte
         ({"eval_set_id": "s", "EvalCases": []}, "is `EvalCases` meant to be `eval_cases`?"),
         ({"test_cases": [{"input": "x", "expected": "y"}]}, "its `test_cases` have `input`, `expected`"),
         ([{"input": "x"}], "a list of objects with `input`"),
-        ([], "an empty list"),
         ([1], "a list that starts with the number 1"),
         ('"text"', "the text “text”"),
         (None, "null"),
@@ -187,6 +186,12 @@ def test_a_set_without_cases_reads_but_is_not_opened_to_be_run(tmp_path: Path) -
     assert len(open_eval_set(path, allow_empty=True)) == 0
     with pytest.raises(EvalFileError, match="no cases"):
         open_eval_set(path)
+
+
+def test_an_empty_list_is_an_old_set_without_cases_but_no_test_file() -> None:
+    assert read([]).eval_cases == []
+    with pytest.raises(EvalFileError, match="expected at least one turn"):
+        read([], "x.test.json")
 
 
 def test_duplicate_ids_run_under_ids_of_their_own(tmp_path: Path) -> None:

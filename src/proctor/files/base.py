@@ -40,11 +40,18 @@ class Problem:
     message: str
     hint: str = ""
 
+    def __post_init__(self) -> None:
+        """Pieces of a file are quoted in all of these: what must not reach a terminal is escaped here, once."""
+        for name in ("field", "message", "hint"):
+            text = getattr(self, name)
+            if not text.isprintable():
+                object.__setattr__(self, name, ascii_controls(text))
+
     def __str__(self) -> str:
         """`file:line:column: error: field: message (hint)`, the form editors and terminals make clickable."""
         field = f"{self.field}: " if self.field else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {field}{self.message}{hint}"
+        return f"{ascii_controls(self.file)}:{self.line}:{self.column}: {self.severity}: {field}{self.message}{hint}"
 
 
 def file_error(problems: Iterable[Problem]) -> EvalFileError:

@@ -105,7 +105,7 @@ def _check(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # no
         _check_large(path, report, allow_duplicate_ids)
         return
     document = read_document(path, limit=RESULT_LIMIT)
-    found = kind(document.value)
+    found = kind(document.value, document.name)
     if found is Kind.UNKNOWN and isinstance(document.value, dict) and _named_config(path):
         found = Kind.CONFIG
     report.kind = str(found)

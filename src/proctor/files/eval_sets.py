@@ -200,6 +200,8 @@ def _streamed(source: FileBytes) -> _Opened:
     collector = Collector()
     for index, value in walk:
         collector.take(index, value)
+    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
+        raise BrokenTextError(0)
     header, findings, warnings = _header(walk.spans.header, source.name)
     opened = _Opened(source.name, header, SpanCases(source, walk.spans), lambda: _hash_file(source))
     opened.problems += _header_problems(source, findings, "error")
@@ -243,7 +245,7 @@ def _too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
 
 
 def _from_document(document: Document, digest: Callable[[], str]) -> _Opened:
-    found = kind(document.value)
+    found = kind(document.value, document.name)
     if found not in SETS:
         raise file_error([*document.warnings, *not_a(document, "an eval set", found)])
     if found in {Kind.OLD_TURNS, Kind.OLD_CASES}:

@@ -33,14 +33,20 @@ SETS = (Kind.EVAL_SET, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_
 CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
 _SET_KEYS = ("eval_set_id", "eval_cases", "name", "description", "creation_timestamp")
 _CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
+_SESSION_MARKS = frozenset({"app_name", "user_id"})
+_SESSION_KEYS = frozenset({"app_name", "user_id", "session_id", "state"})
 _ID_MARKS = frozenset({"eval_id", "eval_case_id"})
 _CASE_LISTS = ("test_cases", "tests", "cases", "evals", "evaluations", "test_scenarios", "examples", "samples")
 
 
-def kind(value: Any) -> Kind:
-    """What the document `value` is; UNKNOWN when none of its keys tells."""
+def kind(value: Any, name: str = "") -> Kind:
+    """What the document `value` is; UNKNOWN when none of its keys tells.
+
+    The file's `name` decides only about an empty list, which says nothing by itself.
+    """
     if isinstance(value, list):
-        return _kind_of_list(value)
+        empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
+        return _kind_of_list(value) if value else empty
     if not isinstance(value, dict):
         return Kind.UNKNOWN
     keys = _names(value)
@@ -49,7 +55,7 @@ def kind(value: Any) -> Kind:
             return found
     if keys & _CASE_MARKS:
         return Kind.EVAL_CASE
-    if keys & {"app_name", "user_id"} and keys <= {"app_name", "user_id", "session_id", "state"}:
+    if keys & _SESSION_MARKS and (keys <= _SESSION_KEYS or (keys >= _SESSION_MARKS and "events" not in keys)):
         return Kind.SESSION_INPUT
     return Kind.UNKNOWN
 

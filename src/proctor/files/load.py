@@ -92,7 +92,7 @@ def read_results(document: Document) -> EvalSetResult:
 
 def read_model(document: Document, model: type[_Model], wanted: str, kinds: Collection[Kind]) -> _Model:
     """The document as `model`, if it is of one of `kinds`."""
-    found = kind(document.value)
+    found = kind(document.value, document.name)
     value: Any = document.value
     if found not in kinds or not isinstance(value, dict):
         raise file_error([*document.warnings, *not_a(document, wanted, found)])

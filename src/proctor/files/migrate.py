@@ -7,16 +7,19 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from proctor.files.base import file_error
 from proctor.files.documents import Document, problems_at, read_document
 from proctor.files.eval_sets import not_a, open_document, set_id_of
-from proctor.files.explain import Finding, kind_of
+from proctor.files.explain import Finding, explain, kind_of
 from proctor.files.kinds import Kind, kind
 from proctor.files.old import path_findings
 from proctor.files.save import save_eval_set
 from proctor.files.variants import adapt_turns
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.legacy import PathError, convert_cases, convert_turns
+from proctor.schema.session import SessionInput
 
 
 def migrate(
@@ -42,7 +45,7 @@ def convert_document(document: Document, eval_id: str, session: dict[str, Any] |
 
     `eval_id` is that of the one case of a list of turns: ADK takes the path as it was given.
     """
-    found = kind(document.value)
+    found = kind(document.value, document.name)
     if found is not Kind.OLD_TURNS and session is not None:
         message = f"an initial session belongs to a list of turns, but this is {_article(found)}"
         raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
@@ -83,10 +86,15 @@ def _initial_session(path: str | Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     document = read_document(Path(path))
-    if not isinstance(document.value, dict):
-        message = f"expected an initial session, an object with `app_name`, `user_id`, `state`, got {kind_of(document.value)}"
+    value = document.value
+    if not isinstance(value, dict):
+        message = f"expected an initial session (`app_name`, `user_id`, `state`), got {kind_of(value)}"
         raise file_error(problems_at(document, [Finding((), message)]))
-    return document.value
+    try:
+        SessionInput.model_validate({"app_name": "", "user_id": "", **value})
+    except ValidationError as error:
+        raise file_error(problems_at(document, explain(error, value))) from None
+    return value
 
 
 def _article(found: Kind) -> str:

@@ -1,0 +1,123 @@
+"""Old list formats to the new schema, as ADK's helper writes them; with the differences that are meant."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.errors import EvalFileError
+from proctor.files.load import load_eval_set
+from proctor.files.migrate import migrate
+
+
+def vectors(shared: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((shared / "golden" / "migration.json").read_text(encoding="utf-8"))["vectors"]
+    assert len(found) > 40
+    return found
+
+
+def difference(vector: dict[str, Any]) -> str:
+    """Why we read what ADK refuses; empty: we refuse it, too.
+
+    ADK refuses for the criteria of a config (which is no part of the file), for what a first turn does not state, and
+    for keys that it does not know.
+    """
+    document = vector["input"]
+    if isinstance(document, dict):
+        return "unknown key"
+    if vector["format"] != "test.json" or not document or not all(isinstance(turn, dict) for turn in document):
+        return ""
+    criteria = (vector["test_config"] or {}).get("criteria", {})
+    if any(name.endswith("_v2") for name in criteria):
+        return "criteria"
+    return "not stated" if "query" in document[0] else ""
+
+
+def normalised(value: Any) -> Any:
+    """Random ids and times as the recording has them."""
+    names: dict[str, str] = {}
+
+    def replace(item: Any, key: str = "") -> Any:
+        if isinstance(item, dict):
+            return {name: replace(inner, name) for name, inner in item.items()}
+        if isinstance(item, list):
+            return [replace(inner) for inner in item]
+        if key == "creation_timestamp" and item:
+            return "<time>"
+        if isinstance(item, str) and re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", item):
+            return names.setdefault(item, f"<uuid-{len(names) + 1}>")
+        return item
+
+    return replace(value)
+
+
+def written(vector: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(folder)
+    name = vector.get("file") or f"{vector['eval_set_id']}.evalset.json"
+    old = Path(name)
+    old.parent.mkdir(exist_ok=True)
+    old.write_text(json.dumps(vector["input"]), encoding="utf-8")
+    session = None
+    if vector.get("initial_session") is not None:
+        session = Path("initial.session.json")
+        session.write_text(json.dumps(vector["initial_session"]), encoding="utf-8")
+    migrate(name, "new.json", initial_session=session)
+    return json.loads(Path("new.json").read_text(encoding="utf-8"))
+
+
+def test_every_recorded_migration(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {"equal": 0, "refused": 0, "criteria": 0, "not stated": 0, "unknown key": 0}
+    for number, vector in enumerate(vectors(shared)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        result = vector["result"]
+        if "ok" in result:
+            assert normalised(written(vector, folder, monkeypatch)) == result["ok"]
+            seen["equal"] += 1
+        elif reason := difference(vector):
+            assert written(vector, folder, monkeypatch)["eval_cases"]
+            seen[reason] += 1
+        else:
+            with pytest.raises(EvalFileError) as caught:
+                written(vector, folder, monkeypatch)
+            assert caught.value.problems
+            seen["refused"] += 1
+    assert seen == {"equal": 32, "refused": 10, "criteria": 4, "not stated": 2, "unknown key": 1}
+
+
+def test_a_migrated_file_is_laid_out_as_adk_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "o.test.json").write_text('[{"query": "q"}]')
+    migrate(tmp_path / "o.test.json", tmp_path / "n.json")
+    text = (tmp_path / "n.json").read_text()
+    assert text.startswith('{\n  "eval_set_id": "')
+    assert '\n  "description": null,\n' in text
+    assert not text.endswith("\n")
+    assert load_eval_set(tmp_path / "n.json").eval_cases[0].eval_id == str(tmp_path / "o.test.json")
+
+
+def test_a_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "o.json").write_text('{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}')
+    migrate(tmp_path / "o.json", tmp_path / "n.json")
+    assert load_eval_set(tmp_path / "n.json").eval_cases[0].eval_id == "a"
+
+
+@pytest.mark.parametrize(
+    ("old", "session", "says"),
+    [
+        ('{"eval_set_id": "s", "eval_cases": []}', "{}", "belongs to a list of turns, but this is an eval set"),
+        ('[{"name": "a", "data": []}]', "{}", "belongs to a list of turns, but this is an old eval set"),
+        ('[{"query": "q"}]', "[]", "expected an initial session"),
+        ('[{"query": "q"}]', '{"state": 3}', "s.json:1:11: error: state: expected an object, got the number 3"),
+        ('[{"query": "q"}, {"reference": "r"}]', None, "1:18: error: [1]: expected `query`"),
+        ('{"criteria": {}}', None, "eval config"),
+    ],
+)
+def test_what_cannot_be_migrated_is_refused_and_nothing_written(tmp_path: Path, old: str, session: str | None, says: str) -> None:
+    (tmp_path / "o.json").write_text(old)
+    if session is not None:
+        (tmp_path / "s.json").write_text(session)
+    with pytest.raises(EvalFileError, match=re.escape(says)):
+        migrate(tmp_path / "o.json", tmp_path / "n.json", initial_session=tmp_path / "s.json" if session is not None else None)
+    assert not (tmp_path / "n.json").exists()
