@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.schema.base import WireModel
-from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
+from proctor.schema.content import Content, UsageMetadata
 from proctor.schema.grounding import GroundingMetadata
 
 
@@ -35,7 +35,7 @@ class Event(WireModel):
     @classmethod
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
         """Return an event in which the agent says `text`."""
-        return cls(author=author, content=Content(role="model", parts=[Part(text=text)]), **fields)
+        return cls._of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
     def called(
@@ -48,8 +48,8 @@ class Event(WireModel):
         **fields: Any,
     ) -> Event:
         """Return an event in which the agent calls the tool `name` with `args`."""
-        call = FunctionCall(id=id, name=name, args={} if args is None else args)
-        return cls(author=author, content=Content(role="model", parts=[Part(function_call=call)]), **fields)
+        call = {"id": id, "name": name, "args": {} if args is None else args}
+        return cls._of_part({"function_call": call}, "model", author=author, **fields)
 
     @classmethod
     def returned(
@@ -62,15 +62,20 @@ class Event(WireModel):
         **fields: Any,
     ) -> Event:
         """Return an event in which the tool `name` answers with `response`."""
-        answer = FunctionResponse(id=id, name=name, response=response)
-        return cls(
-            author=author, content=Content(role="user", parts=[Part(function_response=answer)]), **fields
-        )
+        answer = {"id": id, "name": name, "response": response}
+        return cls._of_part({"function_response": answer}, "user", author=author, **fields)
 
     @classmethod
     def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
         """Return an event that sets session state keys."""
         return cls(author=author, state_delta=state_delta, **fields)
+
+    @classmethod
+    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
+        # one call of the validator for all that is nested: agents make events by the thousand
+        event = {**fields, "content": {"role": role, "parts": [part]}}
+        made: Event = cls.__pydantic_validator__.validate_python(event)
+        return made
 
     @classmethod
     def from_adk(cls, event: dict[str, Any]) -> Event:
