@@ -83,8 +83,18 @@ def test_durations(seconds: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "threshold", "text"),
-    [(0.4, 0.9, "0.40"), (0.996, 1.0, "0.996"), (0.99999, 1.0, "0.99999"), (0.9999999, 1.0, "0.9999999"), (1.0, 1.0, "1.00"), (0.7996, 0.8, "0.7996"), (0.8049, 0.805, "0.80"), (None, 1.0, ""), (12.5, None, "12.50")],
-)  # fmt: skip
+    [
+        (0.4, 0.9, "0.40"),
+        (0.996, 1.0, "0.996"),
+        (0.99999, 1.0, "0.99999"),
+        (0.9999999, 1.0, "0.9999999"),
+        (1.0, 1.0, "1.00"),
+        (0.7996, 0.8, "0.7996"),
+        (0.8049, 0.805, "0.80"),
+        (None, 1.0, ""),
+        (12.5, None, "12.50"),
+    ],
+)
 def test_a_score_that_misses_never_looks_like_its_threshold(
     value: float | None, threshold: float | None, text: str
 ) -> None:

@@ -188,6 +188,15 @@ def test_a_metric_that_misses_is_beside_its_threshold_whatever_the_width(width: 
     assert f"{STATE} 0.40 < 1" in text
 
 
+def test_of_very_many_metrics_those_with_room_have_a_column_and_no_miss_is_lost() -> None:
+    metrics = [metric(f"quality_number_{n}_score", [float(n != 11)], 0.5) for n in range(12)]
+    text = draw(run(good("b"), case("a", F, *metrics, reason="see below")))
+    head = text[: text.index("✕ failed")]
+    assert "number" in head
+    assert "11" not in head.split()
+    assert "quality_number_11_score 0.00 < 0.5" in text
+
+
 def test_a_stream_that_cannot_write_a_character_gets_its_escape() -> None:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding="ascii")

@@ -59,7 +59,9 @@ class Matrix:
         for row in rows:
             cells = [self._cell(case, row.metric) for case in row.cases]
             grid.add_row(
-                self._page.text(self._label(row)), *cells, self._page.text(self._short.get(row.metric, ""), "dim")
+                self._page.text(self._label(row)),
+                *cells,
+                self._page.text(self._short.get(row.metric, ""), "dim"),
             )
         grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs), "")
         self._page.print(grid)

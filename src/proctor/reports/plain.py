@@ -71,7 +71,12 @@ def _fields(*fields: str) -> str:
 def _heading(run: RunResult) -> Iterator[str]:
     yield _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={run.num_runs}")
     for one in run.sets:
-        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", f"criteria={one.config_source}" if one.config_source else "")
+        yield _fields(
+            "SET",
+            summary.set_name(one),
+            f"cases={one.cases}",
+            f"criteria={one.config_source}" if one.config_source else "",
+        )
         for name, why in one.skipped_metrics.items():
             yield _fields("LEFT-OUT", name, why)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len
@@ -23,6 +23,7 @@ MOST_EVIDENCE = 50
 
 _LEAST_FOR_REASON = 44
 _MOST_OF_PAGE_FOR_IDS = 0.4
+_LEAST_COLUMNS = 3
 
 
 @dataclass(slots=True)
@@ -33,7 +34,7 @@ class Layout:
     case: int
     trials: int
     metrics: list[str] = field(default_factory=list)
-    """Metrics with a column of their own: all that decide, or none where they do not fit."""
+    """Metrics with a column of their own: all that decide, or as many as fit."""
     widths: list[int] = field(default_factory=list)
     reason: int = 0
     """Columns for the reason; 0: it stands below the row."""
@@ -57,46 +58,46 @@ class CaseRows:
 
     def draw(self) -> None:
         """Draw the heading and every row; of many passing cases only the first."""
+        telling = [case for case in self._cases if _needs_attention(case)]
         if not self._failures_only:
             self._draw_heading()
-        passing = [case for case in self._cases if not _needs_attention(case)]
-        for case in self._cases:
-            if _needs_attention(case):
-                self._draw_row(case)
-                self._draw_evidence(case)
-        if self._failures_only:
-            return
-        shown = passing if self._verbose else passing[:MOST_PASSING]
+        for index, case in enumerate(telling):
+            if index:
+                self._page.print()
+            self._draw_row(case)
+            self._draw_evidence(case)
+        if not self._failures_only:
+            quiet = [case for case in self._cases if not _needs_attention(case)]
+            self._draw_quiet(quiet, gap=bool(telling))
+        elif telling:
+            self._page.print()
+
+    def _draw_quiet(self, cases: Sequence[CaseResult], *, gap: bool) -> None:
+        shown = cases if self._verbose else cases[:MOST_PASSING]
+        if shown and gap:
+            self._page.print()
         for case in shown:
             self._draw_row(case)
-        self._draw_rest(passing[len(shown) :])
+        self._draw_rest(cases[len(shown) :])
 
     # --- columns ---------------------------------------------------------------------------------------------------
 
     def _lay_out(self, run: RunResult) -> Layout:
         ids = max((cell_len(self._label(case).plain) for case in self._cases), default=0)
+        words = max((len(WORDS[case.outcome]) for case in self._cases), default=0)
+        strips = max([len("trials"), *(len(self._strip(case)) for case in self._cases)])
         layout = Layout(
-            outcome=2 + max((len(WORDS[case.outcome]) for case in self._cases), default=0),
+            outcome=2 + words,
             case=max(4, min(ids, int(self._page.width * _MOST_OF_PAGE_FOR_IDS))),
-            trials=max([len("trials"), *(len(self._strip(case)) for case in self._cases)])
-            if run.num_runs > 1
-            else 0,
+            trials=strips if run.num_runs > 1 else 0,
         )
-        room = (
-            self._page.width
-            - 2
-            - layout.outcome
-            - layout.case
-            - 4
-            - (layout.trials + 2 if layout.trials else 0)
-        )
-        names = [] if self._failures_only else gating_metrics([run])
-        widths = [max(map(len, _heading(short).split()), default=0) for short in short_names(names).values()]
-        if sum(widths) + 2 * len(widths) <= room:
-            layout.metrics, layout.widths = names, [max(width, 5) for width in widths]
+        fixed = [layout.outcome, layout.case, *([layout.trials] if layout.trials else [])]
+        room = self._page.width - 2 - sum(fixed) - 2 * len(fixed)
+        if not self._failures_only:
+            _give_columns(layout, short_names(gating_metrics([run])), room)
             room -= sum(layout.widths) + 2 * len(layout.widths)
         layout.reason = room if room >= _LEAST_FOR_REASON else 0
-        layout.thresholds = _common_thresholds(run, names)
+        layout.thresholds = _common_thresholds(run, layout.metrics)
         return layout
 
     def _columns(self) -> list[Column]:
@@ -182,7 +183,6 @@ class CaseRows:
         self._draw_scores(case)
         drawing = EvidenceDrawing(self._page, reason=reason_of(case), trials=len(case.trials))
         drawing.draw(evidence_of(case, full=self._verbose, longest_call=drawing.column))
-        self._page.print()
 
     def _draw_scores(self, case: CaseResult) -> None:
         """What else missed, beside its threshold; and all other scores where they have no columns."""
@@ -192,7 +192,7 @@ class CaseRows:
         told = [
             self._page.text(f"{metric.name} {against(metric, self._page.marks)}", _metric_style(metric))
             for metric in others
-            if not self._layout.metrics or metric.outcome is Outcome.FAILED
+            if metric.name not in self._layout.metrics or metric.outcome is Outcome.FAILED
         ]
         if not told:
             return
@@ -226,6 +226,20 @@ def _metric_style(metric: MetricVerdict) -> str:
 def _heading(name: str) -> str:
     """A metric's name as words, so that it wraps."""
     return name.replace("_", " ")
+
+
+def _give_columns(layout: Layout, names: Mapping[str, str], room: int) -> None:
+    """Give metrics a column each, as many as fit; but not one or two of many, which would look like all."""
+    for name, short in names.items():
+        width = max(5, *map(len, _heading(short).split()))
+        if width + 2 > room:
+            break
+        room -= width + 2
+        layout.metrics.append(name)
+        layout.widths.append(width)
+    if len(layout.metrics) < min(len(names), _LEAST_COLUMNS):
+        layout.metrics.clear()
+        layout.widths.clear()
 
 
 def _common_thresholds(run: RunResult, names: Sequence[str]) -> dict[str, float | None]:

@@ -125,7 +125,9 @@ def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
 def _draw_broken_sets(page: Page, run: RunResult) -> None:
     mark = page.marks.outcome(Outcome.ERROR)
     lines = [
-        f"{mark} error  {summary.set_name(one)} could not be run: {one.failure.cause}" for one in run.sets if one.failure
+        f"{mark} error  {summary.set_name(one)} could not be run: {one.failure.cause}"
+        for one in run.sets
+        if one.failure
     ]
     for line in lines:
         page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
