@@ -146,6 +146,24 @@ def test_two_folders_of_one_name_do_not_mix(project: Path) -> None:
         assert said(agent) == f"{version} {version} beside {version} late {version}", name
 
 
+def test_names_stay_with_the_agent_that_had_them_first(project: Path) -> None:
+    write(project, {**_build("v1"), **_build("v2")})
+    load_agent("v1/hello")
+    first = {name: sys.modules[name] for name in ("hello", "hello.agent", "hello.words", "beside_hello")}
+    load_agent("v2/hello")
+    assert {name: sys.modules[name] for name in first} == first
+    assert sys.modules["hello__2"].__path__ == [str(project / "v2" / "hello")]
+
+
+def test_a_package_that_imports_itself_by_name_is_executed_once(project: Path) -> None:
+    for version in ("v1", "v2"):
+        count = f"with open('{version}.log', 'a') as log: log.write('x')\nfrom . import agent"
+        code = "import hello_again\ndef root_agent(text): return hello_again.__file__"
+        write(project, {f"{version}/hello_again/__init__.py": count, f"{version}/hello_again/agent.py": code})
+        assert f"{version}/hello_again" in said(load_agent(f"{version}/hello_again"))
+        assert (project / f"{version}.log").read_text() == "x"
+
+
 def test_a_dotted_module_is_not_another_agents_folder_of_that_name(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,11 +190,16 @@ def test_a_folder_whose_name_is_no_identifier(project: Path) -> None:
     assert said(load_agent("./my-bot.v1")) == "HI"
 
 
-def test_a_folder_that_failed_can_be_loaded_once_it_is_mended(project: Path) -> None:
-    write(project, {"bot/__init__.py": "from . import agent", "bot/agent.py": "1 / 0"})
+@pytest.mark.parametrize("broken", ["bot/__init__.py", "bot/agent.py"])
+def test_a_folder_that_failed_can_be_loaded_once_it_is_mended(project: Path, broken: str) -> None:
+    mended = {
+        "bot/__init__.py": "name = 'mended'\nfrom . import agent",
+        "bot/agent.py": "import bot\ndef root_agent(text): return bot.name + ' and longer'",
+    }
+    write(project, {**mended, broken: "1 / 0"})
     with pytest.raises(AgentLoadError, match="ZeroDivisionError"):
         load_agent("bot")
-    write(project, {"bot/agent.py": "def root_agent(text): return 'mended and longer'"})
+    write(project, mended)
     assert said(load_agent("bot")) == "mended and longer"
 
 
