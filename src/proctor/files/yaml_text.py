@@ -10,7 +10,7 @@ import contextlib
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -122,7 +122,9 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                self._stop(place, "a second document starts here", "a file holds one; put the cases in one list")
+                self._stop(
+                    place, "a second document starts here", "a file holds one; put the cases in one list"
+                )
 
     # --- values ---
 
@@ -135,7 +137,7 @@ class _Builder:
             text = self._whole_characters(text, place, found[0])
         if "\0" in text:
             self._error(place, "a text holds NUL (`\\0`)", "remove it")
-        word = Word(place, text, event.style is None, start, end, 1 + len(text) // _TEXT_PER_WEIGHT)
+        word = Word(place, text, not event.style, start, end, 1 + len(text) // _TEXT_PER_WEIGHT)
         self._anchor(event.anchor, word, place)
         if self._wants_key():
             self._key(word)
@@ -150,7 +152,9 @@ class _Builder:
         is_key = self._wants_key()
         if is_key:
             kind = "an object" if isinstance(node, Map) else "a list"
-            self._error(place, f"{kind} as a key; keys are text", "a text that starts with `{` or `[` goes in quotes")
+            self._error(
+                place, f"{kind} as a key; keys are text", "a text that starts with `{` or `[` goes in quotes"
+            )
         if event.anchor and event.anchor in self._anchors:
             self._error(place, f"the anchor `&{event.anchor}` stands twice", "give each its own name")
         self._stack.append(_Open(node, event.anchor, is_key))
@@ -170,17 +174,26 @@ class _Builder:
     def _alias(self, event: Any, place: Place) -> None:
         name = event.anchor
         if any(opened.anchor == name for opened in self._stack):
-            self._stop(place, f"`*{name}` stands inside the value that it repeats", "an alias repeats a finished value")
+            self._stop(
+                place,
+                f"`*{name}` stands inside the value that it repeats",
+                "an alias repeats a finished value",
+            )
         node = self._anchors.get(name)
         if node is None:
-            self._stop(place, f"`*{name}` repeats nothing: there is no `&{name}` before it", "a text that starts with `*` goes in quotes")
+            message = f"`*{name}` repeats nothing: there is no `&{name}` before it"
+            self._stop(place, message, "a text that starts with `*` goes in quotes")
         if self._wants_key():
             self._error(place, "an alias as a key", "write the key out")
             self._stack[-1].key, self._stack[-1].key_place = "", place
             return
         self._repeated += node.weight
         if self._repeated > MAX_REPEATED:
-            self._stop(place, f"the aliases of this file repeat more than {MAX_REPEATED} values", "write them out, or fewer")
+            self._stop(
+                place,
+                f"the aliases of this file repeat more than {MAX_REPEATED} values",
+                "write them out, or fewer",
+            )
         self._put(node)
 
     def _put(self, node: Node) -> None:
@@ -203,20 +216,32 @@ class _Builder:
         top = self._stack[-1]
         top.key, top.key_place = word.text, word.place
         if word.plain and word.text == "<<":
-            self._error(word.place, "merge keys (`<<`) are not read", "write the keys out; an alias can stand as a value")
+            self._error(
+                word.place,
+                "merge keys (`<<`) are not read",
+                "write the keys out; an alias can stand as a value",
+            )
         elif word.plain and not is_text(word.text):
             what = f"`{shown(word.text, 30)[1:-1]}`" if word.text else "nothing"
-            self._error(word.place, f"{what} as a key, which is no text", f'write it in quotes: "{word.text[:30]}"')
+            self._error(
+                word.place, f"{what} as a key, which is no text", f'write it in quotes: "{word.text[:30]}"'
+            )
         elif isinstance(top.node, Map) and word.text in top.node.keys:
             first = top.node.keys[word.text]
-            message = f"the key `{shown(word.text, 40)[1:-1]}` stands twice; first at {first.line}:{first.column}"
+            message = (
+                f"the key `{shown(word.text, 40)[1:-1]}` stands twice; first at {first.line}:{first.column}"
+            )
             self._error(word.place, message, "readers would take the last one without a word; remove one")
 
     # --- what is refused ---
 
     def _refuse_tag(self, event: Any, place: Place) -> None:
         if event.tag is not None:
-            self._error(place, f"the tag {shown(event.tag, 40)} is not read", "remove it; a text that starts with `!` goes in quotes")
+            self._error(
+                place,
+                f"the tag {shown(event.tag, 40)} is not read",
+                "remove it; a text that starts with `!` goes in quotes",
+            )
 
     def _anchor(self, name: str | None, node: Node, place: Place) -> None:
         if name and name in self._anchors:
@@ -230,12 +255,14 @@ class _Builder:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             escape = f"\\u{ord(half):04x}"
-            self._error(place, f"{escape} is half a character (a lone surrogate)", "write the whole character")
+            self._error(
+                place, f"{escape} is half a character (a lone surrogate)", "write the whole character"
+            )
             return _SURROGATE.sub("\ufffd", text)
 
     def _error(self, place: Place, message: str, hint: str = "") -> None:
         self.problems.append(Problem("error", self.source.name, *place, "", message, hint))
 
-    def _stop(self, place: Place, message: str, hint: str) -> None:
+    def _stop(self, place: Place, message: str, hint: str) -> NoReturn:
         self._error(place, message, hint)
         raise file_error(self.problems)

@@ -44,11 +44,15 @@ def resolve(word: str) -> Scalar | Fault:
     if _FLOAT.fullmatch(word):
         number = float(word)
         if math.isinf(number):
-            return Fault(f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308")
+            return Fault(
+                f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308"
+            )
         return number
     if _AMBIGUOUS.fullmatch(word):
         message = f"readers of YAML disagree about what {shown(word, 20)} is"
-        return Fault(message, f'write "{word[:20]}" in quotes for a text, or the number without leading zeros')
+        return Fault(
+            message, f'write "{word[:20]}" in quotes for a text, or the number without leading zeros'
+        )
     if _NOT_FINITE.fullmatch(word):
         return Fault(f"{shown(word)} is not a number that JSON has", "write a finite number, or null")
     return word

@@ -1,0 +1,63 @@
+"""Eval sets between JSON and YAML; the suffix of the target says which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.errors import EvalFileError
+from proctor.files.base import Problem
+from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.eval_sets import open_document, open_eval_set
+from proctor.files.save import save_eval_set, write_text
+from proctor.schema.eval_set import EvalSet
+
+
+@dataclass(slots=True)
+class Conversion:
+    """What was written, and what there is to say about the file that it comes from."""
+
+    eval_set: EvalSet
+    comments_lost: bool = False
+    """The source has comments, which are not kept."""
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def convert(source: str | Path, target: str | Path, *, allow_duplicate_ids: bool = False) -> Conversion:
+    """Read the eval set `source`, of any generation of the format, and write it to `target`, JSON or YAML by its suffix.
+
+    A target that is there is replaced in one step. What is written is read again first: it says the same, or nothing
+    is written. Comments are not kept.
+
+    Raises:
+        EvalFileError: the source is no eval set, the target's suffix is none of these, or it cannot be written.
+    """
+    target = Path(target)
+    suffix = target.suffix.lower()
+    if suffix not in {".json", *YAML_SUFFIXES}:
+        raise EvalFileError(f"{target}: the suffix says what is written: name a .json, .yaml or .yml file")
+    opened = open_eval_set(source, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
+    eval_set = opened.eval_set()
+    if suffix == ".json":
+        save_eval_set(eval_set, target, comments_may_go=True)
+    else:
+        write_text(target, yaml_text(eval_set, str(target)))
+    return Conversion(eval_set, opened.has_comments, opened.warnings)
+
+
+def yaml_text(eval_set: EvalSet, name: str = "<yaml>") -> str:
+    """The set as YAML for people; `name` is the file that it is for.
+
+    Raises:
+        EvalFileError: the set holds what YAML cannot say (half a character, NUL).
+    """
+    from proctor.files.yaml_cases import read_document
+    from proctor.files.yaml_write import write_yaml
+
+    text = write_yaml(eval_set)
+    again = open_document(read_document(text.encode(), name), allow_duplicate_ids=True, allow_empty=True)
+    if again.eval_set() != eval_set:
+        raise EvalFileError(
+            f"{name}: this set would not read the same from YAML, and was not written; keep it as JSON"
+        )
+    return text
