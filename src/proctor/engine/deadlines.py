@@ -29,7 +29,6 @@ class LoopBlocked(BaseException):
 class Slot:
     """One trial under way and its deadlines, in seconds of `time.monotonic`."""
 
-    abandon: Callable[[], None]
     turn_deadline: float = inf
     trial_deadline: float = inf
     expired: str = ""
@@ -54,8 +53,12 @@ class Slot:
 class Deadlines:
     """Watches the slots of a run on the running event loop; use as a context manager."""
 
-    def __init__(self, shortest: float | None) -> None:
-        """Take the shortest time-out in force (seconds), which decides how often to look."""
+    def __init__(self, shortest: float | None, abandon: Callable[[Slot], None]) -> None:
+        """Take the shortest time-out in force (seconds), which decides how often to look.
+
+        `abandon` is called with a slot whose trial ignored its cancellation; it is not watched any more.
+        """
+        self._abandon = abandon
         limit = inf if shortest is None else shortest
         self._tick = min(1.0, max(0.01, limit / 20))
         self._grace = min(_GRACE, max(0.05, limit / 10))
@@ -102,7 +105,7 @@ class Deadlines:
         if slot.expired:
             if now - slot.cancelled_at >= self._grace:
                 self._slots.discard(slot)
-                slot.abandon()
+                self._abandon(slot)
         elif slot.deadline <= now and slot.task is not None:
             slot.expire(now)
             slot.cancelled_at = now

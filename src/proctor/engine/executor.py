@@ -32,7 +32,7 @@ class LocalExecutor(Generic[Job, Done]):
         self._work, self._abandoned, self._on_done = work, abandoned, on_done
         self._concurrency = concurrency
         self._shortest = shortest_timeout
-        self._active: set[Slot] = set()
+        self._active: dict[Slot, Job] = {}
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
         self.left_behind: set[asyncio.Task[None]] = set()
@@ -41,7 +41,7 @@ class LocalExecutor(Generic[Job, Done]):
     async def run(self, jobs: Iterator[Job], *, stopped: Callable[[], bool] = lambda: False) -> None:
         """Run `jobs` until they are all done, or until `stopped()` says to start no more."""
         loop = asyncio.get_running_loop()
-        with Deadlines(self._shortest) as deadlines:
+        with Deadlines(self._shortest, self._abandon) as deadlines:
             try:
                 while True:
                     while len(self._active) < self._concurrency and not stopped():
@@ -63,37 +63,39 @@ class LocalExecutor(Generic[Job, Done]):
                         self.left_behind.add(slot.task)
 
     def _start(self, job: Job, deadlines: Deadlines) -> None:
-        def abandon() -> None:
-            if slot.task is not None:
-                self.left_behind.add(slot.task)
-            self._settle(slot, deadlines, lambda: self._on_done(job, self._abandoned(job, slot)))
-
-        slot = Slot(abandon)
+        # Nothing here may refer back to the slot: a circle per trial would keep its evidence until the next collection.
+        slot = Slot()
+        self._active[slot] = job
         deadlines.add(slot)
-        self._active.add(slot)
         slot.task = asyncio.create_task(self._one(job, slot, deadlines))
 
     async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
         try:
             outcome = await self._work(job, slot)
-        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
-            problem = error  # the work catches what the agent does: this is ours, or a cancellation
-            self._settle(slot, deadlines, lambda: self._fail(problem))
+        except BaseException as error:  # noqa: BLE001 - the work catches what the agent does: this is ours
+            deadlines.remove(slot)
+            self._error = self._error or error
+            self._release(slot)
         else:
-            self._settle(slot, deadlines, lambda: self._on_done(job, outcome))
+            deadlines.remove(slot)
+            if slot in self._active:  # else abandoned earlier: what it says now comes too late
+                self._settle(slot, outcome)
 
-    def _settle(self, slot: Slot, deadlines: Deadlines, report: Callable[[], None]) -> None:
-        """Give a slot back, once, and let the loop start the next job."""
-        if slot not in self._active:
-            return  # abandoned earlier: what it says now comes too late
-        self._active.discard(slot)
-        deadlines.remove(slot)
+    def _abandon(self, slot: Slot) -> None:
+        """Settle a trial that ignored its cancellation, and leave its task behind."""
+        if slot.task is not None:
+            self.left_behind.add(slot.task)
+        self._settle(slot, self._abandoned(self._active[slot], slot))
+
+    def _settle(self, slot: Slot, outcome: Done) -> None:
         try:
-            report()
+            self._on_done(self._active[slot], outcome)
         except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
-            self._fail(error)
+            self._error = self._error or error
+        self._release(slot)
+
+    def _release(self, slot: Slot) -> None:
+        """Give a slot back and let the loop start the next job."""
+        self._active.pop(slot, None)
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
-
-    def _fail(self, error: BaseException) -> None:
-        self._error = self._error or error
