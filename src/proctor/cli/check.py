@@ -37,7 +37,7 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 @common_options
 @click.pass_context
 def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow_duplicate_ids: bool) -> None:
-    r"""Say what is wrong in eval sets, configs and scenarios.
+    """Say what is wrong in eval sets, configs and scenarios.
 
     Every problem has its file, line and column, says what was expected, and often what to do. A
     warning is about something that can be read but is doubtful: a probable slip, or what ADK would
@@ -45,7 +45,7 @@ def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow
 
     \b
     Exit codes: 0 everything can be read (with or without warnings), 2 something cannot.
-    """
+    """  # noqa: D301 - click wants the escape, not a backslash
     from proctor.files.check import check_file
 
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]

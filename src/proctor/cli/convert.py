@@ -1,4 +1,4 @@
-"""`proctor convert`: an eval set as JSON or as YAML for people."""
+"""`proctor convert`: eval sets between JSON and YAML, and out of the old formats."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from pathlib import Path
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
 from proctor.cli.files import refuse_to_overwrite
 from proctor.sanitize import clean
 
 EXAMPLES = """
 proctor convert booking.evalset.json booking.evalset.yaml
 proctor convert booking.evalset.yaml booking.evalset.json
-proctor convert old.test.json new.evalset.json
+proctor convert old.test.json new.evalset.yaml
 """
 
 
 @click.command("convert", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@option("--force", section="What to write", is_flag=True, help="Write OUT even if it is there.")
+@option(
+    "--force", section="What to write", is_flag=True, help="Write OUT even if it is there; its comments go."
+)
 @option(
     "--allow-duplicate-ids", section="What to accept", is_flag=True,
-    help="Let cases of IN share an id; the second x is written as x#2.",
+    help="Write cases that share an id under distinct ones.",
 )  # fmt: skip
 @common_options
 def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: bool) -> None:
     """Turn an eval set into JSON or YAML.
 
-    IN is an eval set of any generation of the format; OUT is JSON or YAML by its suffix. Both say
-    the same: nothing is lost on the way there and back, except comments. YAML is the form for
-    people that docs/yaml.md describes.
+    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml) says what is
+    written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
     """
     from proctor.files import convert as conversion
 
@@ -39,8 +41,8 @@ def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: boo
         refuse_to_overwrite(target)
     done = conversion.convert(source, target, allow_duplicate_ids=allow_duplicate_ids)
     for warning in done.warnings:
-        click.echo(clean(str(warning)), err=True)
+        say(str(warning))
     if done.comments_lost:
-        click.echo(clean(f"{source}: its comments are not in {target}: they are not kept"), err=True)
+        say(f"{source}: its comments are not in {target}")
     count = len(done.eval_set.eval_cases)
     click.echo(clean(f"{target}: {count} {'case' if count == 1 else 'cases'} from {source}"))
