@@ -45,7 +45,7 @@ def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow
 
     \b
     Exit codes: 0 everything can be read (with or without warnings), 2 something cannot.
-    """  # noqa: D301 - click wants the escape, not a backslash
+    """
     from proctor.files.check import check_file
 
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
