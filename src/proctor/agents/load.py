@@ -222,16 +222,16 @@ def _is_adk(candidate: object) -> bool:
 
 def _is_app_of(app: object, root: object) -> bool:
     """A google-adk App brings plug-ins and settings to the root agent that stands beside it in a module."""
-    return app is not None and _is_adk(app) and getattr(app, "root_agent", None) is root
+    return type(app).__name__ == "App" and _is_adk(app) and getattr(app, "root_agent", None) is root
 
 
 def _picked(candidate: Any, agent_name: str, label: str) -> object:
     """Return the sub-agent of that name; of an app: the app with it in the root's place."""
-    root = getattr(candidate, "root_agent", None) if _is_adk(candidate) else None
-    tree = list(_tree(candidate if root is None else root))
+    is_app = _is_adk(candidate) and type(candidate).__name__ == "App"  # an agent has a `root_agent`, too
+    tree = list(_tree(candidate.root_agent if is_app else candidate))
     for agent in tree:
         if agent.name == agent_name:
-            return agent if root is None else candidate.model_copy(update={"root_agent": agent})
+            return candidate.model_copy(update={"root_agent": agent}) if is_app else agent
     names = [agent.name for agent in tree]
     known = f"It has: {', '.join(names)}." if names else "It has no named agents."
     raise AgentLoadError(
