@@ -35,7 +35,7 @@ class AdkAgent:
 
     def __init__(self, agent: Any) -> None:
         """Take an agent (any node that google-adk's App accepts as root) or an App, with its plug-ins and settings."""
-        self._app = agent if type(agent).__name__ == "App" else _app_of(agent)
+        self._app = _app_of(agent)
         self._root = self._app.root_agent
         self._last_runner: Any = None
 
@@ -167,6 +167,8 @@ def _other_services() -> dict[str, Any]:
 
 def _app_of(agent: Any) -> Any:
     apps = import_extra("google.adk.apps", extra="adk", feature=_FEATURE)
+    if isinstance(agent, apps.App):
+        return agent
     name = re.sub(r"\W", "_", agent.name)
     return apps.App(name=f"{name}_app", root_agent=agent)
 

@@ -212,22 +212,22 @@ def _exposed_by(module: ModuleType, label: str) -> object:
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-def _is_adk(candidate: object) -> bool:
+def _is_adk(candidate: object, *kinds: str) -> bool:
     """Told by the names of its classes: google-adk is not imported to find out."""
     return any(
-        cls.__module__.startswith("google.adk.") and cls.__name__ in {"BaseAgent", "BaseNode", "App"}
+        cls.__name__ in (kinds or ("BaseAgent", "BaseNode", "App")) and cls.__module__.startswith("google.adk.")
         for cls in type(candidate).__mro__
     )
 
 
 def _is_app_of(app: object, root: object) -> bool:
     """A google-adk App brings plug-ins and settings to the root agent that stands beside it in a module."""
-    return type(app).__name__ == "App" and _is_adk(app) and getattr(app, "root_agent", None) is root
+    return _is_adk(app, "App") and getattr(app, "root_agent", None) is root
 
 
 def _picked(candidate: Any, agent_name: str, label: str) -> object:
     """Return the sub-agent of that name; of an app: the app with it in the root's place."""
-    is_app = _is_adk(candidate) and type(candidate).__name__ == "App"  # an agent has a `root_agent`, too
+    is_app = _is_adk(candidate, "App")  # an agent has a `root_agent`, too
     tree = list(_tree(candidate.root_agent if is_app else candidate))
     for agent in tree:
         if agent.name == agent_name:
