@@ -145,6 +145,8 @@ def test_spelling_never_changes_what_is_printed(project: Path) -> None:
     assert shown("./agent.py", "cases.evalset.json", "--num_runs=2") == one
     assert shown("--set", "cases.evalset.json", "--agent", "agent.py:root_agent", "--num-runs", "2") == one
     assert shown("agent", "cases.evalset.json", "--num-runs", "2") == one
+    (project / "proctor.toml").write_text('agent = "agent.py"\nsets = ["cases.evalset.json"]\nnum_runs = 2\n')
+    assert shown() == one
 
 
 def test_log_level(project: Path) -> None:

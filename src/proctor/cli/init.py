@@ -65,7 +65,7 @@ CONFIG = """\
 """
 
 SETTINGS = """\
-# What a bare `proctor eval` runs. All settings: docs/settings.md
+# What a bare `proctor eval` runs; what is said on the command line wins.
 agent = "agent.py"
 sets = ["evals"]
 """

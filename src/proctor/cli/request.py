@@ -49,7 +49,7 @@ def who_and_what(
     if not chosen and rest and not _is_set(rest[0], settings):
         chosen = [rest.pop(0)]
     chosen = chosen or list(settings.agent)
-    asked = [*rest, *sets] or list(earlier) or list(settings.sets)
+    asked = [*rest, *sets] or list(earlier) or [_as_seen_from_here(one) for one in settings.sets]
     if not chosen:
         raise SetupError(_no_agent(rest))
     if not asked:
@@ -67,6 +67,11 @@ def _no_agent(rest: Sequence[str]) -> str:
     if rest:
         return f"{rest[0]} is an eval set, and no agent is named: {where}."
     return f"Nothing to run: no agent is named, and no settings were found. Either {where}, or start with `proctor init`."
+
+
+def _as_seen_from_here(path: str) -> str:
+    """Shorten a path below the working folder: where it was written changes nothing that is printed."""
+    return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
 
 def _is_set(word: str, settings: Settings) -> bool:
@@ -101,6 +106,8 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
             "compat", "setup", "teardown", "judge", "store",
         )
     }  # fmt: skip
+    if settings.config and not given.get("config"):
+        wanted["config"] = _as_seen_from_here(settings.config)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
     for name in ("limit", "no_judge", "keep_going", "allow_duplicate_ids", "fail_fast", "tags"):
         wanted[name] = given.get(name) or None
