@@ -24,6 +24,10 @@ def failure(traceback: str) -> Failure:
 
 TRACEBACKS = {
     "the user's last line, not the framework's": (TRACEBACK, ("travel/tools.py:42 in book_table", 'covers = args["covers"]')),
+    "of the user's frames the last": (
+        frame("app.py", 1, "ask", "find()") + frame("tools.py", 2, "find", "rows[0]"),
+        ("tools.py:2 in find", "rows[0]"),
+    ),
     "below the user's code stand libraries": (
         frame("app.py", 3, "ask", "json.loads(text)") + frame(LIBRARY / "json/__init__.py", 346, "loads", "return decode(s)"),
         ("app.py:3 in ask", "json.loads(text)"),

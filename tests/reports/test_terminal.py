@@ -128,6 +128,25 @@ def test_no_line_ends_in_blanks() -> None:
     assert [line for line in draw(sketch()).splitlines() if line != line.rstrip()] == []
 
 
+def test_blank_lines_in_an_answer_are_blank() -> None:
+    state = metric("m", [0.0], 0.5, reason="r")
+    result = run(
+        case("a", F, state, trials=[trial(0, F, "first\n\n  \nlast", failure=Failure(where="agent", turn=0))])
+    )
+    assert [line for line in draw(result).splitlines() if line != line.rstrip()] == []
+
+
+def test_the_bar_shows_even_one_failure_of_a_thousand() -> None:
+    bar = draw(run(*(good(f"c{n}") for n in range(999)), case("x", F)), color=True).splitlines()[2]
+    assert "\x1b[31m━\x1b[0m" in bar
+
+
+def test_agents_with_the_same_score_and_another_outcome_differ() -> None:
+    first = run(case("a", P, metric("m", [0.5], 0.5)), agent="one")
+    second = run(case("a", F, metric("m", [0.5], 0.6)), agent="two")
+    assert "0 of 1 cases are the same" in draw(first, second, only_different=True)
+
+
 def test_without_colour_there_is_no_escape_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in draw(sketch(3), color=False)
     monkeypatch.setenv("NO_COLOR", "1")
