@@ -6,8 +6,6 @@ file that has the format's own keys (`eval_cases`, `criteria` …) is that JSON 
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +16,8 @@ from proctor.files.documents import Located, problems_at
 from proctor.files.eval_sets import set_id_of
 from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind
+from proctor.files.yaml_form import Fields, kind_of_node
+from proctor.files.yaml_ids import name_cases
 from proctor.files.yaml_keys import (
     CASE_KEYS,
     ONE_TURN_KEYS,
@@ -30,12 +30,10 @@ from proctor.files.yaml_keys import (
 )
 from proctor.files.yaml_nodes import Map, Node, Seq, TreePlaces, Word, map_node, text_node, to_json
 from proctor.files.yaml_text import Tree, read_tree
-from proctor.files.yaml_turns import Fields, Speech, kind_of_node
+from proctor.files.yaml_turns import TurnForm
 from proctor.files.yaml_words import Fault
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-
-_LONGEST_ID = 48
 
 
 class YamlDocument:
@@ -84,7 +82,7 @@ def _other_problems(document: YamlDocument, bad: set[int]) -> list[Problem]:
     return found
 
 
-class _Reader(Speech):
+class _Reader(TurnForm):
     """Reads sets and cases; turns are read by what it is made from."""
 
     def __init__(self, tree: Tree) -> None:
@@ -159,7 +157,7 @@ class _Reader(Speech):
             made.append(self._case(item, path if whole else (*path, index)))
             if len(self.problems) > before:
                 self.bad_cases.add(index)
-        _name_cases(made)
+        name_cases(made)
         return Seq(node.place, list(made))
 
     def _case(self, node: Node, path: Path_) -> Map:
@@ -290,54 +288,3 @@ def _speaks(cases: Iterable[Node]) -> bool:
         if any(isinstance(turn, Map) and not SHORT_TURN_KEYS.isdisjoint(turn.values) for turn in inner):
             return True
     return False
-
-
-# --- ids ---------------------------------------------------------------------------------------------------------------
-
-
-def _name_cases(cases: list[Map]) -> None:
-    """Give an id to each case without one: from what is asked first, so that it stays when cases come and go."""
-    taken = {node.text for case in cases if isinstance(node := case.values.get("eval_id"), Word)}
-    for case in cases:
-        if "eval_id" in case.values:
-            continue
-        base = id_from(_first_text(case))
-        name, number = base, 2
-        while name in taken:
-            name, number = f"{base}_{number}", number + 1
-        taken.add(name)
-        rest = list(case.values.items())
-        case.values.clear()
-        case.put("eval_id", text_node(name, case.place))
-        case.values.update(rest)
-
-
-def id_from(text: str) -> str:
-    """An id made from a text: its first words; for a text without letters and digits its hash."""
-    words = re.findall(r"\w+", re.sub(r"['’]", "", text.lower()))
-    name = ""
-    for word in words:
-        if len(name) + len(word) >= _LONGEST_ID:
-            break
-        name += f"_{word}" if name else word
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return name or f"case_{digest}"
-
-
-def _first_text(case: Map) -> str:
-    scenario, turns = case.values.get("conversation_scenario"), case.values.get("conversation")
-    if isinstance(scenario, Map):
-        return _text(scenario.values.get("starting_prompt"))
-    first = turns.items[0] if isinstance(turns, Seq) and turns.items else None
-    content = first.values.get("user_content") if isinstance(first, Map) else None
-    parts = content.values.get("parts") if isinstance(content, Map) else None
-    texts = [
-        _text(part.values.get("text"))
-        for part in (parts.items if isinstance(parts, Seq) else [])
-        if isinstance(part, Map)
-    ]
-    return " ".join(filter(None, texts))
-
-
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, Word) else ""
