@@ -39,7 +39,7 @@ def entries(folder: Path) -> list[dict[str, Any]]:
 
 def adk_reads(entry: dict[str, Any]) -> bool:
     """Whether google-adk reads the file."""
-    return entry["adk_verdict"].get("verdict") != "rejected"
+    return bool(entry["adk_verdict"].get("verdict") != "rejected")
 
 
 def refusal(folder: Path, entry: dict[str, Any]) -> EvalFileError | None:
@@ -67,7 +67,10 @@ def table(folder: Path) -> str:
         f"| {counts[kind, 'proctor']} / {counts[kind, 'files'] - counts[kind, 'proctor']} | {counts[kind, 'only adk']} |"
         for kind in kinds
     ]
-    heading = ["| kind | files | ADK read / refused | Proctor read / refused | read by ADK alone |", "|---|---|---|---|---|"]
+    heading = [
+        "| kind | files | ADK read / refused | Proctor read / refused | read by ADK alone |",
+        "|---|---|---|---|---|",
+    ]
     return "\n".join([*heading, *rows])
 
 

@@ -223,3 +223,10 @@ def test_a_missing_file_is_refused_with_a_near_name(tmp_path: Path) -> None:
 def test_control_characters_of_a_file_do_not_reach_a_message() -> None:
     (problem,) = problems(json.dumps({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": "\x1b[31m\u202e"}]}))
     assert problem.isprintable()
+
+
+def test_a_set_of_many_keys_and_no_cases_is_refused_quickly(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text("{" + ",".join(f'"{i:x}":0' for i in range(1_000_000)) + "}")
+    with pytest.raises(EvalFileError, match="expected an eval set"):
+        open_eval_set(path)

@@ -62,7 +62,7 @@ def test_ids_of_new_sets_are_plain_words(name: str) -> None:
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["%2e%2e%2f", "a／b", "\u202ex", "CON", "a b", "x" * 100, "é", "é"])
+@pytest.mark.parametrize("name", ["%2e%2e%2f", "a／b", "\u202ex", "CON", "a b", "x" * 100, "e\u0301", "\u00e9"])
 def test_odd_ids_stay_inside_the_folder(tmp_path: Path, name: str) -> None:
     path = set_path(tmp_path, name)
     assert path.parent == tmp_path

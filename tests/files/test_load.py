@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
+from proctor.files import documents
 from proctor.files.load import load_config, load_results, load_scenarios, load_session_input
 from proctor.schema.base import WireModel
 
@@ -156,3 +157,21 @@ def test_result_files_that_adk_wrote_are_read_whole(shared: Path) -> None:
     assert len(paths) == 4
     for path in paths:
         assert full(load_results(path))["eval_case_results"]
+
+
+def test_a_file_with_millions_of_keys_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_KEYS", 1000)
+    path = written(tmp_path, {f"k{i}": 0 for i in range(2000)})
+    for load in (load_config, load_results, load_session_input):
+        with pytest.raises(EvalFileError, match="more than 1,000 keys"):
+            load(path)
+
+
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "")
+    with path.open("wb") as file:
+        file.truncate(200 << 20)  # sparse: takes no space
+    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("it was read"))
+    for load in (load_config, load_results):
+        with pytest.raises(EvalFileError, match="the file has 200 MiB"):
+            load(path)

@@ -24,10 +24,9 @@ _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*|[{}]')
 
 def joined(block: str) -> str:
     """The block as somebody would type it: broken texts and comments on one line."""
-    whole_texts = re.sub(
+    return re.sub(
         r'"(?:[^"\\]|\\.)*"', lambda text: re.sub(r"-\n\s*", "-", text[0]).replace("\n", " "), _whole_comments(block)
     )
-    return whole_texts
 
 
 def _whole_comments(block: str) -> str:

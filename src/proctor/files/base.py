@@ -72,10 +72,10 @@ class SourceText:
 
     __slots__ = ("_breaks", "first", "name", "text")
 
-    def __init__(self, name: str, text: str, first: Place = Place(1, 1)) -> None:  # noqa: B008  (immutable)
+    def __init__(self, name: str, text: str, first: Place | None = None) -> None:
         self.name = name
         self.text = text
-        self.first = first
+        self.first = first or Place(1, 1)
         self._breaks: list[int] | None = None
 
     def place(self, offset: int) -> Place:

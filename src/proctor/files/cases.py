@@ -31,7 +31,9 @@ class Cases(Protocol):
         """Where a case starts in the file."""
         ...
 
-    def problems(self, index: int, findings: Sequence[Finding], severity: Severity = "error") -> list[Problem]:
+    def problems(
+        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
+    ) -> list[Problem]:
         """Findings of one case (paths from the case) with their places in the file."""
         ...
 
@@ -48,14 +50,16 @@ def read_case(value: Any) -> tuple[EvalCase, str]:
         adapted = adapt_case(value)
         if adapted is None:
             raise
-    return EvalCase.model_validate(adapted), "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
+    return EvalCase.model_validate(
+        adapted
+    ), "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
 
 
 class Collector:
     """Ids, problems and warnings of the cases of a set, as they go by."""
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
+        self.ids: list[str | None] = []  # None: the case cannot be read
         self.errors: list[tuple[int, list[Finding]]] = []
         self.warnings: list[tuple[int, list[Finding]]] = []
         self._noted: set[str] = set()
@@ -65,7 +69,7 @@ class Collector:
         try:
             case, note = read_case(value)
         except ValidationError as error:
-            self.ids.append("")
+            self.ids.append(None)
             self.errors.append((index, explain(error, value)))
             return
         self.ids.append(case.eval_id)
@@ -79,12 +83,16 @@ class Collector:
         ids = [invocation.invocation_id for invocation in case.conversation or () if invocation.invocation_id]
         if len(set(ids)) < len(ids):
             twice = next(name for name in ids if ids.count(name) > 1)
-            finding = Finding(("conversation",), f"the invocation id {twice!r} appears twice", "give each turn its own")
+            finding = Finding(
+                ("conversation",), f"the invocation id {twice!r} appears twice", "give each turn its own"
+            )
             self.warnings.append((index, [finding]))
 
     def errors_in(self, cases: Cases) -> list[Problem]:
         """All errors with their places."""
-        problems = [problem for index, found in self.errors[:SAID] for problem in cases.problems(index, found)]
+        problems = [
+            problem for index, found in self.errors[:SAID] for problem in cases.problems(index, found)
+        ]
         if len(self.errors) > SAID:
             index, _ = self.errors[SAID]
             more = Finding((), f"this and {len(self.errors) - SAID - 1} more cases have problems, too")
@@ -110,23 +118,29 @@ class SpanCases:
     def __len__(self) -> int:
         return len(self._spans.starts)
 
-    def piece(self, index: int) -> bytes:  # noqa: D102  (see Cases)
+    def piece(self, index: int) -> bytes:
+        """One case as JSON."""
         return self._data.read(self._spans.starts[index], self._spans.ends[index])
 
-    def start(self, index: int) -> Place:  # noqa: D102
+    def start(self, index: int) -> Place:
+        """Where a case starts."""
         if not self._starts:  # counted once, in one pass
             lines = LineCounter(self._data)
             self._starts = [lines.place(offset) for offset in self._spans.starts]
         return self._starts[index]
 
-    def problems(  # noqa: D102
+    def problems(
         self, index: int, findings: Sequence[Finding], severity: Severity = "error"
     ) -> list[Problem]:
+        """Findings of one case with their places."""
         base: Path_ = (self._spans.cases_key, index)
         first = self.start(index)
         source = SourceText(self._data.name, self.piece(index).decode(), first)
         places = Places(source, [base + finding.path for finding in findings], base=base)
-        return [finding_at(self._data.name, places, base + finding.path, finding, severity) for finding in findings]
+        return [
+            finding_at(self._data.name, places, base + finding.path, finding, severity)
+            for finding in findings
+        ]
 
 
 def finding_at(name: str, places: Places, path: Path_, finding: Finding, severity: Severity) -> Problem:
@@ -145,20 +159,21 @@ class HeldCases:
     def __len__(self) -> int:
         return len(self._pieces)
 
-    def piece(self, index: int) -> bytes:  # noqa: D102  (see Cases)
+    def piece(self, index: int) -> bytes:
+        """One case as JSON."""
         return self._pieces[index]
 
-    def start(self, index: int) -> Place:  # noqa: D102
+    def start(self, index: int) -> Place:
+        """Where a case starts."""
         if not self._starts:
             places = self._document.locate(self._bases)
             self._starts = [places.value(base) for base in self._bases]
         return self._starts[index]
 
-    def problems(  # noqa: D102
+    def problems(
         self, index: int, findings: Sequence[Finding], severity: Severity = "error"
     ) -> list[Problem]:
+        """Findings of one case with their places."""
         base = self._bases[index]
         moved = [Finding(base + f.path, f.message, f.hint, f.at_key) for f in findings]
         return problems_at(self._document, moved, severity)
-
-

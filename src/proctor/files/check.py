@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report
     report = Report(str(path), str(Kind.UNKNOWN))
     try:
         with no_collection():
-            _check(path, report, allow_duplicate_ids)
+            _check(path, report, allow_duplicate_ids=allow_duplicate_ids)
     except EvalFileError as error:
         report.problems += error.problems or [Problem("error", str(path), 1, 1, "", str(error))]
     unique = dict.fromkeys(report.problems)
@@ -100,9 +101,9 @@ def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report
     return report
 
 
-def _check(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # noqa: FBT001
+def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
     if path.suffix.lower() not in YAML_SUFFIXES and path.is_file() and path.stat().st_size > WHOLE_LIMIT:
-        _check_large(path, report, allow_duplicate_ids)
+        _check_large(path, report, allow_duplicate_ids=allow_duplicate_ids)
         return
     document = read_document(path, limit=RESULT_LIMIT)
     found = kind(document.value, document.name)
@@ -112,13 +113,13 @@ def _check(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # no
     report.problems += _doubled_keys(document)
     if found in SETS:
         _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
-        findings = [*_set_keys(document.value, found), *_old_turns(document.value, found)]
-        report.problems += problems_at(document, findings[:_SAID], "warning")
+        findings = chain(_set_keys(document.value, found), _old_turns(document.value, found))
+        report.problems += problems_at(document, islice(findings, _SAID), "warning")
     else:
         _CHECKS.get(found, _check_unknown)(document, report)
 
 
-def _check_large(path: Path, report: Report, allow_duplicate_ids: bool) -> None:  # noqa: FBT001
+def _check_large(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
     """Only eval sets are read when they are so large; they are streamed."""
     report.kind = str(Kind.EVAL_SET)
     _check_set(open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
@@ -141,9 +142,15 @@ def _check_set(opened: EvalSetFile, report: Report) -> None:
         return
     said = 0
     for index in range(len(opened)):
-        findings = list(_case_findings(opened.value(index)))
+        findings = list(islice(_case_findings(opened.value(index)), _SAID - said + 1))
         said += len(findings)
-        if findings and said <= _SAID:
+        if said > _SAID:
+            more = Finding(
+                (), "this case and maybe more have further warnings of this sort; they are not listed"
+            )
+            report.problems += opened.problems(index, [*findings[: _SAID - said], more])
+            return
+        if findings:
             report.problems += opened.problems(index, findings)
 
 
@@ -188,7 +195,9 @@ def _old_turns(value: Any, found: Kind) -> Iterator[Finding]:
             missing = [key for key in ("expected_tool_use", "reference") if key not in turn]
             if missing and found is Kind.OLD_TURNS and index == 0:
                 listed = " and ".join(f"`{key}`" for key in missing)
-                yield Finding((index,), f"no {listed}: ADK's default metrics refuse this file", "here it is not stated")
+                yield Finding(
+                    (index,), f"no {listed}: ADK's default metrics refuse this file", "here it is not stated"
+                )
 
 
 def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
@@ -228,14 +237,20 @@ def _check_config(document: Document, report: Report) -> None:
 def _check_scenarios(document: Document, report: Report) -> None:
     scenarios = load.read_scenarios(document)
     report.cases = len(scenarios.scenarios)
-    report.problems += [*document.warnings, *problems_at(document, _unknown(scenarios, document.value), "warning")]
+    report.problems += [
+        *document.warnings,
+        *problems_at(document, islice(_unknown(scenarios, document.value), _SAID), "warning"),
+    ]
     if not report.cases:
         report.problems += problems_at(document, [Finding((), "no scenarios")], "warning")
 
 
 def _check_session_input(document: Document, report: Report) -> None:
     session = load.read_session_input(document)
-    report.problems += [*document.warnings, *problems_at(document, _unknown(session, document.value), "warning")]
+    report.problems += [
+        *document.warnings,
+        *problems_at(document, islice(_unknown(session, document.value), _SAID), "warning"),
+    ]
 
 
 def _check_results(document: Document, report: Report) -> None:
@@ -243,7 +258,9 @@ def _check_results(document: Document, report: Report) -> None:
     result = load.read_results(document)
     report.cases = len(result.eval_case_results)
     report.problems += document.warnings
-    strange = next((path for path, owner in unknown_keys(result) if not isinstance(owner, _OPEN_IN_RESULTS)), None)
+    strange = next(
+        (path for path, owner in unknown_keys(result) if not isinstance(owner, _OPEN_IN_RESULTS)), None
+    )
     if strange:
         path, _ = resolve(strange, document.value)
         message = f"unknown key `{path[-1]}`; ADK refuses this file"
@@ -251,8 +268,10 @@ def _check_results(document: Document, report: Report) -> None:
         report.problems += problems_at(document, [finding], "warning")
 
 
-def _check_unknown(document: Document, report: Report) -> None:  # noqa: ARG001
-    raise file_error([*document.warnings, *not_a(document, "an eval set, a config or a result", Kind.UNKNOWN)])
+def _check_unknown(document: Document, _report: Report) -> None:
+    raise file_error(
+        [*document.warnings, *not_a(document, "an eval set, a config or a result", Kind.UNKNOWN)]
+    )
 
 
 _CHECKS: dict[Kind, Callable[[Document, Report], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -37,6 +38,7 @@ _CRITERIA: dict[str, type[BaseCriterion]] = {
 }
 _PREBUILT = tuple(metric.value for metric in PrebuiltMetrics)
 _RANGES = {"response_evaluation_score": (1.0, 5.0)}
+_SAID = 100  # unknown keys of a document that are said
 _COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
 
 
@@ -50,7 +52,7 @@ def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
 
 
 def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
-    for key in config.model_extra or ():
+    for key in islice(config.model_extra or (), _SAID):
         if key in _OWN_KEYS or key in _COMMENT_KEYS:
             continue
         near = near_key(key, CONFIG_KEYS)
@@ -59,7 +61,9 @@ def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding
     if not config.criteria:
         stated = next((key for key in value if to_snake(key) == "criteria"), None)
         path = (stated,) if stated else ()
-        yield Finding(path, "no criteria: this config judges nothing", "name at least one metric in `criteria`")
+        yield Finding(
+            path, "no criteria: this config judges nothing", "name at least one metric in `criteria`"
+        )
 
 
 def _other_config(key: str) -> str:
@@ -91,14 +95,20 @@ def _key(value: dict[str, Any], name: str) -> str:
 def _criteria(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     custom = set(config.custom_metrics or ())
     stated = value.get("criteria", {})
-    for name, criterion in config.criteria.items():
+    for name, criterion in islice(config.criteria.items(), _SAID):
         path = ("criteria", name)
         if name not in custom and name not in _PREBUILT:
             near = near_key(name, _PREBUILT)
-            hint = f"did you mean `{near}`?" if near else "a metric of your own is registered or in `custom_metrics`"
+            hint = (
+                f"did you mean `{near}`?"
+                if near
+                else "a metric of your own is registered or in `custom_metrics`"
+            )
             yield Finding(path, f"{name!r} is not one of the format's metrics", hint, at_key=True)
         elif name in {metric.value for metric in EFFICIENCY_METRICS} and name not in custom:
-            yield Finding(path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so")
+            yield Finding(
+                path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so"
+            )
         else:
             yield from _threshold(path, criterion)
         if isinstance(criterion, BaseCriterion):
@@ -113,13 +123,15 @@ def _threshold(path: tuple[str, str], criterion: float | BaseCriterion) -> Itera
     low, high = _RANGES.get(path[1], (0.0, 1.0))
     if path[1] in _PREBUILT and not low <= threshold <= high:
         never = "pass" if threshold > high else "fail"
-        yield Finding(path, f"the threshold {threshold:g} can never {never}: scores are from {low:g} to {high:g}")
+        yield Finding(
+            path, f"the threshold {threshold:g} can never {never}: scores are from {low:g} to {high:g}"
+        )
 
 
 def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: Any) -> Iterator[Finding]:
     model = _CRITERIA.get(name, BaseCriterion)
     known = [*model.model_fields, *_OWN_OPTIONS]
-    for key in criterion.model_extra or ():
+    for key in islice(criterion.model_extra or (), _SAID):
         near = near_key(key, known)
         if name in _CRITERIA and near and to_snake(key) not in known:
             yield Finding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)

@@ -13,11 +13,14 @@ from proctor.files.json_text import JsonText, parse
 from proctor.files.places import Places
 from proctor.files.words import string_offsets
 
-WHOLE_LIMIT = 64 << 20
+WHOLE_LIMIT = 32 << 20
 """The most bytes that are read whole; larger files are read only as a stream of cases."""
 
-RESULT_LIMIT = 512 << 20
+RESULT_LIMIT = 128 << 20
 """The same for results, which ADK writes twenty times larger than what they are about."""
+
+MOST_KEYS = 4_000_000
+"""The most keys that are read whole: small objects take fifty times their text in memory."""
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
@@ -78,8 +81,10 @@ def read_json(data: bytes, name: str) -> JsonDocument:
     """Read a whole JSON document; a document inside a JSON string (as older results are written) is unwrapped.
 
     Raises:
-        EvalFileError: it is not JSON.
+        EvalFileError: it is not JSON, or has more than MOST_KEYS keys.
     """
+    if data.count(b":") > MOST_KEYS:
+        raise file_error([_problem(name, f"the file has more than {MOST_KEYS:,} keys; it is not read whole")])
     document = JsonDocument(name, parse(data, name))
     for _ in range(3):
         if not isinstance(document.value, str) or document.value.lstrip()[:1] not in {"{", "[", '"'}:
@@ -122,7 +127,9 @@ def read_bytes(path: Path, name: str, *, limit: int = WHOLE_LIMIT) -> bytes:
     try:
         size = path.stat().st_size
         if size > limit:
-            raise file_error([_problem(name, f"the file has {size >> 20} MiB; at most {limit >> 20} are read whole")])
+            raise file_error(
+                [_problem(name, f"the file has {size >> 20} MiB; at most {limit >> 20} are read whole")]
+            )
         return path.read_bytes()
     except OSError as error:
         raise unreadable(path, name, error) from None
@@ -142,7 +149,9 @@ def _problem(name: str, message: str, hint: str = "") -> Problem:
     return Problem("error", name, 1, 1, "", message, hint)
 
 
-def problems_at(document: Document, findings: Iterable[Finding], severity: Severity = "error") -> list[Problem]:
+def problems_at(
+    document: Document, findings: Iterable[Finding], severity: Severity = "error"
+) -> list[Problem]:
     """Findings of a document with their places."""
     findings = list(findings)
     if not findings:

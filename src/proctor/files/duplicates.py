@@ -9,14 +9,16 @@ from proctor.files.cases import SAID, Cases
 from proctor.files.explain import Finding
 
 
-def rename_duplicates(ids: Sequence[str]) -> dict[int, str]:
+def rename_duplicates(ids: Sequence[str | None]) -> dict[int, str]:
     """New ids for the cases whose id is taken: the second `x` becomes `x#2`, unless a case has that id already."""
     taken = set(ids)
     counts: dict[str, int] = {}
     renamed: dict[int, str] = {}
     for index, name in enumerate(ids):
+        if name is None:  # a case that cannot be read
+            continue
         counts[name] = counts.get(name, 0) + 1
-        if not name or counts[name] == 1:
+        if counts[name] == 1:
             continue
         while f"{name}#{counts[name]}" in taken:
             counts[name] += 1
@@ -25,12 +27,12 @@ def rename_duplicates(ids: Sequence[str]) -> dict[int, str]:
     return renamed
 
 
-def duplicate_problems(cases: Cases, ids: Sequence[str], renamed: Mapping[int, str]) -> list[Problem]:
+def duplicate_problems(cases: Cases, ids: Sequence[str | None], renamed: Mapping[int, str]) -> list[Problem]:
     """A problem for each case whose id is taken: a warning that says its new id, an error when it has none."""
     first: dict[str, int] = {}
     problems: list[Problem] = []
     for index, name in enumerate(ids):
-        if not name or first.setdefault(name, index) == index or len(problems) >= SAID:
+        if name is None or first.setdefault(name, index) == index or len(problems) >= SAID:
             continue
         before = _place_of_id(cases, first[name])
         message = f"the id {name!r} is already that of the case at {before.line}:{before.column}"

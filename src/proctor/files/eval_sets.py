@@ -26,17 +26,13 @@ from proctor.files.documents import (
 )
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding, explain
-from proctor.files.kinds import SETS, Kind, describe, kind
+from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
 from proctor.files.old import convert_old
 from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk, no_collection
 from proctor.files.places import Places
 from proctor.files.scan import scan
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-
-_SUFFIXES = (
-    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".json", ".yaml", ".yml",
-)  # fmt: skip
 
 
 class EvalSetFile:
@@ -53,7 +49,7 @@ class EvalSetFile:
         self.kind = opened.kind
         self.has_comments = opened.has_comments
         self._cases = opened.cases
-        self._ids = opened.ids
+        self._ids = [name for name in opened.ids if name is not None]
         self._renamed = opened.renamed
         self._hash = opened.hash
 
@@ -130,7 +126,7 @@ class _Opened:
     warnings: list[Problem] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     has_comments: bool = False
-    ids: list[str] = field(default_factory=list)
+    ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
     renamed: set[int] = field(default_factory=set)
 
 
@@ -153,7 +149,11 @@ def open_eval_set(
     label = label or str(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         data = read_bytes(path, label)
-        return _checked(_from_document(read_yaml(data, label), _digest_of(data)), allow_duplicate_ids, allow_empty)
+        return _checked(
+            _from_document(read_yaml(data, label), _digest_of(data)),
+            allow_duplicate_ids=allow_duplicate_ids,
+            allow_empty=allow_empty,
+        )
     try:
         source = FileBytes(path, label)
     except OSError as error:
@@ -166,7 +166,7 @@ def open_eval_set(
             raise _too_large(source, broken) from None
         data = source.read(0, source.size)
         opened = _from_document(read_json(data, label), _digest_of(data))
-    return _checked(opened, allow_duplicate_ids, allow_empty)
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
 
 
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
@@ -174,17 +174,23 @@ def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> Eva
     return open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()
 
 
-def load_eval_set_text(text: str | bytes, name: str = "<text>", *, allow_duplicate_ids: bool = False) -> EvalSet:
+def load_eval_set_text(
+    text: str | bytes, name: str = "<text>", *, allow_duplicate_ids: bool = False
+) -> EvalSet:
     """Read a set from JSON text; `name` is how messages name it."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     opened = _from_document(read_json(data, name), _digest_of(data))
-    return _checked(opened, allow_duplicate_ids, allow_empty=True).eval_set()
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()
 
 
-def open_document(document: Document, *, allow_duplicate_ids: bool = False, allow_empty: bool = False) -> EvalSetFile:
+def open_document(
+    document: Document, *, allow_duplicate_ids: bool = False, allow_empty: bool = False
+) -> EvalSetFile:
     """The set that an already read document holds. Errors as `open_eval_set`."""
     digest = _digest_of(to_json(document.value))
-    return _checked(_from_document(document, digest), allow_duplicate_ids, allow_empty)
+    return _checked(
+        _from_document(document, digest), allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty
+    )
 
 
 def _digest_of(data: bytes) -> Callable[[], str]:
@@ -232,7 +238,9 @@ def _too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
     """The error for a file that is too large to be read whole, and is broken or no eval set."""
     first = LineCounter(source).place(broken.offset)
     if broken.in_value:
-        text = SourceText(source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first)
+        text = SourceText(
+            source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first
+        )
         end = text.place(len(text.text))
         inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
         if inside and not inside[0].message.startswith("text after"):
@@ -262,7 +270,9 @@ def _held(document: Document, found: Kind, digest: Callable[[], str]) -> _Opened
     header, errors, warnings = _header(fields, document.name, needs_id=found is Kind.EVAL_SET)
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []
-    bases: list[Path_] = [(*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))]
+    bases: list[Path_] = [
+        (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))
+    ]
     held = HeldCases(document, [to_json(case) for case in cases], bases)
     opened = _Opened(document.name, header, held, digest, found)
     opened.problems += problems_at(document, errors)
@@ -291,22 +301,13 @@ def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> _O
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
     bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
     opened = _Opened(document.name, converted.header, HeldCases(document, pieces, bases), digest, found)
-    opened.ids = [case.eval_id for case in converted.cases]
+    opened.ids += [case.eval_id for case in converted.cases]
     opened.problems += problems_at(document, converted.errors)
     opened.warnings += problems_at(document, converted.warnings, "warning")
     return opened
 
 
 # --- the set as a whole ------------------------------------------------------------------------------------------------
-
-
-def set_id_of(name: str) -> str:
-    """The id of a set that states none: the file's name without its ending."""
-    stem = Path(name).name
-    for suffix in _SUFFIXES:
-        if stem.lower().endswith(suffix) and len(stem) > len(suffix):
-            return stem[: -len(suffix)]
-    return stem
 
 
 def _header(
@@ -317,7 +318,9 @@ def _header(
     if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
         fallback = set_id_of(name)
         if needs_id:
-            warnings.append(Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file"))
+            warnings.append(
+                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
+            )
         fields = {"eval_set_id": fallback, **fields}
     try:
         return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
@@ -326,7 +329,7 @@ def _header(
         return placeholder, explain(error, fields), warnings
 
 
-def _checked(opened: _Opened, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:  # noqa: FBT001
+def _checked(opened: _Opened, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
     """The set, unless something is wrong with it."""
     if allow_duplicate_ids:
         renamed = rename_duplicates(opened.ids)
@@ -335,7 +338,9 @@ def _checked(opened: _Opened, allow_duplicate_ids: bool, allow_empty: bool) -> E
     else:
         opened.problems += duplicate_problems(opened.cases, opened.ids, {})
     if not opened.ids and not opened.problems:
-        problem = Problem("error", opened.label, 1, 1, "eval_cases", "no cases", "a set to run needs at least one")
+        problem = Problem(
+            "error", opened.label, 1, 1, "eval_cases", "no cases", "a set to run needs at least one"
+        )
         if not allow_empty:
             opened.problems.append(problem)
     if opened.problems:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,10 +31,24 @@ _MEANT = {
         'the user\'s turn is `"user_content": {"parts": [{"text": "…"}]}`',
     ),
     "eval_id": ({"eval_case_id", "evalCaseId", "name", "case_id", "test_id"}, "a case is named by `eval_id`"),
-    "eval_cases": ({"test_cases", "testCases", "tests", "cases", "evals", "evaluations", "test_scenarios"}, ""),
-    "threshold": ({"min_score", "min", "value", "minimum", "target", "pass_threshold"}, "the value to reach is `threshold`"),
-    "query": ({"user", "input", "prompt", "request", "question", "user_message"}, "the user's turn is `query` in this format"),
+    "eval_cases": (
+        {"test_cases", "testCases", "tests", "cases", "evals", "evaluations", "test_scenarios"},
+        "",
+    ),
+    "threshold": (
+        {"min_score", "min", "value", "minimum", "target", "pass_threshold"},
+        "the value to reach is `threshold`",
+    ),
+    "query": (
+        {"user", "input", "prompt", "request", "question", "user_message"},
+        "the user's turn is `query` in this format",
+    ),
 }
+
+
+_LOOKED_AT = (
+    100  # keys of one object among which a slip is looked for: comparing is slow, and files may be hostile
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +118,9 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
         return Finding(base + path, f"expected {expected}, got {got}")
     message = re.sub(r"^(Value error, |Input should be )", "", first["msg"])
     message = message if message.startswith(("expected", "there is no")) else f"expected {message}"
-    return Finding(base + path, message if ", got " in message or "there is no" in message else f"{message}, got {got}")
+    return Finding(
+        base + path, message if ", got " in message or "there is no" in message else f"{message}, got {got}"
+    )
 
 
 def _expected(details: list[Any]) -> str:
@@ -124,7 +142,7 @@ def _at(document: Any, path: Path_) -> Any:
 def _hint_for_missing(name: str, parent: Any) -> str:
     if not isinstance(parent, dict):
         return ""
-    keys = [key for key in parent if isinstance(key, str)]
+    keys = list(islice(parent, _LOOKED_AT))
     close = get_close_matches(to_camel(name), [to_camel(key) for key in keys], n=1, cutoff=0.8)
     if close:
         return f"is `{next(key for key in keys if to_camel(key) == close[0])}` a slip of it?"
@@ -134,12 +152,14 @@ def _hint_for_missing(name: str, parent: Any) -> str:
 
 
 def _hint_for_conversation(case: Any) -> str:
-    keys = [key for key in case if isinstance(key, str)] if isinstance(case, dict) else []
+    keys = list(islice(case, _LOOKED_AT)) if isinstance(case, dict) else []
     for key in keys:
         near = near_key(key, ("conversation", "conversation_scenario"))
         if near and case.get(to_camel(near), case.get(near)) is None and to_snake(key) != near:
             return f"is `{key}` meant to be `{near}`?"
-    used = next((key for key in keys if key in {"data", "turns", "messages", "steps", "dialog", "invocations"}), None)
+    used = next(
+        (key for key in keys if key in {"data", "turns", "messages", "steps", "dialog", "invocations"}), None
+    )
     return f"there is `{used}`, which a case of this format does not know" if used else ""
 
 
@@ -160,6 +180,11 @@ def kind_of(value: Any) -> str:
 
 def near_key(key: str, known: Iterable[str]) -> str:
     """The known key that `key` is probably a slip of, or an empty string."""
+    return _near_key(key, tuple(known)) if len(key) < 100 else ""
+
+
+@lru_cache(maxsize=1000)
+def _near_key(key: str, known: tuple[str, ...]) -> str:
     by_camel = {to_camel(name): name for name in known}
     close = get_close_matches(to_camel(key.lower() if key.isupper() else key), by_camel, n=1, cutoff=0.75)
     return by_camel[close[0]] if close else ""

@@ -106,7 +106,9 @@ def _exists(name: str) -> bool:
 
 def _in_folder(folder: Path, cases: list[str]) -> list[FoundSet]:
     if cases:
-        raise SetupError(f"{folder} is a folder; cases are picked from one file, as in FILE:{','.join(cases)}")
+        raise SetupError(
+            f"{folder} is a folder; cases are picked from one file, as in FILE:{','.join(cases)}"
+        )
     paths = list(sets_in(folder))
     if not paths:
         looked = ", ".join(f"*{suffix}" for suffix in SET_SUFFIXES[:3])
@@ -217,9 +219,13 @@ def require_path_segment(text: str, what: str) -> str:
 def require_new_set_id(text: str) -> str:
     """`text`, if a new eval set may have this id: letters, digits, `_`, and a file can be named so. Raises SetupError."""
     if not _NEW_SET_ID.fullmatch(text):
-        raise SetupError(f"the id {text!r} of a new eval set may have only letters (a-z, A-Z), digits and `_`")
+        raise SetupError(
+            f"the id {text!r} of a new eval set may have only letters (a-z, A-Z), digits and `_`"
+        )
     if len(f"{text}{SET_SUFFIXES[0]}".encode()) > _LONGEST_NAME:
-        raise SetupError(f"the id of a new eval set may have at most {_LONGEST_NAME - len(SET_SUFFIXES[0])} characters")
+        raise SetupError(
+            f"the id of a new eval set may have at most {_LONGEST_NAME - len(SET_SUFFIXES[0])} characters"
+        )
     if _DEVICES.fullmatch(text):
         raise SetupError(f"{text!r} is the name of a device on Windows; choose another id")
     return text

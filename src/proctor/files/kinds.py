@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.base import shown
 from proctor.files.explain import kind_of, near_key
+
+_SUFFIXES = (
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".json", ".yaml", ".yml",
+)  # fmt: skip
 
 
 class Kind(StrEnum):
@@ -31,12 +37,29 @@ SETS = (Kind.EVAL_SET, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_
 """Kinds that hold cases."""
 
 CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
-_SET_KEYS = ("eval_set_id", "eval_cases", "name", "description", "creation_timestamp")
 _CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
 _SESSION_MARKS = frozenset({"app_name", "user_id"})
 _SESSION_KEYS = frozenset({"app_name", "user_id", "session_id", "state"})
 _ID_MARKS = frozenset({"eval_id", "eval_case_id"})
-_CASE_LISTS = ("test_cases", "tests", "cases", "evals", "evaluations", "test_scenarios", "examples", "samples")
+_TELLING = {
+    spelling: name
+    for name in (
+        "eval_set_result_id eval_case_results eval_cases scenarios criteria custom_metrics user_simulator_config "
+        "live_model_config conversation conversation_scenario prompt app_name user_id session_id state events eval_id "
+        "eval_case_id data name initial_session query expected_tool_use starting_prompt conversation_plan"
+    ).split()
+    for spelling in (name, to_camel(name))
+}
+_CASE_LISTS = (
+    "test_cases",
+    "tests",
+    "cases",
+    "evals",
+    "evaluations",
+    "test_scenarios",
+    "examples",
+    "samples",
+)
 
 
 def kind(value: Any, name: str = "") -> Kind:
@@ -55,7 +78,8 @@ def kind(value: Any, name: str = "") -> Kind:
             return found
     if keys & _CASE_MARKS:
         return Kind.EVAL_CASE
-    if keys & _SESSION_MARKS and (keys <= _SESSION_KEYS or (keys >= _SESSION_MARKS and "events" not in keys)):
+    is_small = len(value) == len(keys) and keys <= _SESSION_KEYS
+    if keys & _SESSION_MARKS and (is_small or (keys >= _SESSION_MARKS and "events" not in keys)):
         return Kind.SESSION_INPUT
     return Kind.UNKNOWN
 
@@ -70,8 +94,17 @@ _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
 
 
 def _names(value: dict[str, Any]) -> set[str]:
-    """The keys of an object as the format's names, whichever of the two spellings they have."""
-    return {to_snake(key) if to_camel(to_snake(key)) == key else key for key in value}
+    """The keys of an object that tell kinds apart, as the format's names, whichever spelling they have."""
+    return {name for spelling, name in _TELLING.items() if spelling in value}
+
+
+def set_id_of(name: str) -> str:
+    """The id of a set that states none: the file's name without its ending."""
+    stem = Path(name).name
+    for suffix in _SUFFIXES:
+        if stem.lower().endswith(suffix) and len(stem) > len(suffix):
+            return stem[: -len(suffix)]
+    return stem
 
 
 def _kind_of_list(items: list[Any]) -> Kind:
@@ -93,15 +126,21 @@ def describe(value: Any) -> tuple[str, str]:
     if isinstance(value, list):
         return _describe_list(value)
     if not isinstance(value, dict):
-        return f"a document that is {kind_of(value)}", "an eval set is an object with `eval_set_id` and `eval_cases`"
+        return (
+            f"a document that is {kind_of(value)}",
+            "an eval set is an object with `eval_set_id` and `eval_cases`",
+        )
     if not value:
         return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
     if hint := _known_strangers(value) or _slip(value):
         return f"an object with {_listed(value)}", hint
-    for key in value:
+    for key in islice(value, 100):
         if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
             return f"an object with {_listed(value)}", _other_layout(key, value[key])
-    return f"an object with {_listed(value)}", "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`"
+    return (
+        f"an object with {_listed(value)}",
+        "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`",
+    )
 
 
 def _describe_list(items: list[Any]) -> tuple[str, str]:
@@ -116,7 +155,7 @@ def _describe_list(items: list[Any]) -> tuple[str, str]:
 
 
 def _slip(value: dict[str, Any]) -> str:
-    for key in value:
+    for key in islice(value, 100):
         near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
         if near:
             return f"is `{key}` meant to be `{near}`?"
@@ -126,9 +165,7 @@ def _slip(value: dict[str, Any]) -> str:
 def _other_layout(key: str, items: list[Any]) -> str:
     first = next((item for item in items if isinstance(item, dict)), {})
     inside = f" (its `{key}` have {_listed(first)})" if first else ""
-    return (
-        f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
-    )
+    return f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
 
 
 def _known_strangers(value: dict[str, Any]) -> str:
@@ -144,5 +181,5 @@ def _known_strangers(value: dict[str, Any]) -> str:
 
 
 def _listed(keys: Iterable[str], limit: int = 5) -> str:
-    names = [shown(key, 30)[1:-1] for key in keys]
+    names = [shown(key, 30)[1:-1] for key in islice(keys, limit + 1)]
     return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")

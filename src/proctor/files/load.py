@@ -56,7 +56,10 @@ def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
     """As `load_config`, of a document that was read already."""
     config = read_model(document, EvalConfig, "an eval config", {Kind.CONFIG, Kind.UNKNOWN})
-    return config, [*document.warnings, *problems_at(document, config_findings(config, document.value), "warning")]
+    return config, [
+        *document.warnings,
+        *problems_at(document, config_findings(config, document.value), "warning"),
+    ]
 
 
 def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenarios:

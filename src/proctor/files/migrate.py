@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from proctor.files.base import file_error
 from proctor.files.documents import Document, problems_at, read_document
-from proctor.files.eval_sets import not_a, open_document, set_id_of
+from proctor.files.eval_sets import not_a, open_document
 from proctor.files.explain import Finding, explain, kind_of
-from proctor.files.kinds import Kind, kind
+from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.old import path_findings
 from proctor.files.save import save_eval_set
 from proctor.files.variants import adapt_turns
@@ -23,7 +23,11 @@ from proctor.schema.session import SessionInput
 
 
 def migrate(
-    old: str | Path, new: str | Path, *, initial_session: str | Path | None = None, comments_may_go: bool = False
+    old: str | Path,
+    new: str | Path,
+    *,
+    initial_session: str | Path | None = None,
+    comments_may_go: bool = False,
 ) -> EvalSet:
     """Convert the file `old` (either old list format) and write the set to `new`, with all fields; return it.
 
@@ -77,7 +81,9 @@ def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, creat
 
 def _adapted(cases: list[Any]) -> list[Any]:
     return [
-        {**case, "data": adapt_turns(case["data"], ())[0]} if isinstance(case, dict) and "data" in case else case
+        {**case, "data": adapt_turns(case["data"], ())[0]}
+        if isinstance(case, dict) and "data" in case
+        else case
         for case in cases
     ]
 

@@ -77,7 +77,9 @@ class FileBytes:
         return state.st_size, state.st_mtime_ns
 
     def _changed(self) -> Problem:
-        return Problem("error", self.name, 1, 1, "", "the file changed while it was being read", "start again")
+        return Problem(
+            "error", self.name, 1, 1, "", "the file changed while it was being read", "start again"
+        )
 
 
 class BrokenTextError(Exception):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.files.base import Path_, Place, SourceText
-from proctor.files.scan import scan
+from proctor.files.scan import scan_for
 
 
 class Places:
-    """The places of some paths in one text, found in one pass over it.
+    """The places of some paths in one text, found in one pass over it, up to the last of them.
 
     A path that is not there (a missing key) has the place of the nearest object around it.
     """
 
     def __init__(self, source: SourceText, paths: Iterable[Path_], *, base: Path_ = ()) -> None:
         wanted = {path[:n] for path in paths for n in range(len(base), len(path) + 1)}
-        found = scan(source, wanted, base=base)
+        found = scan_for(source, wanted, base=base)
         self._source, self._base = source, base
         self._values, self._keys = found.places, found.key_places
 

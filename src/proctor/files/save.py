@@ -19,7 +19,9 @@ from proctor.schema.eval_set import EvalSet
 from proctor.schema.writing import to_adk_json
 
 
-def save_eval_set(eval_set: EvalSet, path: str | Path, *, full: bool = False, comments_may_go: bool = False) -> None:
+def save_eval_set(
+    eval_set: EvalSet, path: str | Path, *, full: bool = False, comments_may_go: bool = False
+) -> None:
     """Write a set as ADK writes it: snake_case, two-space indent, defaults left out (`full`: everything written).
 
     Raises:
@@ -29,7 +31,9 @@ def save_eval_set(eval_set: EvalSet, path: str | Path, *, full: bool = False, co
     save_model(eval_set, path, full=full, comments_may_go=comments_may_go)
 
 
-def save_model(model: BaseModel, path: str | Path, *, full: bool = False, comments_may_go: bool = False) -> None:
+def save_model(
+    model: BaseModel, path: str | Path, *, full: bool = False, comments_may_go: bool = False
+) -> None:
     """Write any document of the format. As `save_eval_set`."""
     path = Path(path)
     if path.suffix.lower() in YAML_SUFFIXES:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from proctor.files.base import Path_, Problem, SourceText, field_name, shown
-from proctor.files.words import ESCAPE, LITERALS, NOT_FINITE, key_hint, strange_word, unescaped
+from proctor.files.words import LITERALS, NOT_FINITE, key_hint, strange_word, unescape
 
 MAX_DEPTH = 200  # what ADK's own parser takes
 MAX_DIGITS = 4300  # what Python converts to an integer
 
 _GAP = re.compile(r"[ \t\r\n]*")
+_GAP_STARTS = frozenset(" \t\r\n#/")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*"')
 _WORD = re.compile(r"""[^\s{}\[\]:,"]+""")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -46,13 +48,24 @@ class Scan:
         return any(problem.severity == "error" for problem in self.problems)
 
 
-def scan(source: SourceText, wanted: Iterable[Path_] = (), *, base: Path_ = ()) -> Scan:
-    """Scan a whole text; `wanted` paths start with `base`, the path of the text's own root in a larger document."""
-    scanner = _Scanner(source, frozenset(wanted), base)
+def scan(source: SourceText) -> Scan:
+    """Scan a whole text for problems."""
+    scanner = _Scanner(source, frozenset(), ())
     try:
         scanner.run()
     except _StopScanError as stop:
         scanner.found.problems.append(stop.problem)
+    return scanner.found
+
+
+def scan_for(source: SourceText, wanted: Iterable[Path_], *, base: Path_ = ()) -> Scan:
+    """Scan a text for the places of `wanted` paths, no further than the last of them.
+
+    The paths start with `base`, the path of the text's own root in a larger document.
+    """
+    scanner = _Scanner(source, frozenset(wanted), base)
+    with suppress(_AllFoundError, _StopScanError):
+        scanner.run()
     return scanner.found
 
 
@@ -62,6 +75,10 @@ class _StopScanError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
+
+
+class _AllFoundError(Exception):
+    """All that was looked for has its place."""
 
 
 @dataclass(slots=True)
@@ -130,7 +147,9 @@ class _Scanner:
 
     def member(self, inner: _Open) -> None:
         if self.text[self.at] == ",":
-            raise self.stop(self.at, "expected a value, got a comma", "remove the comma, or put a value before it")
+            raise self.stop(
+                self.at, "expected a value, got a comma", "remove the comma, or put a value before it"
+            )
         if inner.bracket == "[":
             last = self.path[-1]
             self.path[-1] = last + 1 if isinstance(last, int) else 0
@@ -152,7 +171,9 @@ class _Scanner:
     def key(self, inner: _Open) -> str:
         start = self.at
         if self.text[start] != '"':
-            raise self.stop(start, f"expected a key in double quotes, {self.got()}", key_hint(self.text[start]))
+            raise self.stop(
+                start, f"expected a key in double quotes, {self.got()}", key_hint(self.text[start])
+            )
         key = self.string()
         if key in inner.keys:
             first = self.source.place(inner.keys[key])
@@ -168,6 +189,8 @@ class _Scanner:
     def value(self) -> None:
         if self.wanted and tuple(self.path) in self.wanted:
             self.found.places[tuple(self.path)] = self.at
+            if len(self.found.places) == len(self.wanted):
+                raise _AllFoundError
         char = self.text[self.at : self.at + 1]
         if char in _OPENING:
             self.open(char)
@@ -180,7 +203,9 @@ class _Scanner:
 
     def open(self, char: str) -> None:
         if len(self.stack) == MAX_DEPTH:
-            raise self.stop(self.at, f"nested deeper than {MAX_DEPTH} levels", "no eval file is; was it generated?")
+            raise self.stop(
+                self.at, f"nested deeper than {MAX_DEPTH} levels", "no eval file is; was it generated?"
+            )
         self.stack.append(_Open(char, self.at))
         self.path.append("")
         self.at += 1
@@ -199,7 +224,7 @@ class _Scanner:
 
     def skip_gap(self) -> None:
         """Skip white space and comments; comments are noted, the first one as a warning."""
-        while True:
+        while self.text[self.at : self.at + 1] in _GAP_STARTS:
             gap = _GAP.match(self.text, self.at)
             self.at = gap.end() if gap else self.at
             if not self.text.startswith(("#", "//"), self.at):
@@ -227,33 +252,23 @@ class _Scanner:
         bad = _BAD_ESCAPE.search(raw.replace("\\\\", "__"))
         if bad:
             what = shown(raw[bad.start() : bad.end() + (4 if raw[bad.end() - 1] == "u" else 0)])
-            raise self.stop(start + 1 + bad.start(), f"{what} is not an escape of JSON", "a backslash is written `\\\\`")
-        return self.unescape(raw, start + 1)
-
-    def unescape(self, raw: str, start: int) -> str:
-        """The text of a string with escapes; lone surrogates and NUL are problems, but not the end."""
-        pieces: list[str] = []
-        last, pending = 0, -1
-        for match in ESCAPE.finditer(raw):
-            code = int(match[1], 16) if match[1] else -1
-            if code == 0:
-                self.error(start + match.start(), "a string holds NUL (`\\u0000`)", "remove it")
-            if pending >= 0 and not (match.start() == last and 0xDC00 <= code < 0xE000):
-                self.lone_surrogate(start + pending)
-            elif pending < 0 and 0xDC00 <= code < 0xE000:
-                self.lone_surrogate(start + match.start())
-            pending = match.start() if 0xD800 <= code < 0xDC00 else -1
-            pieces.append(raw[last : match.start()])
-            pieces.append(unescaped(match[0], code))
-            last = match.end()
-        if pending >= 0:
-            self.lone_surrogate(start + pending)
-        text = "".join([*pieces, raw[last:]])
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            raise self.stop(
+                start + 1 + bad.start(), f"{what} is not an escape of JSON", "a backslash is written `\\\\`"
+            )
+        text, lone, nul = unescape(raw)
+        for offset in lone:
+            self.lone_surrogate(start + 1 + offset)
+        for offset in nul:
+            self.error(start + 1 + offset, "a string holds NUL (`\\u0000`)", "remove it")
+        return text
 
     def lone_surrogate(self, offset: int) -> None:
         escape = self.text[offset : offset + 6]
-        self.error(offset, f"{escape} is half a character (a lone surrogate)", "write the whole character, or both halves")
+        self.error(
+            offset,
+            f"{escape} is half a character (a lone surrogate)",
+            "write the whole character, or both halves",
+        )
 
     def broken_string(self) -> None:
         start = self.at
@@ -264,11 +279,15 @@ class _Scanner:
         if char == "\\" and stop + 1 < self.end:
             char = self.text[stop + 1]
         if char in {"\n", "\r"}:
-            raise self.stop(start, f"the text {begun} is broken by a line end", "close the quote, or write `\\n`")
+            raise self.stop(
+                start, f"the text {begun} is broken by a line end", "close the quote, or write `\\n`"
+            )
         if char in {"", "\\"}:
             raise self.stop(start, f"the text {begun} has no closing quote")
         raise self.stop(
-            stop, f"a string holds the control character U+{ord(char):04X}", f"write it as `\\u{ord(char):04x}`"
+            stop,
+            f"a string holds the control character U+{ord(char):04X}",
+            f"write it as `\\u{ord(char):04x}`",
         )
 
     def word(self) -> None:
@@ -293,7 +312,9 @@ class _Scanner:
         if integer and len(word.lstrip("-")) > MAX_DIGITS:
             self.error(start, f"a number with {len(word)} digits", f"at most {MAX_DIGITS} digits can be read")
         elif not integer and math.isinf(float(word)):
-            self.error(start, f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308")
+            self.error(
+                start, f"the number {shown(word, 20)} is too large to be read", "the largest is about 1.8e308"
+            )
 
     # --- saying what is wrong ---
 

@@ -23,6 +23,31 @@ def unescaped(escape: str, code: int) -> str:
     return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(escape[1], escape[1])
 
 
+def unescape(raw: str) -> tuple[str, list[int], list[int]]:
+    """The text of a string with escapes; the offsets of lone surrogates in it, and those of NUL."""
+    pieces: list[str] = []
+    lone: list[int] = []
+    nul: list[int] = []
+    last, pending = 0, -1  # pending: the offset of a first half that waits for its second
+    for match in ESCAPE.finditer(raw):
+        code = int(match[1], 16) if match[1] else -1
+        is_second = 0xDC00 <= code < 0xE000
+        is_pair = pending >= 0 and is_second and match.start() == last
+        if pending >= 0 and not is_pair:
+            lone.append(pending)
+        if is_second and not is_pair:
+            lone.append(match.start())
+        if code == 0:
+            nul.append(match.start())
+        pending = match.start() if 0xD800 <= code < 0xDC00 else -1
+        pieces += raw[last : match.start()], unescaped(match[0], code)
+        last = match.end()
+    if pending >= 0:
+        lone.append(pending)
+    text = "".join([*pieces, raw[last:]])
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), lone, nul
+
+
 def key_hint(char: str) -> str:
     """What to do about a key that starts with `char` instead of a double quote."""
     if char == "'":
@@ -41,7 +66,10 @@ def strange_word(word: str) -> tuple[str, str]:
     if _NUMBER_LIKE.match(word):
         return f"{shown(word, 30)} is not a number as JSON writes it", "as in 1, -1, 0.5, 1e6"
     if word.startswith("<"):
-        return f"this looks like HTML or XML ({shown(word, 30)}), not JSON", "was a web page saved in place of the file?"
+        return (
+            f"this looks like HTML or XML ({shown(word, 30)}), not JSON",
+            "was a web page saved in place of the file?",
+        )
     return f"expected a value, got {shown(word, 30)}", "text goes in double quotes"
 
 
