@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
+from proctor.cli.main import cli
+
 AGENT = """
 import asyncio, os, sys, threading, time
 
@@ -69,6 +73,12 @@ def make_project(folder: Path, *cases: dict[str, Any], criteria: Any = None) -> 
     wanted = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8} if criteria is None else criteria
     (folder / "test_config.json").write_text(json.dumps({"criteria": wanted}))
     return folder
+
+
+def in_this_process(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command line without a process of its own, in the working folder: the same exit codes, ten times faster."""
+    result = CliRunner().invoke(cli, list(arguments))
+    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
 def proctor(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.project import case, make_project, proctor, write_set
+from tests.cli.project import case, in_this_process, make_project, proctor, write_set
 
 Prepare = Callable[[Path], list[str]]
 
@@ -206,11 +206,18 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
 ]
 
 
+NEEDS_A_PROCESS = (crashing_agent, agent_that_exits, time_out, stubborn_agent, hook_that_raises)
+
+
 @pytest.mark.parametrize(
     ("prepare", "code", "named"), FAIL_OPEN, ids=[prepare.__name__ for prepare, _, _ in FAIL_OPEN]
 )
-def test_never_green_by_accident(tmp_path: Path, prepare: Prepare, code: int, named: list[str]) -> None:
-    done = proctor("eval", *prepare(tmp_path), cwd=tmp_path)
+def test_never_green_by_accident(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepare: Prepare, code: int, named: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["eval", *prepare(tmp_path)]
+    done = proctor(*arguments, cwd=tmp_path) if prepare in NEEDS_A_PROCESS else in_this_process(*arguments)
     said = done.stdout + done.stderr
     assert done.returncode == code, said
     assert [words for words in named if not any(word in said for word in words.split("|"))] == [], said
@@ -226,19 +233,11 @@ def test_and_the_same_project_is_green_when_nothing_is_wrong(tmp_path: Path) -> 
     assert "VERDICT  passed: " in done.stdout
 
 
-def test_all_set_up_problems_are_said_at_once(tmp_path: Path) -> None:
+def test_all_set_up_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_project(tmp_path, criteria={"no_such_metric": 1})
-    done = proctor(
-        "eval",
-        "agent.py",
-        "cases.evalset.json:helo",
-        "gone.json",
-        "--setup",
-        "x:y",
-        "--report",
-        "z=z",
-        cwd=tmp_path,
-    )
+    monkeypatch.chdir(tmp_path)
+    wrong = ["cases.evalset.json:helo", "gone.json", "--setup", "x:y", "--report", "z=z"]
+    done = in_this_process("eval", "agent.py", *wrong)
     assert done.returncode == 2
     wanted = ["no_such_metric", "'helo'", "gone.json", "--setup x:y", "No report named 'z'"]
     assert [words for words in wanted if words not in done.stderr] == []
