@@ -20,7 +20,7 @@ from tests.agents.conftest import ask, ask_sync, new_session, read, said
 # --- what goes in -----------------------------------------------------------------------------------------------------
 
 
-def by_name(content, session, state):  # type: ignore[no-untyped-def]
+def by_name(content, session, state):  # type: ignore[no-untyped-def]  # names alone tell
     return f"{content.parts[0].text} {session.user_id} {state['k']}"
 
 
@@ -432,7 +432,7 @@ def test_a_generator_that_is_left_early_is_closed_in_its_thread() -> None:
     async def main() -> Any:
         events = FunctionAgent(endless).answer(user_text("hi"), new_session())
         first = await anext(events)
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()  # type: ignore[attr-defined]  # a generator can be closed
         return first
 
     first = asyncio.run(main())
@@ -453,7 +453,7 @@ def test_an_async_generator_that_is_left_early_is_closed() -> None:
     async def main() -> None:
         events = FunctionAgent(endless).answer(user_text("hi"), new_session())
         await anext(events)
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()  # type: ignore[attr-defined]  # a generator can be closed
         assert closed == [True]
 
     asyncio.run(main())

@@ -96,7 +96,7 @@ def test_every_optional_part_is_passed_on() -> None:
     async def main() -> tuple[AgentInfo, dict[str, Any]]:
         agent, session = LateAgent(lambda: full, label="x"), new_session(a=1)
         await agent.open()
-        await agent.begin(session, "case")  # type: ignore[arg-type]
+        await agent.begin(session, "case")  # type: ignore[arg-type]  # it is only passed on
         await ask(agent)
         state = await agent.final_state(session)
         await agent.end(session)
@@ -114,7 +114,7 @@ def test_an_agent_without_optional_parts_needs_none() -> None:
     async def main() -> tuple[AgentInfo, dict[str, Any]]:
         agent, session = LateAgent(lambda: str.upper, label="x"), new_session(a=1)
         await agent.open()
-        await agent.begin(session, None)  # type: ignore[arg-type]
+        await agent.begin(session, None)  # type: ignore[arg-type]  # it is only passed on
         await agent.end(session)
         state, info = await agent.final_state(session), await agent.describe()
         await agent.close()
@@ -158,7 +158,7 @@ def test_it_answers_only_while_it_is_open() -> None:
 
 def test_a_sub_agent_is_picked_when_it_is_made() -> None:
     root = Full()
-    root.sub_agents = [below := Full()]  # type: ignore[attr-defined]
+    root.sub_agents = [below := Full()]  # type: ignore[attr-defined]  # as agents of google-adk have it
     below.name = "below"
     agent = LateAgent(lambda: root, label="late", agent_name="below")
     asyncio.run(agent.open())

@@ -232,7 +232,7 @@ def _covered(spans: Iterable[_Span]) -> float:
 def _watch_class() -> type[Any]:
     plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
-    class Watch(plugins.BasePlugin):  # type: ignore[name-defined]
+    class Watch(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call of one trial, and changes none."""
 
         def __init__(self) -> None:

@@ -5,7 +5,7 @@
 | a text | one event that says it |
 | `Content`, `Part`, `FunctionCall`, `FunctionResponse`, or google-genai's | one event with it |
 | `Event`, or google-adk's | itself |
-| `{"text": …}` or `{"response": …}`, with `"tool_calls": [{"name", "args", "id", "response"}]`, `"state_delta": {…}` | calls, each with its response where one is given; then the state; then the text |
+| `{"text": …}` or `{"response": …}`, with `"tool_calls": [{"name", "args", "id", "response"}]` and `"state_delta"` | calls, each with its response if given; then the state, then the text |
 | `{"parts": […]}` | a `Content` |
 | `{"function_call": …}`, `{"function_response": …}` | a `Part` |
 | `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |

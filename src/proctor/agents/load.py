@@ -215,7 +215,8 @@ def _exposed_by(module: ModuleType, label: str) -> object:
 def _is_adk(candidate: object, *kinds: str) -> bool:
     """Told by the names of its classes: google-adk is not imported to find out."""
     return any(
-        cls.__name__ in (kinds or ("BaseAgent", "BaseNode", "App")) and cls.__module__.startswith("google.adk.")
+        cls.__name__ in (kinds or ("BaseAgent", "BaseNode", "App"))
+        and cls.__module__.startswith("google.adk.")
         for cls in type(candidate).__mro__
     )
 
