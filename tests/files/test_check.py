@@ -13,7 +13,9 @@ from tests.files.sets import case, content, eval_set, turn
 
 def checked(tmp_path: Path, document: Any, name: str = "f.json", **options: Any) -> Report:
     path = tmp_path / name
-    path.write_text(document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8")
+    path.write_text(
+        document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8"
+    )
     return check_file(path, **options)
 
 
@@ -57,7 +59,9 @@ def test_a_sound_file_of_each_kind(tmp_path: Path, document: Any, kind: str, cas
         pytest.param({"eval_set_result_id": "r", "eval_set_id": "s", "eval_case_results": [{"final_eval_status": 1, "overall_eval_metric_results": [{"metric_name": "m", "eval_status": 1, "judge_model_options": {}}], "eval_metric_result_per_invocation": [], "session_id": "x", "more": 1}]}, ["11:6: warning: eval_case_results[0].overall_eval_metric_results[0].judge_model_options: unknown key `judge_model_options`; ADK refuses this file (an older ADK wrote it; Proctor keeps the key)"], id="a result of an older ADK"),
     ],
 )  # fmt: skip
-def test_a_doubtful_file_is_readable_with_warnings(tmp_path: Path, document: Any, expected: list[str]) -> None:
+def test_a_doubtful_file_is_readable_with_warnings(
+    tmp_path: Path, document: Any, expected: list[str]
+) -> None:
     report = checked(tmp_path, document)
     assert said(report) == expected
     assert report.readable
@@ -67,14 +71,20 @@ def test_a_doubtful_file_is_readable_with_warnings(tmp_path: Path, document: Any
     ("document", "kind", "says"),
     [
         ("", "unknown document", "1:1: error: the file is empty"),
-        ({"a": 1}, "unknown document", "1:1: error: expected an eval set, a config or a result, but this is an object with `a`"),
+        (
+            {"a": 1},
+            "unknown document",
+            "1:1: error: expected an eval set, a config or a result, but this is an object with `a`",
+        ),
         (eval_set(case("x"), case("x")), "eval set", "is already that of the case at"),
         (eval_set({"eval_id": "a"}), "eval set", "got neither"),
         ({"criteria": {"m": None}}, "eval config", "criteria.m: expected a number"),
         ([{"query": 3}], "old test file (a list of turns)", "[0].query"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_said_to_be_what_it_is(tmp_path: Path, document: Any, kind: str, says: str) -> None:
+def test_a_file_that_cannot_be_read_is_said_to_be_what_it_is(
+    tmp_path: Path, document: Any, kind: str, says: str
+) -> None:
     report = checked(tmp_path, document)
     assert (report.kind, report.readable) == (kind, False)
     assert says in "\n".join(said(report))
@@ -104,7 +114,9 @@ def test_a_missing_file_is_a_problem_like_any_other(tmp_path: Path) -> None:
     assert "no such file" in said(report)[0]
 
 
-def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(check, "WHOLE_LIMIT", 1000)
     cases = [case(f"c{i}") for i in range(50)]
     cases[40]["conversation"][0]["mood"] = "good"

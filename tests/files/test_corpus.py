@@ -35,7 +35,11 @@ REFUSED = {
 
 def corpus(*kinds: str, readable: bool = False) -> list[Any]:
     if not CORPUS.is_dir():
-        return [pytest.param({}, marks=pytest.mark.skip(reason="the folder ../shared is not beside this repository"))]
+        return [
+            pytest.param(
+                {}, marks=pytest.mark.skip(reason="the folder ../shared is not beside this repository")
+            )
+        ]
     return [
         pytest.param(entry, id=entry["file"])
         for entry in entries(CORPUS)
@@ -91,7 +95,9 @@ def test_files_in_the_managers_own_layout_are_written_back_unchanged(shared: Pat
 @pytest.mark.parametrize("entry", corpus("evalset", "test-new", "test-old", "evalset-old", readable=True))
 def test_a_case_at_a_time_is_the_same_as_all_at_once(entry: dict[str, Any]) -> None:
     opened = open_eval_set(CORPUS / entry["file"], allow_empty=True)
-    assert [opened.case(i) for i in reversed(range(len(opened)))][::-1] == load_eval_set(CORPUS / entry["file"]).eval_cases
+    assert [opened.case(i) for i in reversed(range(len(opened)))][::-1] == load_eval_set(
+        CORPUS / entry["file"]
+    ).eval_cases
     assert all(opened.place(name).line >= 1 for name in opened.ids())
 
 

@@ -31,12 +31,20 @@ def camel(value: Any) -> Any:
         return [camel(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {"".join([first, *map(str.title, rest)]): camel(item) for key, item in value.items() for first, *rest in [key.split("_")]}
+    return {
+        "".join([first, *map(str.title, rest)]): camel(item)
+        for key, item in value.items()
+        for first, *rest in [key.split("_")]
+    }
 
 
 CALLS = {"tool_uses": [{"name": "t", "args": {"x": 1}}]}
-FULL = eval_set(case("a", conversation=[turn("q", final_response=content("r", "model"), intermediate_data=CALLS)]))
-OLD_TURNS = [{"query": "q", "expected_tool_use": [{"tool_name": "t", "tool_input": {"x": 1}}], "reference": "r"}]
+FULL = eval_set(
+    case("a", conversation=[turn("q", final_response=content("r", "model"), intermediate_data=CALLS)])
+)
+OLD_TURNS = [
+    {"query": "q", "expected_tool_use": [{"tool_name": "t", "tool_input": {"x": 1}}], "reference": "r"}
+]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +107,10 @@ def test_old_turns_as_people_write_them() -> None:
     ]  # fmt: skip
     first, second = read(document).eval_cases[0].conversation
     assert [(call.name, call.args) for call in first.tool_calls] == [("t", {}), ("t", {"x": 1})]
-    assert [(author, parts[0].text) for author, parts in first.intermediate_data.intermediate_responses] == [("", "working"), ("sub", "done")]
+    assert [(author, parts[0].text) for author, parts in first.intermediate_data.intermediate_responses] == [
+        ("", "working"),
+        ("sub", "done"),
+    ]
     assert second.final_response is None
     assert second.intermediate_data is None
 
@@ -200,12 +211,19 @@ def test_duplicate_ids_run_under_ids_of_their_own(tmp_path: Path) -> None:
     opened = open_eval_set(path, allow_duplicate_ids=True)
     assert list(opened.ids()) == ["x", "x#3", "x#2", "y", "x#4"]
     assert [one.eval_id for one in opened] == list(opened.ids())
-    assert [warning.message.partition("; ")[2] for warning in opened.warnings] == ["it runs as 'x#3'", "it runs as 'x#4'"]
+    assert [warning.message.partition("; ")[2] for warning in opened.warnings] == [
+        "it runs as 'x#3'",
+        "it runs as 'x#4'",
+    ]
 
 
 def test_an_invocation_id_twice_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "set.evalset.json"
-    path.write_text(json.dumps(eval_set(case(conversation=[turn(invocation_id="i"), turn(invocation_id="i"), turn(), turn()]))))
+    path.write_text(
+        json.dumps(
+            eval_set(case(conversation=[turn(invocation_id="i"), turn(invocation_id="i"), turn(), turn()]))
+        )
+    )
     (warning,) = open_eval_set(path).warnings
     assert "the invocation id 'i' appears twice" in warning.message
 
@@ -221,7 +239,9 @@ def test_a_missing_file_is_refused_with_a_near_name(tmp_path: Path) -> None:
 
 
 def test_control_characters_of_a_file_do_not_reach_a_message() -> None:
-    (problem,) = problems(json.dumps({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": "\x1b[31m\u202e"}]}))
+    (problem,) = problems(
+        json.dumps({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": "\x1b[31m\u202e"}]})
+    )
     assert problem.isprintable()
 
 

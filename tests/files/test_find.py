@@ -20,7 +20,9 @@ from proctor.files.find import (
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:
-    vectors: list[dict[str, Any]] = json.loads((shared / "golden" / name).read_text(encoding="utf-8"))["vectors"]
+    vectors: list[dict[str, Any]] = json.loads((shared / "golden" / name).read_text(encoding="utf-8"))[
+        "vectors"
+    ]
     assert vectors
     return vectors
 
@@ -62,7 +64,9 @@ def test_ids_of_new_sets_are_plain_words(name: str) -> None:
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["%2e%2e%2f", "a／b", "\u202ex", "CON", "a b", "x" * 100, "e\u0301", "\u00e9"])
+@pytest.mark.parametrize(
+    "name", ["%2e%2e%2f", "a／b", "\u202ex", "CON", "a b", "x" * 100, "e\u0301", "\u00e9"]
+)
 def test_odd_ids_stay_inside_the_folder(tmp_path: Path, name: str) -> None:
     path = set_path(tmp_path, name)
     assert path.parent == tmp_path
@@ -104,7 +108,10 @@ def found(*selectors: str, agent: str = "") -> list[tuple[str, list[str]]]:
 @pytest.mark.usefixtures("folder")
 class TestFindSets:
     def test_a_file_and_cases_of_it(self) -> None:
-        assert found("other.json", "a.evalset.json:x,y", "./a.evalset.json:y,z") == [("other.json", []), ("a.evalset.json", ["x", "y", "z"])]
+        assert found("other.json", "a.evalset.json:x,y", "./a.evalset.json:y,z") == [
+            ("other.json", []),
+            ("a.evalset.json", ["x", "y", "z"]),
+        ]
 
     def test_a_name_with_a_colon_that_is_there_is_a_file(self) -> None:
         assert found("odd:name.json") == [("odd:name.json", [])]
@@ -117,7 +124,11 @@ class TestFindSets:
         ]  # fmt: skip
 
     def test_a_file_and_its_folder_come_once(self) -> None:
-        assert [label for label, _ in found("deep/d.evalset.yaml", "deep")] == ["deep/d.evalset.yaml", "deep/c.test.json", "deep/er/e.test.yml"]
+        assert [label for label, _ in found("deep/d.evalset.yaml", "deep")] == [
+            "deep/d.evalset.yaml",
+            "deep/c.test.json",
+            "deep/er/e.test.yml",
+        ]
 
     @pytest.mark.parametrize("name", ["known", "words"])
     def test_the_id_of_a_set_in_the_agents_folder(self, name: str) -> None:
@@ -143,7 +154,10 @@ class TestFindSets:
             found(selector)
 
     def test_an_unknown_id_names_the_known_ones(self) -> None:
-        with pytest.raises(SetupProblems, match=r"knwn: no such file, and no eval set of this id in agent \(did you mean known\?\)"):
+        with pytest.raises(
+            SetupProblems,
+            match=r"knwn: no such file, and no eval set of this id in agent \(did you mean known\?\)",
+        ):
             found("knwn", agent="agent")
         with pytest.raises(SetupProblems, match="sets there: known, words"):
             found("qqqq", agent="agent")

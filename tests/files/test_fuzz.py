@@ -24,8 +24,16 @@ from proctor.files.load import (
 from proctor.files.save import save_eval_set
 from tests.files.sets import case, content, eval_set, turn
 
-EVENTS = {"invocation_events": [{"author": "a", "content": content("x", "model"), "usage_metadata": {"prompt_token_count": 3}}]}
-OLDER = {"tool_uses": [{"id": "1", "name": "t", "args": {"x": [1, 2.5, None]}}], "tool_responses": [{"id": "1", "name": "t", "response": {}}], "intermediate_responses": [["sub", [{"text": "t"}]]]}
+EVENTS = {
+    "invocation_events": [
+        {"author": "a", "content": content("x", "model"), "usage_metadata": {"prompt_token_count": 3}}
+    ]
+}
+OLDER = {
+    "tool_uses": [{"id": "1", "name": "t", "args": {"x": [1, 2.5, None]}}],
+    "tool_responses": [{"id": "1", "name": "t", "response": {}}],
+    "intermediate_responses": [["sub", [{"text": "t"}]]],
+}
 SCENARIO = {"starting_prompt": "hi", "conversation_plan": "p", "user_persona": "EXPERT"}
 SAMPLES: list[Any] = [
     eval_set(
@@ -44,7 +52,27 @@ SAMPLES: list[Any] = [
 ]  # fmt: skip
 
 KEYS = sorted({key for sample in SAMPLES for key in json.dumps(sample).split('"') if key.isidentifier()})
-ODD: st.SearchStrategy[Any] = st.sampled_from([None, True, -1, 0, 1e308, 10**400, "", "\ud800", "\0", "x" * 300, [], {}, [[]], {"": ""}, [None], "EXACT", "2026-01-01"]) | st.text(max_size=5)
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        10**400,
+        "",
+        "\ud800",
+        "\0",
+        "x" * 300,
+        [],
+        {},
+        [[]],
+        {"": ""},
+        [None],
+        "EXACT",
+        "2026-01-01",
+    ]
+) | st.text(max_size=5)
 
 
 @st.composite
@@ -78,11 +106,32 @@ def _mutate(value: Any, draw: Callable[..., Any]) -> Any:
 @st.composite
 def damaged(draw: Any) -> bytes:
     """A document as bytes, some of which were changed, dropped or doubled on the way."""
-    text = json.dumps(draw(mutated()), indent=draw(st.sampled_from([None, 1])), ensure_ascii=draw(st.booleans()))
+    text = json.dumps(
+        draw(mutated()), indent=draw(st.sampled_from([None, 1])), ensure_ascii=draw(st.booleans())
+    )
     data = bytearray(text.encode("utf-8", "surrogatepass"))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, max(0, len(data) - 1)))
-        piece = draw(st.binary(max_size=2) | st.sampled_from([b'"', b"{", b"]", b",", b"#", b"//", b"\\", b"\n", b"NaN", b"1e999", b"\\u0000", b"\xff", b"\xef\xbb\xbf"]))
+        piece = draw(
+            st.binary(max_size=2)
+            | st.sampled_from(
+                [
+                    b'"',
+                    b"{",
+                    b"]",
+                    b",",
+                    b"#",
+                    b"//",
+                    b"\\",
+                    b"\n",
+                    b"NaN",
+                    b"1e999",
+                    b"\\u0000",
+                    b"\xff",
+                    b"\xef\xbb\xbf",
+                ]
+            )
+        )
         data[at : at + draw(st.integers(0, 3))] = piece
     return bytes(data)
 
@@ -107,7 +156,9 @@ def reads_or_refuses(path: Path, data: bytes) -> None:
 
 def assert_problems(error: EvalFileError) -> None:
     assert any(problem.severity == "error" for problem in error.problems)
-    assert all(problem.line >= 1 and problem.column >= 1 and str(problem).isprintable() for problem in error.problems)
+    assert all(
+        problem.line >= 1 and problem.column >= 1 and str(problem).isprintable() for problem in error.problems
+    )
 
 
 def saving_loses_nothing(path: Path) -> None:
@@ -136,7 +187,9 @@ def test_a_damaged_file_reads_or_is_refused(data: bytes, tmp_path_factory: pytes
 @pytest.mark.slow
 @examples(5000)
 @given(data=damaged())
-def test_many_damaged_files_read_or_are_refused(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_many_damaged_files_read_or_are_refused(
+    data: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzz-many.json"
     reads_or_refuses(path, data)
     saving_loses_nothing(path)
@@ -144,7 +197,9 @@ def test_many_damaged_files_read_or_are_refused(data: bytes, tmp_path_factory: p
 
 @examples(100)
 @given(document=mutated())
-def test_the_same_set_reads_the_same_as_a_stream_and_with_comments(document: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_same_set_reads_the_same_as_a_stream_and_with_comments(
+    document: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """A comment sends the file through the other reader."""
     folder = tmp_path_factory.getbasetemp()
     text = json.dumps(document)

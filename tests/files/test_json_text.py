@@ -52,7 +52,9 @@ def test_json_reads_without_a_word(data: bytes, value: object) -> None:
         pytest.param('{"a": 1#x\n}', {"a": 1}, ["1:8"], id="right behind a number"),
     ],
 )  # fmt: skip
-def test_comments_and_trailing_commas_read_with_a_warning(text: str, value: object, warned: list[str]) -> None:
+def test_comments_and_trailing_commas_read_with_a_warning(
+    text: str, value: object, warned: list[str]
+) -> None:
     read = parse(text.encode(), "f.json")
     assert read.value == value
     assert [f"{warning.line}:{warning.column}" for warning in read.warnings] == warned
@@ -115,7 +117,11 @@ def test_what_is_not_json_is_refused_with_its_place(data: bytes, place: str, say
 def test_all_strange_numbers_are_said_at_once() -> None:
     with pytest.raises(EvalFileError) as caught:
         parse(b'{"a": NaN,\n "b": [1e999, "\\u0000"]}', "f.json")
-    assert [(p.line, p.column, p.field) for p in caught.value.problems] == [(1, 7, "a"), (2, 8, "b[0]"), (2, 16, "b[1]")]
+    assert [(p.line, p.column, p.field) for p in caught.value.problems] == [
+        (1, 7, "a"),
+        (2, 8, "b[0]"),
+        (2, 16, "b[1]"),
+    ]
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":'])
@@ -140,7 +146,9 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from([None, 0, 2, "\t"]), st.booleans())
-def test_every_json_document_reads_as_the_standard_library_reads_it(value: object, indent: int | str | None, ascii_: bool) -> None:
+def test_every_json_document_reads_as_the_standard_library_reads_it(
+    value: object, indent: int | str | None, ascii_: bool
+) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_)
     assert parse(text.encode(), "f.json").value == json.loads(text)
 

@@ -14,13 +14,17 @@ from proctor.schema.base import WireModel
 
 def written(tmp_path: Path, document: Any, name: str = "f.json") -> Path:
     path = tmp_path / name
-    path.write_text(document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8")
+    path.write_text(
+        document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8"
+    )
     return path
 
 
 def warnings(tmp_path: Path, document: Any) -> list[str]:
     path = written(tmp_path, document)
-    return [str(warning).removeprefix(f"{path}:").replace(" warning:", "") for warning in load_config(path)[1]]
+    return [
+        str(warning).removeprefix(f"{path}:").replace(" warning:", "") for warning in load_config(path)[1]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,9 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
         pytest.param({"criteria": {}, "custom_metrics": {"mine": {"code_config": {"name": "a.b"}}}}, ["2:14: criteria: no criteria: this config judges nothing (name at least one metric in `criteria`)", "4:3: custom_metrics.mine: this metric is not in `criteria`: it is not computed"], id="custom metric that nothing asks for"),
     ],
 )  # fmt: skip
-def test_what_would_silently_change_what_is_judged_is_warned_about(tmp_path: Path, document: Any, expected: list[str]) -> None:
+def test_what_would_silently_change_what_is_judged_is_warned_about(
+    tmp_path: Path, document: Any, expected: list[str]
+) -> None:
     assert sorted(warnings(tmp_path, document)) == expected
 
 
@@ -81,7 +87,10 @@ def test_what_is_no_config_is_refused(tmp_path: Path, document: Any, says: str) 
 
 
 def test_all_problems_of_a_config_are_said_at_once(tmp_path: Path) -> None:
-    document = {"criteria": {"m": None, "n": {}}, "custom_metrics": {"o": {"code_config": {"name": 3, "x": 1}}}}
+    document = {
+        "criteria": {"m": None, "n": {}},
+        "custom_metrics": {"o": {"code_config": {"name": 3, "x": 1}}},
+    }
     with pytest.raises(EvalFileError) as caught:
         load_config(written(tmp_path, document))
     assert [problem.field for problem in caught.value.problems] == [
@@ -94,8 +103,15 @@ def test_scenarios_and_session_inputs_in_both_spellings(tmp_path: Path) -> None:
     (only,) = load_scenarios(written(tmp_path, {"scenarios": [scenario]})).scenarios
     assert only.user_persona is not None
     assert only.user_persona.id == "NOVICE"
-    session = load_session_input(written(tmp_path, {"appName": "a", "user_id": "u", "state": {"k": [1]}, "more": 1}))
-    assert (session.app_name, session.user_id, session.state, session.model_extra) == ("a", "u", {"k": [1]}, {"more": 1})
+    session = load_session_input(
+        written(tmp_path, {"appName": "a", "user_id": "u", "state": {"k": [1]}, "more": 1})
+    )
+    assert (session.app_name, session.user_id, session.state, session.model_extra) == (
+        "a",
+        "u",
+        {"k": [1]},
+        {"more": 1},
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +126,9 @@ def test_scenarios_and_session_inputs_in_both_spellings(tmp_path: Path) -> None:
         (load_results, {"eval_set_result_id": "x"}, "`eval_set_id` is missing"),
     ],
 )  # fmt: skip
-def test_other_files_are_refused_by_what_is_wrong(tmp_path: Path, load: Any, document: Any, says: str) -> None:
+def test_other_files_are_refused_by_what_is_wrong(
+    tmp_path: Path, load: Any, document: Any, says: str
+) -> None:
     with pytest.raises(EvalFileError) as caught:
         load(written(tmp_path, document))
     assert says in str(caught.value)
@@ -159,7 +177,9 @@ def test_result_files_that_adk_wrote_are_read_whole(shared: Path) -> None:
         assert full(load_results(path))["eval_case_results"]
 
 
-def test_a_file_with_millions_of_keys_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_millions_of_keys_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(documents, "MOST_KEYS", 1000)
     path = written(tmp_path, {f"k{i}": 0 for i in range(2000)})
     for load in (load_config, load_results, load_session_input):

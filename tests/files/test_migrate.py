@@ -13,7 +13,9 @@ from proctor.files.migrate import migrate
 
 
 def vectors(shared: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((shared / "golden" / "migration.json").read_text(encoding="utf-8"))["vectors"]
+    found: list[dict[str, Any]] = json.loads(
+        (shared / "golden" / "migration.json").read_text(encoding="utf-8")
+    )["vectors"]
     assert len(found) > 40
     return found
 
@@ -27,7 +29,11 @@ def difference(vector: dict[str, Any]) -> str:
     document = vector["input"]
     if isinstance(document, dict):
         return "unknown key"
-    if vector["format"] != "test.json" or not document or not all(isinstance(turn, dict) for turn in document):
+    if (
+        vector["format"] != "test.json"
+        or not document
+        or not all(isinstance(turn, dict) for turn in document)
+    ):
         return ""
     criteria = (vector["test_config"] or {}).get("criteria", {})
     if any(name.endswith("_v2") for name in criteria):
@@ -98,7 +104,9 @@ def test_a_migrated_file_is_laid_out_as_adk_writes_it(tmp_path: Path) -> None:
 
 
 def test_a_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
-    (tmp_path / "o.json").write_text('{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}')
+    (tmp_path / "o.json").write_text(
+        '{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}'
+    )
     migrate(tmp_path / "o.json", tmp_path / "n.json")
     assert load_eval_set(tmp_path / "n.json").eval_cases[0].eval_id == "a"
 
@@ -106,18 +114,32 @@ def test_a_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "session", "says"),
     [
-        ('{"eval_set_id": "s", "eval_cases": []}', "{}", "belongs to a list of turns, but this is an eval set"),
+        (
+            '{"eval_set_id": "s", "eval_cases": []}',
+            "{}",
+            "belongs to a list of turns, but this is an eval set",
+        ),
         ('[{"name": "a", "data": []}]', "{}", "belongs to a list of turns, but this is an old eval set"),
         ('[{"query": "q"}]', "[]", "expected an initial session"),
-        ('[{"query": "q"}]', '{"state": 3}', "s.json:1:11: error: state: expected an object, got the number 3"),
+        (
+            '[{"query": "q"}]',
+            '{"state": 3}',
+            "s.json:1:11: error: state: expected an object, got the number 3",
+        ),
         ('[{"query": "q"}, {"reference": "r"}]', None, "1:18: error: [1]: expected `query`"),
         ('{"criteria": {}}', None, "eval config"),
     ],
 )
-def test_what_cannot_be_migrated_is_refused_and_nothing_written(tmp_path: Path, old: str, session: str | None, says: str) -> None:
+def test_what_cannot_be_migrated_is_refused_and_nothing_written(
+    tmp_path: Path, old: str, session: str | None, says: str
+) -> None:
     (tmp_path / "o.json").write_text(old)
     if session is not None:
         (tmp_path / "s.json").write_text(session)
     with pytest.raises(EvalFileError, match=re.escape(says)):
-        migrate(tmp_path / "o.json", tmp_path / "n.json", initial_session=tmp_path / "s.json" if session is not None else None)
+        migrate(
+            tmp_path / "o.json",
+            tmp_path / "n.json",
+            initial_session=tmp_path / "s.json" if session is not None else None,
+        )
     assert not (tmp_path / "n.json").exists()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files import eval_sets, pieces
+from proctor.files import eval_sets, opened, pieces
 from proctor.files.load import load_eval_set_text, open_eval_set
 from proctor.files.pieces import BrokenTextError, LineCounter, Walk
 from tests.files.sets import case, content, eval_set, turn
@@ -43,11 +43,22 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
-ELEMENTS = st.lists(st.dictionaries(st.sampled_from(["eval_id", "conversation", "x"]), VALUES, max_size=3) | VALUES, max_size=6)
-STYLES = st.sampled_from([{}, {"indent": 2}, {"indent": 0}, {"indent": "\t"}, {"separators": (",", ":")}, {"ensure_ascii": False}])
+ELEMENTS = st.lists(
+    st.dictionaries(st.sampled_from(["eval_id", "conversation", "x"]), VALUES, max_size=3) | VALUES,
+    max_size=6,
+)
+STYLES = st.sampled_from(
+    [{}, {"indent": 2}, {"indent": 0}, {"indent": "\t"}, {"separators": (",", ":")}, {"ensure_ascii": False}]
+)
 
 
-@given(ELEMENTS, st.dictionaries(TEXTS, VALUES, max_size=2), st.booleans(), STYLES, st.sampled_from([4 << 20, 16, 150]))
+@given(
+    ELEMENTS,
+    st.dictionaries(TEXTS, VALUES, max_size=2),
+    st.booleans(),
+    STYLES,
+    st.sampled_from([4 << 20, 16, 150]),
+)
 def test_elements_and_other_keys_are_those_of_the_document(
     elements: list[Any], header: dict[str, Any], first: bool, style: dict[str, Any], chunk: int
 ) -> None:
@@ -91,13 +102,22 @@ def test_a_text_that_looks_like_the_gap_between_cases_is_no_gap() -> None:
 
 
 def test_streaming_and_reading_whole_agree(tmp_path: Path) -> None:
-    document = eval_set(*(case(f"c{i}", conversation=[turn(f"é {i}", final_response=content("a" * i, "model"))]) for i in range(50)))
+    document = eval_set(
+        *(
+            case(f"c{i}", conversation=[turn(f"é {i}", final_response=content("a" * i, "model"))])
+            for i in range(50)
+        )
+    )
     path = tmp_path / "s.evalset.json"
-    for text in (json.dumps(document), json.dumps(document, indent=2), "\ufeff" + json.dumps(document, ensure_ascii=False)):
+    for text in (
+        json.dumps(document),
+        json.dumps(document, indent=2),
+        "\ufeff" + json.dumps(document, ensure_ascii=False),
+    ):
         path.write_text(text, encoding="utf-8")
-        opened = open_eval_set(path)
-        assert opened.eval_set() == load_eval_set_text(text.encode(), "s")
-        assert opened.case(7) == opened.eval_set().eval_cases[7]
+        streamed = open_eval_set(path)
+        assert streamed.eval_set() == load_eval_set_text(text.encode(), "s")
+        assert streamed.case(7) == streamed.eval_set().eval_cases[7]
 
 
 def test_places_in_a_large_file(tmp_path: Path) -> None:
@@ -109,7 +129,9 @@ def test_places_in_a_large_file(tmp_path: Path) -> None:
     with pytest.raises(EvalFileError) as caught:
         open_eval_set(path)
     (problem,) = caught.value.problems
-    line, column = next((n, row.index("3") + 1) for n, row in enumerate(text.split("\n"), 1) if row.strip() == '"text": 3')
+    line, column = next(
+        (n, row.index("3") + 1) for n, row in enumerate(text.split("\n"), 1) if row.strip() == '"text": 3'
+    )
     assert (problem.line, problem.column) == (line, column)
     assert problem.field == "eval_cases[200].conversation[0].user_content.parts[0].text"
 
@@ -120,32 +142,36 @@ def test_lines_and_columns_of_bytes(text: str, data: st.DataObject) -> None:
     for _ in range(3):
         offset = data.draw(st.integers(0, len(text)))
         before = text[:offset]
-        assert counter.place(len(before.encode())) == (before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+        assert counter.place(len(before.encode())) == (
+            before.count("\n") + 1,
+            offset - (before.rfind("\n") + 1) + 1,
+        )
 
 
 def test_a_file_that_changes_between_two_reads_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     path.write_text(json.dumps(eval_set(case("a"))))
-    opened = open_eval_set(path)
+    opened_set = open_eval_set(path)
     with path.open("a") as file:
         file.write(" ")
     with pytest.raises(EvalFileError, match="changed while it was being read"):
-        opened.case(0)
+        opened_set.case(0)
 
 
 def test_a_file_that_is_replaced_stays_as_it_was_read(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     path.write_text(json.dumps(eval_set(case("a"))))
-    opened = open_eval_set(path)
+    opened_set = open_eval_set(path)
     (tmp_path / "new").write_text(json.dumps(eval_set(case("b"))))
     (tmp_path / "new").replace(path)
-    assert opened.case(0).eval_id == "a"
+    assert opened_set.case(0).eval_id == "a"
 
 
 class TestTooLargeToBeReadWhole:
     @pytest.fixture(autouse=True)
     def small_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(eval_sets, "WHOLE_LIMIT", 1000)
+        for module in (eval_sets, opened):
+            monkeypatch.setattr(module, "WHOLE_LIMIT", 1000)
 
     def test_a_plain_set_is_streamed(self, tmp_path: Path) -> None:
         path = tmp_path / "s.json"
@@ -169,7 +195,9 @@ class TestTooLargeToBeReadWhole:
         line = next(n for n, row in enumerate(path.read_text().split("\n"), 1) if broken in row)
         assert caught.value.problems[0].line == line
 
-    @pytest.mark.parametrize("text", ['[{"query": "q"}, {"query": "' + "x" * 2000 + '"}]', '{"criteria": {}} # ' + "x" * 2000])
+    @pytest.mark.parametrize(
+        "text", ['[{"query": "q"}, {"query": "' + "x" * 2000 + '"}]', '{"criteria": {}} # ' + "x" * 2000]
+    )
     def test_anything_else_is_refused_for_its_size(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "s.json"
         path.write_text(text)

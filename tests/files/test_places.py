@@ -39,14 +39,18 @@ def test_a_piece_of_a_file_has_the_places_of_the_file() -> None:
 
 def walk(value: Any, path: Path_ = ()) -> list[tuple[Path_, Any]]:
     found = [(path, value)]
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, item in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
         found += walk(item, (*path, key))
     return found
 
 
 DOCUMENTS = st.recursive(
     st.integers() | st.text("ab\n", max_size=3) | st.none(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("kü\\", max_size=2), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("kü\\", max_size=2), inner, max_size=3)
+    ),
     max_leaves=10,
 )
 
@@ -64,7 +68,10 @@ def test_the_text_at_a_place_is_the_value(document: Any, indent: int | None) -> 
 
 
 def test_field_names_read_as_people_write_them() -> None:
-    assert field_name(("eval_cases", 3, "session_input", "state", "odd key")) == "eval_cases[3].session_input.state[“odd key”]"
+    assert (
+        field_name(("eval_cases", 3, "session_input", "state", "odd key"))
+        == "eval_cases[3].session_input.state[“odd key”]"
+    )
     assert field_name((0, "query")) == "[0].query"
 
 

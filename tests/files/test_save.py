@@ -14,7 +14,9 @@ from proctor.files.load import load_eval_set, load_eval_set_text
 from proctor.files.save import save_eval_set, write_text
 from proctor.schema.eval_set import EvalSet
 
-SET = EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [], "note": "é"}]})
+SET = EvalSet.model_validate(
+    {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [], "note": "é"}]}
+)
 TEXT = '{\n  "eval_set_id": "s",\n  "eval_cases": [\n    {\n      "eval_id": "a",\n      "conversation": [],\n      "note": "é"\n    }\n  ]\n}'
 
 
@@ -65,7 +67,9 @@ CALLS = ["open", "fsync", "chmod", "replace"]
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     path = tmp_path / "f"
     path.write_text("old")
 
@@ -81,7 +85,9 @@ def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(tmp_path: Pa
     assert names(tmp_path) == ["f"]
 
 
-def test_the_text_is_on_disk_before_it_takes_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_is_on_disk_before_it_takes_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps: list[str] = []
     fsync, replace = os.fsync, Path.replace
 

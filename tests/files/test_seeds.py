@@ -18,14 +18,18 @@ _PAGE_BREAK = re.compile(r"\n```\n+```\n")
 # How many lines of closing brackets the printer added at the end of each page, where a block goes on behind it.
 _ADDED_CLOSINGS = {"004": [0, 0, 3, 7]}
 
-_START = re.compile(r'(?:^# Do note[^{]*)?\{\s*"(?:eval_set_id|evalSetId|eval_id|criteria|scenarios)"', re.MULTILINE)
+_START = re.compile(
+    r'(?:^# Do note[^{]*)?\{\s*"(?:eval_set_id|evalSetId|eval_id|criteria|scenarios)"', re.MULTILINE
+)
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*|[{}]')
 
 
 def joined(block: str) -> str:
     """The block as somebody would type it: broken texts and comments on one line."""
     return re.sub(
-        r'"(?:[^"\\]|\\.)*"', lambda text: re.sub(r"-\n\s*", "-", text[0]).replace("\n", " "), _whole_comments(block)
+        r'"(?:[^"\\]|\\.)*"',
+        lambda text: re.sub(r"-\n\s*", "-", text[0]).replace("\n", " "),
+        _whole_comments(block),
     )
 
 
@@ -108,4 +112,7 @@ def test_the_comments_of_the_original_chapter_are_warned_about(shared: Path, tmp
     assert "# Unique identifier" in first
     (tmp_path / "s.json").write_text(first, encoding="utf-8")
     report = check_file(tmp_path / "s.json")
-    assert [problem.message for problem in report.problems] == ["comments are not JSON", "a trailing comma is not JSON"]
+    assert [problem.message for problem in report.problems] == [
+        "comments are not JSON",
+        "a trailing comma is not JSON",
+    ]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
-from proctor.errors import EvalFileError
-from proctor.files.base import Path_, Place, Problem, Severity, SourceText, file_error
-from proctor.files.cases import Cases, Collector, HeldCases, SpanCases, finding_at, read_case
+from proctor.files.base import Path_, Place, Problem, file_error
+from proctor.files.cases import Collector, HeldCases, read_case
 from proctor.files.documents import (
     WHOLE_LIMIT,
     YAML_SUFFIXES,
@@ -25,12 +22,11 @@ from proctor.files.documents import (
     unreadable,
 )
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
-from proctor.files.explain import Finding, explain
+from proctor.files.explain import Finding
 from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
 from proctor.files.old import convert_old
-from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk, no_collection
-from proctor.files.places import Places
-from proctor.files.scan import scan
+from proctor.files.opened import Opened, read_header, streamed, too_large
+from proctor.files.pieces import BrokenTextError, FileBytes, no_collection
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 
@@ -42,7 +38,7 @@ class EvalSetFile:
     iteration, `place(eval_id)`, `where(i)`, `content_hash`. Cases read again are equal but not the same objects.
     """
 
-    def __init__(self, opened: _Opened) -> None:
+    def __init__(self, opened: Opened) -> None:
         self.label = opened.label
         self.header = opened.header
         self.warnings: list[Problem] = opened.warnings
@@ -114,22 +110,6 @@ class EvalSetFile:
         return whole
 
 
-@dataclass(slots=True)
-class _Opened:
-    """What opening a set found out."""
-
-    label: str
-    header: EvalSet
-    cases: Cases
-    hash: Callable[[], str]
-    kind: Kind = Kind.EVAL_SET
-    warnings: list[Problem] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    has_comments: bool = False
-    ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
-    renamed: set[int] = field(default_factory=set)
-
-
 # --- opening -----------------------------------------------------------------------------------------------------------
 
 
@@ -160,10 +140,10 @@ def open_eval_set(
         raise unreadable(path, label, error) from None
     try:
         with no_collection():
-            opened = _streamed(source)
+            opened = streamed(source)
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
-            raise _too_large(source, broken) from None
+            raise too_large(source, broken) from None
         data = source.read(0, source.size)
         opened = _from_document(read_json(data, label), _digest_of(data))
     return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
@@ -198,61 +178,10 @@ def _digest_of(data: bytes) -> Callable[[], str]:
     return lambda: digest
 
 
-# --- a stream of cases -------------------------------------------------------------------------------------------------
-
-
-def _streamed(source: FileBytes) -> _Opened:
-    walk = Walk(source)
-    collector = Collector()
-    for index, value in walk:
-        collector.take(index, value)
-    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
-        raise BrokenTextError(0)
-    header, findings, warnings = _header(walk.spans.header, source.name)
-    opened = _Opened(source.name, header, SpanCases(source, walk.spans), lambda: _hash_file(source))
-    opened.problems += _header_problems(source, findings, "error")
-    opened.warnings += _header_problems(source, warnings, "warning")
-    opened.ids = collector.ids
-    opened.problems += collector.errors_in(opened.cases)
-    opened.warnings += collector.warnings_in(opened.cases)
-    return opened
-
-
-def _header_problems(source: FileBytes, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
-    """Problems of a set's own keys: found at the start of the file, where they nearly always are."""
-    if not findings:
-        return []
-    start = source.read(0, 1 << 20).decode("utf-8-sig", "ignore")
-    places = Places(SourceText(source.name, start), [finding.path for finding in findings])
-    return [finding_at(source.name, places, finding.path, finding, severity) for finding in findings]
-
-
-def _hash_file(source: FileBytes) -> str:
-    digest = hashlib.sha256()
-    for at in range(0, source.size, CHUNK):
-        digest.update(source.read(at, at + CHUNK))
-    return digest.hexdigest()
-
-
-def _too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
-    """The error for a file that is too large to be read whole, and is broken or no eval set."""
-    first = LineCounter(source).place(broken.offset)
-    if broken.in_value:
-        text = SourceText(
-            source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first
-        )
-        end = text.place(len(text.text))
-        inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
-        if inside and not inside[0].message.startswith("text after"):
-            return file_error(inside[:1])
-    message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
-    return file_error([Problem("error", source.name, *first, "", message, "no comments, no trailing commas")])
-
-
 # --- a document read whole ---------------------------------------------------------------------------------------------
 
 
-def _from_document(document: Document, digest: Callable[[], str]) -> _Opened:
+def _from_document(document: Document, digest: Callable[[], str]) -> Opened:
     found = kind(document.value, document.name)
     if found not in SETS:
         raise file_error([*document.warnings, *not_a(document, "an eval set", found)])
@@ -265,16 +194,16 @@ def _from_document(document: Document, digest: Callable[[], str]) -> _Opened:
     return opened
 
 
-def _held(document: Document, found: Kind, digest: Callable[[], str]) -> _Opened:
+def _held(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
     fields, cases, base = _parts(document.value, found)
-    header, errors, warnings = _header(fields, document.name, needs_id=found is Kind.EVAL_SET)
+    header, errors, warnings = read_header(fields, document.name, needs_id=found is Kind.EVAL_SET)
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []
     bases: list[Path_] = [
         (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))
     ]
     held = HeldCases(document, [to_json(case) for case in cases], bases)
-    opened = _Opened(document.name, header, held, digest, found)
+    opened = Opened(document.name, header, held, digest, found)
     opened.problems += problems_at(document, errors)
     opened.warnings += problems_at(document, warnings, "warning")
     collector = Collector()
@@ -296,11 +225,11 @@ def _parts(value: Any, found: Kind) -> tuple[dict[str, Any], Any, Path_]:
     return {name: item for name, item in value.items() if name != key}, value[key], (key,)
 
 
-def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> _Opened:
+def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
     converted = convert_old(document.value, found, set_id_of(document.name))
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
     bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    opened = _Opened(document.name, converted.header, HeldCases(document, pieces, bases), digest, found)
+    opened = Opened(document.name, converted.header, HeldCases(document, pieces, bases), digest, found)
     opened.ids += [case.eval_id for case in converted.cases]
     opened.problems += problems_at(document, converted.errors)
     opened.warnings += problems_at(document, converted.warnings, "warning")
@@ -310,26 +239,7 @@ def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> _O
 # --- the set as a whole ------------------------------------------------------------------------------------------------
 
 
-def _header(
-    fields: dict[str, Any], name: str, *, needs_id: bool = True
-) -> tuple[EvalSet, list[Finding], list[Finding]]:
-    """The set without its cases, what is wrong with it, and what is doubtful."""
-    warnings: list[Finding] = []
-    if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
-        fallback = set_id_of(name)
-        if needs_id:
-            warnings.append(
-                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
-            )
-        fields = {"eval_set_id": fallback, **fields}
-    try:
-        return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
-    except ValidationError as error:
-        placeholder = EvalSet(eval_set_id=set_id_of(name), eval_cases=[])
-        return placeholder, explain(error, fields), warnings
-
-
-def _checked(opened: _Opened, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
+def _checked(opened: Opened, *, allow_duplicate_ids: bool, allow_empty: bool) -> EvalSetFile:
     """The set, unless something is wrong with it."""
     if allow_duplicate_ids:
         renamed = rename_duplicates(opened.ids)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from proctor.files.base import Path_, Problem, SourceText, field_name, shown
-from proctor.files.words import LITERALS, NOT_FINITE, key_hint, strange_word, unescape
+from proctor.files.words import LITERALS, NOT_FINITE, broken_string, key_hint, strange_word, unescape
 
 MAX_DEPTH = 200  # what ADK's own parser takes
 MAX_DIGITS = 4300  # what Python converts to an integer
@@ -244,8 +244,8 @@ class _Scanner:
         """Step over a string and return its text; a broken one stops the scan."""
         match = _STRING.match(self.text, self.at)
         if match is None:
-            self.broken_string()
-        start, self.at = self.at, match.end() if match else self.end
+            raise self.stop(*broken_string(self.text, self.at))
+        start, self.at = self.at, match.end()
         raw = self.text[start + 1 : self.at - 1]
         if "\\" not in raw:
             return raw
@@ -268,26 +268,6 @@ class _Scanner:
             offset,
             f"{escape} is half a character (a lone surrogate)",
             "write the whole character, or both halves",
-        )
-
-    def broken_string(self) -> None:
-        start = self.at
-        prefix = re.compile(r'"[^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*').match(self.text, start)
-        stop = prefix.end() if prefix else start
-        begun = shown(self.text[start + 1 : stop], 40)
-        char = self.text[stop : stop + 1]
-        if char == "\\" and stop + 1 < self.end:
-            char = self.text[stop + 1]
-        if char in {"\n", "\r"}:
-            raise self.stop(
-                start, f"the text {begun} is broken by a line end", "close the quote, or write `\\n`"
-            )
-        if char in {"", "\\"}:
-            raise self.stop(start, f"the text {begun} has no closing quote")
-        raise self.stop(
-            stop,
-            f"a string holds the control character U+{ord(char):04X}",
-            f"write it as `\\u{ord(char):04x}`",
         )
 
     def word(self) -> None:

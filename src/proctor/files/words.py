@@ -8,6 +8,7 @@ from proctor.files.base import shown
 
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9]")
+_SOUND_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*')
 LITERALS = frozenset({"true", "false", "null"})
 _OTHER_LANGUAGES = {
     "True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null",
@@ -53,6 +54,25 @@ def key_hint(char: str) -> str:
     if char == "'":
         return "JSON takes double quotes"
     return "put the key in double quotes" if char.isalpha() or char == "_" else ""
+
+
+def broken_string(text: str, start: int) -> tuple[int, str, str]:
+    """Where a string that starts at `start` breaks, the message and the hint."""
+    sound = _SOUND_STRING.match(text, start)
+    stop = sound.end() if sound else start
+    begun = shown(text[start + 1 : stop], 40)
+    char = text[stop : stop + 1]
+    if char == "\\" and stop + 1 < len(text):
+        char = text[stop + 1]
+    if char in {"\n", "\r"}:
+        return start, f"the text {begun} is broken by a line end", "close the quote, or write `\\n`"
+    if char in {"", "\\"}:
+        return start, f"the text {begun} has no closing quote", ""
+    return (
+        stop,
+        f"a string holds the control character U+{ord(char):04X}",
+        f"write it as `\\u{ord(char):04x}`",
+    )
 
 
 def strange_word(word: str) -> tuple[str, str]:

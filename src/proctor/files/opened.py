@@ -1,0 +1,109 @@
+"""Opening a set as a stream: what is found out in one pass over a file of any size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.errors import EvalFileError
+from proctor.files.base import Problem, Severity, SourceText, file_error
+from proctor.files.cases import Cases, Collector, SpanCases, finding_at
+from proctor.files.documents import WHOLE_LIMIT
+from proctor.files.explain import Finding, explain
+from proctor.files.kinds import Kind, kind, set_id_of
+from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
+from proctor.files.places import Places
+from proctor.files.scan import scan
+from proctor.schema.eval_set import EvalSet
+
+
+@dataclass(slots=True)
+class Opened:
+    """What opening a set found out."""
+
+    label: str
+    header: EvalSet
+    cases: Cases
+    hash: Callable[[], str]
+    kind: Kind = Kind.EVAL_SET
+    warnings: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    has_comments: bool = False
+    ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
+    renamed: set[int] = field(default_factory=set)
+
+
+def read_header(
+    fields: dict[str, Any], name: str, *, needs_id: bool = True
+) -> tuple[EvalSet, list[Finding], list[Finding]]:
+    """The set without its cases, what is wrong with it, and what is doubtful."""
+    warnings: list[Finding] = []
+    if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
+        fallback = set_id_of(name)
+        if needs_id:
+            warnings.append(
+                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
+            )
+        fields = {"eval_set_id": fallback, **fields}
+    try:
+        return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
+    except ValidationError as error:
+        placeholder = EvalSet(eval_set_id=set_id_of(name), eval_cases=[])
+        return placeholder, explain(error, fields), warnings
+
+
+def streamed(source: FileBytes) -> Opened:
+    """Read every case of a plain JSON set once, and keep where each of them is.
+
+    Raises:
+        BrokenTextError: it is no plain JSON, or no set: another way of reading may know more.
+    """
+    walk = Walk(source)
+    collector = Collector()
+    for index, value in walk:
+        collector.take(index, value)
+    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
+        raise BrokenTextError(0)
+    header, findings, warnings = read_header(walk.spans.header, source.name)
+    opened = Opened(source.name, header, SpanCases(source, walk.spans), lambda: _hash_file(source))
+    opened.problems += _header_problems(source, findings, "error")
+    opened.warnings += _header_problems(source, warnings, "warning")
+    opened.ids = collector.ids
+    opened.problems += collector.errors_in(opened.cases)
+    opened.warnings += collector.warnings_in(opened.cases)
+    return opened
+
+
+def _header_problems(source: FileBytes, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
+    """Problems of a set's own keys: found at the start of the file, where they nearly always are."""
+    if not findings:
+        return []
+    start = source.read(0, 1 << 20).decode("utf-8-sig", "ignore")
+    places = Places(SourceText(source.name, start), [finding.path for finding in findings])
+    return [finding_at(source.name, places, finding.path, finding, severity) for finding in findings]
+
+
+def _hash_file(source: FileBytes) -> str:
+    digest = hashlib.sha256()
+    for at in range(0, source.size, CHUNK):
+        digest.update(source.read(at, at + CHUNK))
+    return digest.hexdigest()
+
+
+def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
+    """The error for a file that is too large to be read whole, and is broken or no eval set."""
+    first = LineCounter(source).place(broken.offset)
+    if broken.in_value:
+        text = SourceText(
+            source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first
+        )
+        end = text.place(len(text.text))
+        inside = [p for p in scan(text).problems if p.severity == "error" and (p.line, p.column) < end]
+        if inside and not inside[0].message.startswith("text after"):
+            return file_error(inside[:1])
+    message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
+    return file_error([Problem("error", source.name, *first, "", message, "no comments, no trailing commas")])
