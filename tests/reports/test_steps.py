@@ -1,11 +1,15 @@
 """Trajectories side by side, and state differences."""
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proctor.reports.blocks import Kind, LeftOut, Pieces, StepLine
-from proctor.reports.steps import state_of, steps_of, value_pair
+from proctor.reports.steps import state_of, steps_of
+from proctor.reports.values import value_difference, value_pair
 from tests.reports.build import call, differs, extra, matched, missing, moved
 
 
@@ -83,6 +87,70 @@ def test_long_values_are_cut_around_their_difference(expected: str, actual: str)
     left, right = value_pair(expected, actual)
     assert left != right
     assert max(len(left), len(right)) <= 52
+
+
+DIFFERENCES = {
+    "numbers": (1, 2, "[1]", "[2]"),
+    "short texts": ("red", "green", '["red"]', '["green"]'),
+    "words of a text": ("a table for 2 at seven", "a table for 4 at seven", '"a table for [2] at seven"', '"a table for [4] at seven"'),
+    "a member of an object": ({"a": 1, "b": 2}, {"a": 1, "b": 3}, '{"a": 1, "b": [2]}', '{"a": 1, "b": [3]}'),
+    "a member that is missing": ({"a": 1, "b": 2}, {"a": 1}, '{"a": 1, "b": [2]}', '{"a": 1}'),
+    "an item of a list": ([1, 2, 3], [1, 9, 3], "[1, [2], 3]", "[1, [9], 3]"),
+    "lists of different lengths": ([1], [1, 2], "[[1]]", "[[1, 2]]"),
+    "deep inside": ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}, '{"a": [{"b": [1]}]}', '{"a": [{"b": [2]}]}'),
+    "equal for Python only": ({"a": 1}, {"a": True}, '[{"a": 1}]', '[{"a": true}]'),
+    "another type": ({"a": 1}, [1], '[{"a": 1}]', "[[1]]"),
+    "what is alike gives way in a long one": (
+        {"replicas": 2, "region": "eu-west-1", "image": "registry.example/app:1.2.3"},
+        {"replicas": 3, "region": "eu-west-1", "image": "registry.example/app:1.2.3"},
+        '{"replicas": [2], …}',
+        '{"replicas": [3], …}',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "actual", "left", "right"), DIFFERENCES.values(), ids=DIFFERENCES)
+def test_inside_a_value_only_what_differs_is_marked(
+    expected: Any, actual: Any, left: str, right: str
+) -> None:
+    wanted, made = value_difference(expected, actual)
+    assert (shown(wanted), shown(made)) == (left, right)
+
+
+def nested(depth: int, inside: Any) -> Any:
+    for _ in range(depth):
+        inside = {"a": inside}
+    return inside
+
+
+@pytest.mark.parametrize("depth", [29, 40, 400])
+def test_very_deep_values_are_still_shown(depth: int) -> None:
+    wanted, made = value_difference(nested(depth, 1), nested(depth, 2))
+    assert wanted != made
+    assert state(("k", "differs", nested(depth, 1), nested(depth, 2)))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.text("ab \n", max_size=40),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+
+
+@given(JSON, JSON)
+def test_two_different_values_never_look_the_same_and_in_full_nothing_is_lost(
+    expected: Any, actual: Any
+) -> None:
+    wanted, made = value_difference(expected, actual, full=True)
+    for pieces, value in ((wanted, expected), (made, actual)):
+        read = json.loads("".join(piece.text for piece in pieces))  # keys stand in the order of the expected ones
+        assert json.dumps(read, sort_keys=True) == json.dumps(value, sort_keys=True)
+    if expected != actual:
+        short = value_difference(expected, actual)
+        assert short[0] != short[1]
+        assert any(piece.changed for side in short for piece in side)
 
 
 def state(*entries: tuple[str, str, Any, Any]) -> list[str]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from proctor.causes import safe_repr
 from proctor.reports.blocks import Kind, LeftOut, Piece, Pieces, StateDifference, StateLine, StepLine, Steps
+from proctor.reports.values import (
+    DEEPEST,
+    LONGEST_VALUE,
+    cut_value,
+    merged,
+    value_difference,
+    value_pair,
+    value_text,
+)
 
-LONGEST_VALUE = 48
 LONGEST_CALL = 64
 """Characters of a call above which its unchanged arguments give way to `…`."""
 
@@ -47,8 +53,10 @@ def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> State
     return StateDifference(lines)
 
 
-def _inside(key: str, expected: Any, actual: Any, *, full: bool) -> list[StateLine]:
-    if not (isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual):
+def _inside(key: str, expected: Any, actual: Any, *, full: bool, depth: int = 0) -> list[StateLine]:
+    if depth >= DEEPEST or not (
+        isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual
+    ):
         return [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
     lines: list[StateLine] = []
     for name in {**expected, **actual}:
@@ -58,35 +66,8 @@ def _inside(key: str, expected: Any, actual: Any, *, full: bool) -> list[StateLi
         elif name not in expected:
             lines.append(_state_line(path, None, actual[name], Kind.EXTRA, full=full))
         elif expected[name] != actual[name]:
-            lines += _inside(path, expected[name], actual[name], full=full)
+            lines += _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
     return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
-
-
-def value_text(value: Any) -> str:
-    """Return a value as JSON on one line; what is no JSON, in Python's words."""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return safe_repr(value, limit=10**6)
-
-
-def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
-    """Return two values as JSON, cut so that the place where they first differ is seen in both."""
-    left, right = value_text(expected), value_text(actual)
-    if max(len(left), len(right)) <= longest:
-        return left, right
-    common = next(
-        (n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
-    )
-    skipped = max(0, common - longest // 3)
-    return _window(left, skipped, longest), _window(right, skipped, longest)
-
-
-def _window(text: str, start: int, longest: int) -> str:
-    shown = text[start : start + longest]
-    before = "…" if start else ""
-    after = "…" if start + longest < len(text) else ""
-    return f"{before}{shown}{after}"
 
 
 def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
@@ -108,7 +89,7 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
         same = kind is Kind.SAME
         sides = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
         return StepLine(kind, *sides)
-    wanted, made = _differing(expected.get("args"), actual.get("args"), longest)
+    wanted, made = _differing(expected.get("args"), actual.get("args"), full=longest is None)
     renamed = expected.get("name") != actual.get("name")
     return StepLine(
         kind,
@@ -117,12 +98,11 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     )
 
 
-def _differing(expected: Any, actual: Any, longest: int | None) -> tuple[dict[str, str], dict[str, str]]:
+def _differing(expected: Any, actual: Any, *, full: bool) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
     """The arguments that differ, with their values as they are to be shown on either side."""
-    limit = 10**9 if longest is None else LONGEST_VALUE
     wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
     pairs = {
-        name: value_pair(wanted.get(name), made.get(name), longest=limit)
+        name: value_difference(wanted.get(name), made.get(name), full=full)
         for name in {**wanted, **made}
         if name not in wanted or name not in made or wanted[name] != made[name]
     }
@@ -133,7 +113,7 @@ def _call(
     call: Mapping[str, Any] | None,
     longest: int | None,
     *,
-    changed: Mapping[str, str] | None = None,
+    changed: Mapping[str, Pieces] | None = None,
     renamed: bool = False,
     may_leave_out: bool = False,
 ) -> Pieces:
@@ -147,23 +127,24 @@ def _call(
     name, args = str(call.get("name") or "(no name)"), call.get("args")
     head = Piece(name, changed=renamed)
     if args is None:
-        return _merged([head, Piece("("), Piece("null", changed=changed is not None), Piece(")")])
-    values = {key: (changed or {}).get(key, value_text(value)) for key, value in args.items()}
-    marked = set(changed or ())
+        return merged([head, Piece("("), Piece("null", changed=changed is not None), Piece(")")])
+    differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
+    texts = {
+        key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
+        for key, value in args.items()
+    }
     if longest is not None:
         room = longest - len(name) - 2
-        if not marked:
-            values = _cut_values(values, room)
-        if marked or may_leave_out:
-            values = _left_out(values, marked, room)
-    arguments = [_argument(key, value, changed=key in marked) for key, value in values.items()]
-    return _merged([head, Piece("("), *_separated(arguments), Piece(")")])
+        if not differing:
+            texts = _cut_values(texts, room)
+        if differing or may_leave_out:
+            texts = _left_out(texts, set(differing), room)
+    arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
+    return merged([head, Piece("("), *_separated(arguments), Piece(")")])
 
 
-def _argument(name: str, value: str, *, changed: bool) -> Pieces:
-    if name.startswith(_GAP):
-        return [Piece("…")]
-    return [Piece(f"{name}="), Piece(value, changed=True)] if changed else [Piece(f"{name}={value}")]
+def _argument(name: str, value: Pieces) -> Pieces:
+    return [Piece("…")] if name.startswith(_GAP) else [Piece(f"{name}="), *value]
 
 
 _GAP = "\0…"  # stands for arguments left out; no argument is called that
@@ -197,26 +178,11 @@ def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
     return kept
 
 
-def cut_value(text: str, longest: int) -> str:
-    """Cut a value's JSON; a string keeps its closing quote."""
-    if len(text) <= longest:
-        return text
-    end = '…"' if text.startswith('"') else "…"
-    return text[: max(1, longest - len(end))] + end
-
-
 def _separated(arguments: list[Pieces]) -> Pieces:
     found: Pieces = []
     for index, argument in enumerate(arguments):
         found += [Piece(", "), *argument] if index else argument
     return found
-
-
-def _merged(pieces: Pieces) -> Pieces:
-    return [
-        Piece("".join(piece.text for piece in group), changed)
-        for changed, group in groupby(pieces, key=lambda piece: piece.changed)
-    ]
 
 
 def _state_line(key: str, expected: Any, actual: Any, kind: Kind, *, full: bool) -> StateLine:

@@ -102,8 +102,16 @@ def _cut(text: str, longest: int) -> str:
 def _middle_out(text: str, head: int, tail: int, context: int) -> str:
     if len(text) <= max(head + tail, context) + 40:  # nothing is gained by hiding a few words
         return text
-    return (
-        f"{text[:head]} … {text[len(text) - tail :] if tail else ''}".strip(" ")
-        if head or tail
-        else _cut(text, 80)
+    if not head and not tail:
+        return _cut(text, 80)
+    before, after = (
+        _whole_words(text[:head], from_end=False),
+        _whole_words(text[len(text) - tail :], from_end=True),
     )
+    return f"{before} … {after if tail else ''}".strip(" ")
+
+
+def _whole_words(text: str, *, from_end: bool) -> str:
+    """Drop the word that a cut went through, where that leaves anything."""
+    kept = text.partition(" ")[2] if from_end else text.rpartition(" ")[0]
+    return kept or text
