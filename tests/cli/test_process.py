@@ -109,6 +109,17 @@ def test_nobody_reads_to_the_end(tmp_path: Path) -> None:
     assert done.stdout.endswith("0\n")  # the verdict, whoever read it
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("option", [[], ["--format", "json"]], ids=["table", "json"])
+def test_stdout_that_is_full_is_an_error(tmp_path: Path, option: list[str]) -> None:
+    make_project(tmp_path)
+    command = f"{sys.executable} -m proctor {' '.join([*EVAL, *option])} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_change_no_verdict(tmp_path: Path, closed: str) -> None:
     make_project(tmp_path, case("wrong", "hello", answer="Something else entirely"))

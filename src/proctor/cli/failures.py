@@ -83,8 +83,8 @@ def _broken(error: BaseException) -> int:
     """Report what is not the user's mistake."""
     if isinstance(error, ProctorError):
         say(_block(str(error)))
-    elif isinstance(error, OSError) and error.filename:
-        say(f"error: {error.filename}: {error.strerror}")
+    elif isinstance(error, OSError) and error.strerror:
+        say(f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}")
     else:
         say(
             f"error: {type(error).__name__}: {safe_str(error)}\n{_MARGIN}This is a bug in Proctor; -v shows where."

@@ -36,7 +36,7 @@ class PatientStream(io.TextIOWrapper):
         try:
             return super().write(text)
         except BrokenPipeError:
-            self._let_go()
+            self.let_go()
             return len(text)
 
     def flush(self) -> None:
@@ -44,9 +44,10 @@ class PatientStream(io.TextIOWrapper):
         try:
             super().flush()
         except BrokenPipeError:
-            self._let_go()
+            self.let_go()
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Send what is still buffered, and all that follows, nowhere."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)
@@ -110,5 +111,8 @@ def leave(code: int) -> NoReturn:
 def flush_streams() -> None:
     """Send what is buffered, whoever still listens."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # closed or full: there is nowhere to say so
+        try:
             stream.flush()
+        except (OSError, ValueError):  # full or closed; the interpreter must not stumble over it once more
+            if isinstance(stream, PatientStream) and not stream.closed:
+                stream.let_go()
