@@ -31,7 +31,7 @@ STEPS = [
         "check examples/home_automation examples/dice examples/travel examples/adk_weather examples/custom_metric",
     ),
     Step(
-        "A house to talk to: three files, one of them in google-adk's old format",
+        "A house to talk to: cases in google-adk's format, in its old one, and in YAML",
         "eval examples/home_automation examples/home_automation",
     ),
     Step("Dice and primes: tool calls in any order", "eval examples/dice examples/dice/dice.evalset.json"),

@@ -23,7 +23,7 @@ EXAMPLES = Path(demo.__file__).parent
 BOOKINGS = EXAMPLES / "travel" / "bookings.evalset.json"
 
 GOOD = {
-    "home_automation": {"home.evalset.json": 7, "lights.test.json": 1},
+    "home_automation": {"home.evalset.json": 7, "lights.test.json": 1, "evening.evalset.yaml": 4},
     "dice": {"dice.evalset.json": 7},
     "travel": {"bookings.evalset.json": 8},
     "custom_metric": {"units.evalset.json": 4},
