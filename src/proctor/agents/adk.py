@@ -283,5 +283,7 @@ def _as_asked(name: str, config: Any) -> dict[str, Any]:
     return {
         "name": name,
         "instructions": instruction if isinstance(instruction, str) else "",
-        "tool_declarations": [plain_data(tool) for tool in tools if hasattr(tool, "model_dump")],
+        "tool_declarations": [
+            tool.model_dump(mode="json", exclude_none=True) for tool in tools if hasattr(tool, "model_dump")
+        ],
     }

@@ -122,9 +122,12 @@ async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
     iterator: Iterator[Any] | None = None
     ended = False
     try:
-        outcome = await worker.call(iter, iterable)
-        ended = outcome.error is not None
-        iterator = outcome.get()
+        if isinstance(iterable, Iterator):
+            iterator = iterable
+        else:
+            outcome = await worker.call(iter, iterable)
+            ended = outcome.error is not None
+            iterator = outcome.get()
         while True:
             outcome = await worker.call(_next, iterator)
             ended = outcome.error is not None or outcome.value.last

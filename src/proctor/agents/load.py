@@ -47,7 +47,8 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     folder = reference.folder
     if folder is not None:
         read_env_file(folder)
-    found = _attribute(_import(reference), reference)
+    with explained(reference):  # what a module does when it is asked for an attribute is its own code, too
+        found = _attribute(_import(reference), reference)
     return as_agent(found, label=reference.label, agent_name=agent_name)
 
 
@@ -133,24 +134,23 @@ def _plugin(reference: Reference, agent_name: str | None) -> Agent:
 
 def _import(reference: Reference) -> ModuleType:
     """Import what the reference names, and go on to the `agent` submodule where only that has the agent."""
-    with explained(reference):
-        if reference.module:
-            module = import_dotted(reference.module)
-            if not _exposes(module) and _has_submodule(module):
-                import_dotted(f"{reference.module}.agent")
-            return module
-        file = reference.file
-        if file is None or not (file.is_dir() or file.suffix == ".py"):
-            raise _no_such_file(reference)
-        if file.is_file() and file.stem != "__init__":
-            return import_folder(file.parent, file.stem)
-        folder = file if file.is_dir() else file.parent
-        if not is_package(folder) and not (folder / "agent.py").is_file():
-            raise _no_agent_in(folder)
-        module = import_folder(folder)
+    if reference.module:
+        module = import_dotted(reference.module)
         if not _exposes(module) and _has_submodule(module):
-            import_folder(folder, "agent")
+            import_dotted(f"{reference.module}.agent")
         return module
+    file = reference.file
+    if file is None or not (file.is_dir() or file.suffix == ".py"):
+        raise _no_such_file(reference)
+    if file.is_file() and file.stem != "__init__":
+        return import_folder(file.parent, file.stem)
+    folder = file if file.is_dir() else file.parent
+    if not is_package(folder) and not (folder / "agent.py").is_file():
+        raise _no_agent_in(folder)
+    module = import_folder(folder)
+    if not _exposes(module) and _has_submodule(module):
+        import_folder(folder, "agent")
+    return module
 
 
 def _exposes(module: object) -> bool:
