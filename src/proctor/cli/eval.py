@@ -64,7 +64,7 @@ def _eval_options(command: Any) -> Any:
         option("--metrics", section=JUDGE, callback=_names, metavar="A,B",
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
-        option("--judge", section=JUDGE, metavar="MODEL", help="The model that judge metrics ask."),
+        option("--judge", section=JUDGE, metavar="MODEL", help="The model that judge metrics ask (none of them is in this version)."),
         option("--compat", section=JUDGE, type=click.Choice(["adk"]),
                help="Score exactly as google-adk does, known weaknesses included."),
         option("--print_detailed_results", "--details", "details", section=SHOW, is_flag=True,
