@@ -124,3 +124,29 @@ def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(
     assert (report.kind, report.cases) == ("eval set", 50)
     (problem,) = report.problems
     assert problem.field == "eval_cases[40].conversation[0].mood"
+
+
+def test_a_key_twice_in_a_streamed_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "WHOLE_LIMIT", 1000)
+    text = json.dumps(eval_set(*(case(f"c{i}", note=f"n{i}") for i in range(50))), indent=1).replace(
+        '"note": "n30"', '"note": "x", "note": "y"'
+    )
+    (problem,) = checked(tmp_path, text).problems
+    assert "the key “note” appears twice" in problem.message
+    assert text.split("\n")[problem.line - 1].index('"note": "y"') + 1 == problem.column
+
+
+def test_a_result_larger_than_what_else_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "WHOLE_LIMIT", 100)
+    document = {"eval_set_result_id": "r" * 200, "eval_set_id": "s", "eval_case_results": []}
+    assert checked(tmp_path, document).readable
+
+
+def test_warnings_end_somewhere(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path, eval_set(*(case(f"c{i}", conversation=[turn(mood="x")] * 3) for i in range(200)))
+    )
+    assert len(report.problems) == 101
+    assert any("not listed" in problem.message for problem in report.problems)

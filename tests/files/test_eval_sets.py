@@ -250,3 +250,50 @@ def test_a_set_of_many_keys_and_no_cases_is_refused_quickly(tmp_path: Path) -> N
     path.write_text("{" + ",".join(f'"{i:x}":0' for i in range(1_000_000)) + "}")
     with pytest.raises(EvalFileError, match="expected an eval set"):
         open_eval_set(path)
+
+
+@pytest.mark.parametrize(
+    ("document", "places"),
+    [
+        pytest.param(
+            eval_set(case("x"), case("x")), [("eval_cases[1].eval_id", 20, 15, "5:15")], id="snake case"
+        ),
+        pytest.param(
+            camel(eval_set(case("x"), case("x"))), [("evalCases[1].evalId", 20, 14, "5:14")], id="camel case"
+        ),
+        pytest.param([{"name": "x", "data": []}] * 2, [("[1].name", 7, 11, "3:11")], id="old cases"),
+    ],
+)
+def test_duplicate_ids_in_every_layout(document: Any, places: list[Any]) -> None:
+    with pytest.raises(EvalFileError) as caught:
+        load_eval_set_text(json.dumps(document, indent=1), "f.json")
+    assert [
+        (p.field, p.line, p.column, p.message.rpartition(" ")[2]) for p in caught.value.problems
+    ] == places
+
+
+def test_what_adk_rs_reads_is_read(shared: Path) -> None:
+    vectors = json.loads((shared / "golden" / "sister" / "adk_rs_load.json").read_text(encoding="utf-8"))[
+        "cases"
+    ]
+    accepted = [vector["document"] for vector in vectors if vector["accepted"]]
+    assert len(accepted) == 11
+    for document in accepted:
+        assert read(document).eval_cases
+
+
+def test_what_the_typescript_line_reads_is_read(shared: Path) -> None:
+    vectors = json.loads((shared / "golden" / "sister" / "ts_runner.json").read_text(encoding="utf-8"))[
+        "cases"
+    ]
+    assert len(vectors) == 33
+    for vector in vectors:
+        found = read(vector["evalSet"]).eval_cases
+        assert [one.eval_id for one in found] == [one["evalId"] for one in vector["evalSet"]["evalCases"]]
+
+
+def test_many_broken_cases_are_said_in_one_look_at_the_file() -> None:
+    """Places are found in one pass for all problems, not in one pass for each."""
+    broken = problems(eval_set(*({"eval_id": f"c{i}"} for i in range(1000))))
+    assert len(broken) == 201
+    assert broken[-1].endswith("this and 799 more cases have problems, too")

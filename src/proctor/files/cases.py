@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from proctor.files.base import Path_, Place, Problem, Severity, SourceText, field_name
 from proctor.files.documents import Document, problems_at
 from proctor.files.explain import Finding, explain
 from proctor.files.pieces import FileBytes, LineCounter, Spans
 from proctor.files.places import Places
-from proctor.files.variants import adapt_case
+from proctor.files.variants import ROW_IDS, adapt_case
 from proctor.schema.case import EvalCase
 
 SAID = 200  # problems of one file that get a place; nobody reads more, and each costs a look at its case
+
+
+CaseFindings = Sequence[tuple[int, Sequence[Finding]]]
+"""Findings by the number of their case. Given at once: each look for places is a pass over a text."""
 
 
 class Cases(Protocol):
@@ -31,10 +36,12 @@ class Cases(Protocol):
         """Where a case starts in the file."""
         ...
 
-    def problems(
-        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
-    ) -> list[Problem]:
-        """Findings of one case (paths from the case) with their places in the file."""
+    def id_key(self, index: int) -> str:
+        """The key that a case's id has in the file."""
+        ...
+
+    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
+        """Findings (paths from their case) with their places in the file."""
         ...
 
 
@@ -90,22 +97,16 @@ class Collector:
 
     def errors_in(self, cases: Cases) -> list[Problem]:
         """All errors with their places."""
-        problems = [
-            problem for index, found in self.errors[:SAID] for problem in cases.problems(index, found)
-        ]
+        found: list[tuple[int, Sequence[Finding]]] = list(self.errors[:SAID])
         if len(self.errors) > SAID:
             index, _ = self.errors[SAID]
             more = Finding((), f"this and {len(self.errors) - SAID - 1} more cases have problems, too")
-            problems += cases.problems(index, [more])
-        return problems
+            found.append((index, [more]))
+        return cases.problems(found)
 
     def warnings_in(self, cases: Cases) -> list[Problem]:
         """The warnings with their places."""
-        return [
-            problem
-            for index, found in self.warnings[:SAID]
-            for problem in cases.problems(index, found, "warning")
-        ]
+        return cases.problems(self.warnings[:SAID], "warning")
 
 
 class SpanCases:
@@ -129,18 +130,23 @@ class SpanCases:
             self._starts = [lines.place(offset) for offset in self._spans.starts]
         return self._starts[index]
 
-    def problems(
-        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
-    ) -> list[Problem]:
-        """Findings of one case with their places."""
+    def id_key(self, index: int) -> str:
+        """The key that a case's id has in the file."""
+        return id_key(from_json(self.piece(index)))
+
+    def source(self, index: int) -> SourceText:
+        """The text of one case, which knows where in the file it stands."""
+        return SourceText(self._data.name, self.piece(index).decode(), self.start(index))
+
+    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
+        """Findings with their places."""
+        return [problem for index, findings in found for problem in self._placed(index, findings, severity)]
+
+    def _placed(self, index: int, findings: Sequence[Finding], severity: Severity) -> Iterator[Problem]:
         base: Path_ = (self._spans.cases_key, index)
-        first = self.start(index)
-        source = SourceText(self._data.name, self.piece(index).decode(), first)
-        places = Places(source, [base + finding.path for finding in findings], base=base)
-        return [
-            finding_at(self._data.name, places, base + finding.path, finding, severity)
-            for finding in findings
-        ]
+        places = Places(self.source(index), [base + finding.path for finding in findings], base=base)
+        for finding in findings:
+            yield finding_at(self._data.name, places, base + finding.path, finding, severity)
 
 
 def finding_at(name: str, places: Places, path: Path_, finding: Finding, severity: Severity) -> Problem:
@@ -150,10 +156,10 @@ def finding_at(name: str, places: Places, path: Path_, finding: Finding, severit
 
 
 class HeldCases:
-    """Cases that are kept, as JSON; `bases` are their paths in the document."""
+    """Cases that are kept, as JSON; `bases` are their paths in the document, `id_key` where it is not that of the JSON."""
 
-    def __init__(self, document: Document, pieces: list[bytes], bases: list[Path_]) -> None:
-        self._document, self._pieces, self._bases = document, pieces, bases
+    def __init__(self, document: Document, pieces: list[bytes], bases: list[Path_], id_key: str = "") -> None:
+        self._document, self._pieces, self._bases, self._id_key = document, pieces, bases, id_key
         self._starts: list[Place] = []
 
     def __len__(self) -> int:
@@ -170,10 +176,20 @@ class HeldCases:
             self._starts = [places.value(base) for base in self._bases]
         return self._starts[index]
 
-    def problems(
-        self, index: int, findings: Sequence[Finding], severity: Severity = "error"
-    ) -> list[Problem]:
-        """Findings of one case with their places."""
-        base = self._bases[index]
-        moved = [Finding(base + f.path, f.message, f.hint, f.at_key) for f in findings]
+    def id_key(self, index: int) -> str:
+        """The key that a case's id has in the file."""
+        return self._id_key or id_key(from_json(self._pieces[index]))
+
+    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
+        """Findings with their places."""
+        moved = [
+            Finding(self._bases[index] + one.path, one.message, one.hint, one.at_key)
+            for index, findings in found
+            for one in findings
+        ]
         return problems_at(self._document, moved, severity)
+
+
+def id_key(case: Any) -> str:
+    """The key that a case's id has; `eval_id` where there is none."""
+    return next((key for key in ROW_IDS if isinstance(case, dict) and key in case), "eval_id")

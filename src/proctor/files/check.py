@@ -102,7 +102,7 @@ def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report
 
 
 def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
-    if path.suffix.lower() not in YAML_SUFFIXES and path.is_file() and path.stat().st_size > WHOLE_LIMIT:
+    if _is_streamed(path):
         _check_large(path, report, allow_duplicate_ids=allow_duplicate_ids)
         return
     document = read_document(path, limit=RESULT_LIMIT)
@@ -110,7 +110,8 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
     if found is Kind.UNKNOWN and isinstance(document.value, dict) and _named_config(path):
         found = Kind.CONFIG
     report.kind = str(found)
-    report.problems += _doubled_keys(document)
+    source: SourceText | None = getattr(document, "source", None)  # a YAML file refuses keys given twice
+    report.problems += _doubled_keys(source) if source else []
     if found in SETS:
         _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
         findings = chain(_set_keys(document.value, found), _old_turns(document.value, found))
@@ -120,9 +121,22 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
 
 
 def _check_large(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
-    """Only eval sets are read when they are so large; they are streamed."""
+    """A set that is streamed: what it is made of is looked at case by case."""
     report.kind = str(Kind.EVAL_SET)
-    _check_set(open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
+    opened = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
+    _check_set(opened, report)
+    for index in range(len(opened)):
+        source = opened.source(index)
+        if source is not None and len(report.problems) < _SAID:
+            report.problems += _doubled_keys(source)
+
+
+def _is_streamed(path: Path) -> bool:
+    """Whether a file is too large for anything but a set; results may be larger, and tell so at once."""
+    if path.suffix.lower() in YAML_SUFFIXES or not path.is_file() or path.stat().st_size <= WHOLE_LIMIT:
+        return False
+    with path.open("rb") as file:
+        return b"eval_set_result_id" not in file.read(4096) or path.stat().st_size > RESULT_LIMIT
 
 
 def _named_config(path: Path) -> bool:
@@ -140,18 +154,21 @@ def _check_set(opened: EvalSetFile, report: Report) -> None:
         report.problems.append(place)
     if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         return
-    said = 0
+    report.problems += opened.problems(list(_found(opened)))
+
+
+def _found(opened: EvalSetFile) -> Iterator[tuple[int, list[Finding]]]:
+    """What there is to say about cases, up to a limit."""
+    left = _SAID
     for index in range(len(opened)):
-        findings = list(islice(_case_findings(opened.value(index)), _SAID - said + 1))
-        said += len(findings)
-        if said > _SAID:
-            more = Finding(
-                (), "this case and maybe more have further warnings of this sort; they are not listed"
-            )
-            report.problems += opened.problems(index, [*findings[: _SAID - said], more])
+        findings = list(islice(_case_findings(opened.value(index)), left + 1))
+        if len(findings) > left:
+            more = "this case and maybe others have further warnings of this sort; they are not listed"
+            yield index, [*findings[:left], Finding((), more)]
             return
         if findings:
-            report.problems += opened.problems(index, findings)
+            yield index, findings
+        left -= len(findings)
 
 
 def _case_findings(value: Any) -> Iterator[Finding]:
@@ -285,10 +302,9 @@ _CHECKS: dict[Kind, Callable[[Document, Report], None]] = {
 # --- keys given twice --------------------------------------------------------------------------------------------------
 
 
-def _doubled_keys(document: Document) -> list[Problem]:
+def _doubled_keys(source: SourceText) -> list[Problem]:
     """Warnings for keys that stand twice in one object: readers take the last one without a word."""
-    source: SourceText | None = getattr(document, "source", None)
-    if source is None or not _has_doubled_keys(source.text):
+    if not _has_doubled_keys(source.text):
         return []
     return [problem for problem in scan(source).problems if "twice" in problem.message]
 

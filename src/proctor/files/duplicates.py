@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proctor.files.base import Place, Problem
+from proctor.files.base import Path_, Problem
 from proctor.files.cases import SAID, Cases
 from proctor.files.explain import Finding
 
@@ -30,21 +30,20 @@ def rename_duplicates(ids: Sequence[str | None]) -> dict[int, str]:
 def duplicate_problems(cases: Cases, ids: Sequence[str | None], renamed: Mapping[int, str]) -> list[Problem]:
     """A problem for each case whose id is taken: a warning that says its new id, an error when it has none."""
     first: dict[str, int] = {}
-    problems: list[Problem] = []
+    doubles: list[tuple[int, int]] = []  # a case, and the earlier one with its id
     for index, name in enumerate(ids):
-        if name is None or first.setdefault(name, index) == index or len(problems) >= SAID:
-            continue
-        before = _place_of_id(cases, first[name])
-        message = f"the id {name!r} is already that of the case at {before.line}:{before.column}"
-        if index in renamed:
-            finding = Finding(("eval_id",), f"{message}; it runs as {renamed[index]!r}")
-            problems += cases.problems(index, [finding], "warning")
-        else:
-            finding = Finding(("eval_id",), message, "rename one, or run with --allow-duplicate-ids")
-            problems += cases.problems(index, [finding])
-    return problems
+        if name is not None and first.setdefault(name, index) != index and len(doubles) < SAID:
+            doubles.append((index, first[name]))
+    places = cases.problems([(before, [Finding((cases.id_key(before),), "")]) for _, before in doubles])
+    found = [
+        (index, [_finding((cases.id_key(index),), str(ids[index]), place, renamed.get(index))])
+        for (index, _), place in zip(doubles, places, strict=True)
+    ]
+    return cases.problems(found, "warning" if renamed else "error")
 
 
-def _place_of_id(cases: Cases, index: int) -> Place:
-    problem = cases.problems(index, [Finding(("eval_id",), "")])[0]
-    return Place(problem.line, problem.column)
+def _finding(path: Path_, name: str, before: Problem, fresh: str | None) -> Finding:
+    message = f"the id {name!r} is already that of the case at {before.line}:{before.column}"
+    if fresh is not None:
+        return Finding(path, f"{message}; it runs as {fresh!r}")
+    return Finding(path, message, "rename one, or run with --allow-duplicate-ids")

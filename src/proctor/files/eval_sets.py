@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from proctor.files.base import Path_, Place, Problem, file_error
-from proctor.files.cases import Collector, HeldCases, read_case
+from proctor.files.base import Path_, Place, Problem, SourceText, file_error
+from proctor.files.cases import CaseFindings, Collector, HeldCases, SpanCases, read_case
 from proctor.files.documents import (
     WHOLE_LIMIT,
     YAML_SUFFIXES,
@@ -86,9 +86,13 @@ class EvalSetFile:
         """One case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))
 
-    def problems(self, index: int, findings: Sequence[Finding]) -> list[Problem]:
-        """Warnings about one case, with their places; paths start at the case."""
-        return self._cases.problems(index, findings, "warning")
+    def problems(self, found: CaseFindings) -> list[Problem]:
+        """Warnings about cases, with their places; paths start at the case."""
+        return self._cases.problems(found, "warning")
+
+    def source(self, index: int) -> SourceText | None:
+        """The text of one case as it stands in the file; None where the file was read whole."""
+        return self._cases.source(index) if isinstance(self._cases, SpanCases) else None
 
     def __iter__(self) -> Iterator[EvalCase]:
         return map(self.case, range(len(self)))
@@ -229,7 +233,8 @@ def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> Op
     converted = convert_old(document.value, found, set_id_of(document.name))
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
     bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    opened = Opened(document.name, converted.header, HeldCases(document, pieces, bases), digest, found)
+    cases = HeldCases(document, pieces, bases, id_key="name" if found is Kind.OLD_CASES else "")
+    opened = Opened(document.name, converted.header, cases, digest, found)
     opened.ids += [case.eval_id for case in converted.cases]
     opened.problems += problems_at(document, converted.errors)
     opened.warnings += problems_at(document, converted.warnings, "warning")

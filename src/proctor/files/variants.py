@@ -7,7 +7,7 @@ from typing import Any
 from proctor.files.base import Path_
 from proctor.files.explain import Finding
 
-_ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
+ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
 _CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
@@ -20,11 +20,11 @@ def adapt_case(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, dict) or not {"conversation", "conversation_scenario"}.isdisjoint(value):
         return None
     prompt = _content(value.get("prompt"), "user")
-    eval_id = next((value[key] for key in _ROW_IDS if isinstance(value.get(key), str)), None)
+    eval_id = next((value[key] for key in ROW_IDS if isinstance(value.get(key), str)), None)
     if prompt is None or eval_id is None:
         return None
     turn: dict[str, Any] = {"user_content": prompt}
-    used = {"prompt", *(key for key in _ROW_IDS if value.get(key) == eval_id)}
+    used = {"prompt", *(key for key in ROW_IDS if value.get(key) == eval_id)}
     reference = _reference(value.get("reference"))
     if reference is not None:
         turn["final_response"] = reference
