@@ -5,10 +5,13 @@
 | a text | one event that says it |
 | `Content`, `Part`, `FunctionCall`, `FunctionResponse`, or google-genai's | one event with it |
 | `Event`, or google-adk's | itself |
-| `{"text": …}` or `{"response": …}`, with `"tool_calls": [{"name", "args", "id", "response"}]` and `"state_delta"` | calls, each with its response if given; then the state, then the text |
+| `{"text": …}` or `{"response": …}`, also with `"tool_calls": […]` and `"state_delta": {…}` | calls, state, text |
 | `{"parts": […]}` | a `Content` |
 | `{"function_call": …}`, `{"function_response": …}` | a `Part` |
 | `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |
+
+A tool call is `{"name", "args", "id", "response"}`, of which only the name must be there; a response becomes an event
+of its own after the call.
 """
 
 from __future__ import annotations
