@@ -104,7 +104,8 @@ def _no_module(reference: Reference, missing: str) -> str:
     if not parent:
         near += [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]
         near += [*AGENTS.names(), *RESERVED]
+    prefix = f", and no prefix {name}:" if reference.attribute and name == reference.module else ""
     return (
-        f"The agent {reference.text!r} is not there: no module or folder {name!r} {where}."
+        f"The agent {reference.text!r} is not there: no module or folder {name!r} {where}{prefix}."
         f"{did_you_mean(name, near)}"
     )

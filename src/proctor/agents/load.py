@@ -167,9 +167,12 @@ def _no_such_file(reference: Reference) -> AgentLoadError:
     path = reference.path or Path()
     if path.exists():
         return AgentLoadError(f"The agent {reference.text!r} is not a Python file or a folder.")
-    beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    missing = path
+    while not missing.parent.is_dir():
+        missing = missing.parent
+    beside = [entry.name for entry in missing.parent.iterdir()]
     return AgentLoadError(
-        f"The agent {reference.text!r} is not there: no file or folder {path}.{did_you_mean(path.name, beside)}"
+        f"The agent {reference.text!r} is not there: no file or folder {missing}.{did_you_mean(missing.name, beside)}"
     )
 
 
