@@ -91,7 +91,7 @@ class WireModel(BaseModel):
         self.__pydantic_validator__.validate_python(plain, self_instance=self)
 
     # pydantic looks for this mark: it may fill nested models itself instead of calling this method for each of them
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # functions take attributes; mypy does not know this one
 
     @classmethod
     def __get_pydantic_core_schema__(

@@ -130,7 +130,7 @@ def _voice() -> GenerateContentConfig:
 class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
     """A user played by a model that speaks."""
 
-    type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]
+    type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]  # narrows the literal of the class above
     audio_model: str = "cloud_tts"
     audio_model_configuration: GenerateContentConfig = Field(default_factory=_voice)
     include_text_with_audio: bool = True
