@@ -145,7 +145,9 @@ def test_two_different_values_never_look_the_same_and_in_full_nothing_is_lost(
 ) -> None:
     wanted, made = value_difference(expected, actual, full=True)
     for pieces, value in ((wanted, expected), (made, actual)):
-        read = json.loads("".join(piece.text for piece in pieces))  # keys stand in the order of the expected ones
+        read = json.loads(
+            "".join(piece.text for piece in pieces)
+        )  # keys stand in the order of the expected ones
         assert json.dumps(read, sort_keys=True) == json.dumps(value, sort_keys=True)
     if expected != actual:
         short = value_difference(expected, actual)

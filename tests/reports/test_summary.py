@@ -4,6 +4,7 @@ import pytest
 
 from proctor.reports import summary
 from proctor.reports.marks import ASCII, UNICODE, marks_for
+from proctor.schema.score import score_text
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import (
@@ -98,7 +99,7 @@ def test_durations(seconds: float, text: str) -> None:
 def test_a_score_that_misses_never_looks_like_its_threshold(
     value: float | None, threshold: float | None, text: str
 ) -> None:
-    assert summary.score_text(value, threshold) == text
+    assert score_text(value, threshold) == text
 
 
 def test_scores_beside_their_thresholds() -> None:

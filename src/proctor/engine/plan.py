@@ -109,7 +109,7 @@ def _nothing_left(options: RunOptions) -> str:
 
 def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError]) -> SetPlan:
     bound = bind(entry.config, options)
-    found += bound.problems
+    found += [type(problem)(f"{entry.config_source}: {problem}") for problem in bound.problems]
     found += _unsupported(entry)
     summary = SetSummary(
         eval_set_id=entry.source.eval_set_id,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proctor.engine.criteria import BoundMetric
-from proctor.schema.score import MetricScore, mean
+from proctor.schema.score import MetricScore, mean, score_text
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import MetricVerdict, Outcome, worst
 
@@ -141,4 +141,4 @@ def _reason(outcome: Outcome, verdicts: Iterable[MetricVerdict], failures: Seque
 def _shortfall(verdict: MetricVerdict) -> str:
     if verdict.outcome is not Outcome.FAILED or verdict.score is None or verdict.threshold is None:
         return ""
-    return f" {verdict.score:.2f} < {verdict.threshold:g}"
+    return f" {score_text(verdict.score, verdict.threshold)} < {verdict.threshold:g}"

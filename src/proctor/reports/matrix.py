@@ -11,7 +11,8 @@ from rich.text import Text
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import WORDS
 from proctor.reports.page import STYLES, Page
-from proctor.reports.summary import score_text, short_names
+from proctor.reports.summary import short_names
+from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 MOST_ROWS = 50

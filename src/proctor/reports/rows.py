@@ -13,7 +13,8 @@ from proctor.reports.drawing import INDENT, LABEL, EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import STYLES, Page
-from proctor.reports.summary import against, by_attention, gating_metrics, score_text, short_names
+from proctor.reports.summary import against, by_attention, gating_metrics, short_names
+from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 
 MOST_PASSING = 20

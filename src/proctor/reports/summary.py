@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from proctor.reports.evidence import warnings_of
 from proctor.reports.marks import WORDS, Marks
+from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.stats import wilson
 
@@ -102,17 +103,6 @@ def duration(seconds: float) -> str:
         return f"{whole}s"
     minutes, rest = divmod(whole, 60)
     return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
-
-
-def score_text(value: float | None, threshold: float | None = None) -> str:
-    """Return a score with two decimals, or as many as it takes not to look like the threshold that it misses."""
-    if value is None:
-        return ""
-    for decimals in range(2, 6):
-        text = f"{value:.{decimals}f}"
-        if threshold is None or (float(text) < threshold) == (value < threshold):
-            return text
-    return repr(value)
 
 
 def against(metric: MetricVerdict, marks: Marks) -> str:

@@ -75,3 +75,14 @@ def mean(values: Sequence[float]) -> float:
     if len(values) == 1:
         return values[0]
     return min(max(sum(values) / len(values), min(values)), max(values))
+
+
+def score_text(value: float | None, threshold: float | None = None) -> str:
+    """Return a score with two decimals, or as many as it takes not to look like the threshold that it misses."""
+    if value is None:
+        return ""
+    for decimals in range(2, 6):
+        text = f"{value:.{decimals}f}"
+        if threshold is None or (float(text) < threshold) == (value < threshold):
+            return text
+    return repr(value)

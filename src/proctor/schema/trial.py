@@ -10,6 +10,7 @@ from pydantic import Field
 from proctor.schema.base import WireModel
 from proctor.schema.content import Content
 from proctor.schema.event import Event
+from proctor.schema.invocation import Invocation
 
 
 class FailureKind(StrEnum):
@@ -91,3 +92,13 @@ class Trial(WireModel):
     attempts: list[Attempt] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     """What a reader should know about this evidence, for example that it was truncated."""
+
+    @property
+    def invocations(self) -> list[Invocation]:
+        """What the agent did, one invocation per turn, derived from the events."""
+        from proctor.schema.derive import invocation_of
+
+        return [
+            invocation_of(turn, invocation_id=f"e-{index}", app_details=self.app_details)
+            for index, turn in enumerate(self.turns)
+        ]
