@@ -27,7 +27,7 @@ def root_agent(message, state):
     if message.startswith("sleep"):
         time.sleep(float(message.split()[1]))
     if message == "leave a thread":
-        threading.Thread(target=time.sleep, args=(3600,)).start()
+        threading.Thread(target=time.sleep, args=(3600,), daemon=False).start()
     calls = [{"name": "look", "args": {"at": message}}] if message != "no call" else []
     return {"tool_calls": calls, "text": f"You said {message}.", "state_delta": {"last": message}}
 
