@@ -1,7 +1,6 @@
 """Large sets are read one case at a time: whatever the layout, the same cases as reading them whole gives."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -229,4 +228,4 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
     cases, peak = map(int, done.stdout.split())
     assert cases == 10_500
     assert peak * (1 if sys.platform == "darwin" else 1024) < 200 << 20
-    os.unlink(path)  # noqa: PTH108 - at once, not when the last test ends
+    path.unlink()
