@@ -13,9 +13,8 @@ from pydantic import ValidationError
 
 from proctor.files.base import Path_, Place, Problem, file_error
 from proctor.files.documents import Located, problems_at
-from proctor.files.eval_sets import set_id_of
 from proctor.files.explain import explain
-from proctor.files.kinds import Kind, kind
+from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.yaml_form import Fields, kind_of_node
 from proctor.files.yaml_ids import name_cases
 from proctor.files.yaml_keys import (
@@ -99,9 +98,13 @@ class _Reader(TurnForm):
 
     def root(self, node: Node) -> Node:
         """The document in the words of the format."""
+        if isinstance(node, Word):
+            return node
+        found = kind(_outline(node))
         if isinstance(node, Seq):
-            return self._set_of(node) if _speaks(node.items) else node
-        if not isinstance(node, Map):
+            ours = _speaks(node.items) or (found is Kind.UNKNOWN and any(map(_misspelled, node.items)))
+            return self._set_of(node) if ours else node
+        if found in _OTHERS:
             return node
         cases = next(
             (node.values[key] for key in ("cases", "eval_cases", "evalCases") if key in node.values), None
@@ -114,12 +117,11 @@ class _Reader(TurnForm):
             return self._set(node)
         if _speaks([node]):
             return self._set_of(Seq(node.place, [node]), whole=True)
-        return self._set(node) if self._misspelled(node) else node
-
-    def _misspelled(self, node: Map) -> bool:
-        """Whether a document of no known kind is a set with a slip in its keys."""
-        unknown = kind(to_json(node, lambda *_: None)) is Kind.UNKNOWN
-        return unknown and any(meant_key(key, ("cases", "eval_set")) for key in node.values)
+        if found is Kind.UNKNOWN and _misspelled(node):
+            return self._set_of(Seq(node.place, [node]), whole=True)
+        if found is Kind.UNKNOWN and any(meant_key(key, ("cases", "eval_set")) for key in node.values):
+            return self._set(node)
+        return node
 
     def _set_of(self, cases: Seq, *, whole: bool = False) -> Map:
         made = map_node(cases.place, [("eval_set_id", self._file_id(cases))])
@@ -130,6 +132,7 @@ class _Reader(TurnForm):
         return text_node(set_id_of(self.source.name), node.place)
 
     def _set(self, node: Map) -> Map:
+        before = len(self.problems)
         found = self.fields(node, (), SET_KEYS, "an eval set")
         made = Map(node.place)
         for name in EvalSet.model_fields:
@@ -142,7 +145,7 @@ class _Reader(TurnForm):
                 made.put(name, self._cases(value, (key,)), node.keys.get(key))
             elif key:
                 made.put(name, value, node.keys.get(key))
-        if "eval_cases" not in found:
+        if "eval_cases" not in found and len(self.problems) == before:
             self.problem(node.place, (), "`cases` is missing", "a set is a list of cases under `cases:`")
         self.add_extra(made, found, (), EvalSet, ("id",))
         return made
@@ -199,7 +202,11 @@ class _Reader(TurnForm):
         if len(given) != 1:
             self._not_one_way(given, node, path, before)
         elif one_turn:
-            made.put("conversation", Seq(node.place, [self.invocation(one_turn, node.place, path)]))
+            complain = len(self.problems) == before
+            made.put(
+                "conversation",
+                Seq(node.place, [self.invocation(one_turn, node.place, path, complain=complain)]),
+            )
         elif scenario:
             made.put("conversation_scenario", self._scenario(found, node, path))
         else:
@@ -274,6 +281,21 @@ class _Reader(TurnForm):
             elif name in {"app_name", "user_id"}:  # the format wants them; empty means the usual ones
                 made.put(name, node)
         return made
+
+
+_OTHERS = (Kind.CONFIG, Kind.SCENARIOS, Kind.SESSION_INPUT, Kind.RESULT)
+
+
+def _outline(node: Node) -> Any:
+    """As much of a document as tells its kind: its keys, or those of its elements."""
+    if isinstance(node, Map):
+        return dict.fromkeys(node.values)
+    return [_outline(item) for item in node.items] if isinstance(node, Seq) else None
+
+
+def _misspelled(case: Node) -> bool:
+    """Whether an object that is nothing else is a case with a slip in its keys."""
+    return isinstance(case, Map) and any(meant_key(key, ("ask", "turns")) for key in case.values)
 
 
 def _speaks(cases: Iterable[Node]) -> bool:

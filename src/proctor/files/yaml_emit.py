@@ -47,8 +47,10 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style: str | None = None
-    if _OTHER_BREAKS.search(text) or not is_text(text):
+    if _OTHER_BREAKS.search(text):
         style = '"'
+    elif not is_text(text):
+        style = "'"
     elif "\n" in text:
         style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)

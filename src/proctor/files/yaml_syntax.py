@@ -21,7 +21,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("unexpected end of stream", "the quote that is opened here is never closed", "close it"),
     ("unexpected document separator", "the quote that is opened here is not closed before `---`", "close it"),
     (
-        "expected <block end>, but found",
+        "expected <block end>, but found|did not find expected '-' indicator|did not find expected key",
         "this does not belong here",
         f"entries of one list or object start in one column; {_QUOTE}",
     ),
@@ -37,7 +37,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ),
     ("that cannot start any token", "a text cannot start with this character", "put the text in quotes"),
     (
-        "special characters are not allowed",
+        "(special|control) characters are not allowed",
         "a control character",
         "remove it, or write it as an escape in double quotes",
     ),

@@ -10,6 +10,7 @@ import contextlib
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NoReturn
 
 import yaml
@@ -24,8 +25,13 @@ from proctor.files.yaml_words import is_text
 MAX_REPEATED = 100_000
 """How much all aliases of a file may repeat, in values (a long text counts for more than one)."""
 
+MAX_VALUES = 1_000_000
+"""How many values are read whole; each takes some hundred bytes of memory."""
+
 _TEXT_PER_WEIGHT = 32
+_LARGE = 1 << 20  # bytes that are not read twice
 _MODELINE = re.compile(r"#\s*yaml-language-server:")
+_ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,12 +52,29 @@ def read_tree(data: bytes, name: str) -> Tree:
         EvalFileError: the bytes are not UTF-8, the text is not YAML, or it is empty.
     """
     source = SourceText(name, decode(data, name))
+    if problems := _odd_breaks(source):
+        raise file_error(problems)
     fast = getattr(yaml, "CSafeLoader", None)
-    if fast is not None:
-        with contextlib.suppress(yaml.YAMLError):
-            return _build(source, fast)
-    # the parser that is on every machine gives the account of what is wrong
+    if fast is None:
+        return _build(source, yaml.SafeLoader, explain=True)
+    if len(data) > _LARGE:
+        return _build(source, fast, explain=True)
+    with contextlib.suppress(yaml.YAMLError):
+        return _build(source, fast)
+    # slow, but it says better what is wrong; and it takes JSON's pairs of escapes for one character
     return _build(source, yaml.SafeLoader, explain=True)
+
+
+def _odd_breaks(source: SourceText) -> list[Problem]:
+    """Characters that end a line for some readers of YAML and are text for others."""
+    return [
+        source.problem(
+            found.start(),
+            f"U+{ord(found[0]):04X} ends a line for some readers of YAML",
+            f'in double quotes it is written "\\u{ord(found[0]):04x}"',
+        )
+        for found in islice(_ODD_BREAKS.finditer(source.text), 20)
+    ]
 
 
 def _build(source: SourceText, loader: Any, *, explain: bool = False) -> Tree:
@@ -79,7 +102,8 @@ def _has_comments(text: str, scalars: list[tuple[int, int]]) -> bool:
         if at < end and not in_header:
             at = text.find("#", end)
         elif _MODELINE.match(text, at):
-            at = text.find("#", at + 1)
+            line_end = text.find("\n", at)
+            at = text.find("#", line_end) if line_end >= 0 else -1
         else:
             return True
     return False
@@ -107,6 +131,7 @@ class _Builder:
         self._anchors: dict[str, Node] = {}
         self._repeated = 0
         self._documents = 0
+        self._count = 0
         self.spans: list[tuple[int, int]] = []  # of scalars, where `#` is no comment
 
     def take(self, event: Any) -> None:
@@ -197,6 +222,11 @@ class _Builder:
         self._put(node)
 
     def _put(self, node: Node) -> None:
+        self._count += 1
+        if self._count > MAX_VALUES:
+            self._stop(
+                node.place, f"the file has more than {MAX_VALUES:,} values", "as JSON it can be larger"
+            )
         if not self._stack:
             self.root = node
             return

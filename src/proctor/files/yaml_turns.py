@@ -32,12 +32,14 @@ class TurnForm(CallForm):
                 node.place, path, f"expected a turn, got {kind_of_node(node)}", "a turn is `- ask: …`"
             )
             return Map(node.place)
-        return self.invocation(self.fields(node, path, TURN_KEYS, "a turn"), node.place, path)
+        before = len(self.problems)
+        found = self.fields(node, path, TURN_KEYS, "a turn")
+        return self.invocation(found, node.place, path, complain=len(self.problems) == before)
 
-    def invocation(self, found: Fields, place: Place, path: Path_) -> Map:
-        """The Invocation that the entries of a turn say."""
+    def invocation(self, found: Fields, place: Place, path: Path_, *, complain: bool) -> Map:
+        """The Invocation that the entries of a turn say; `complain` when `ask` is missing, and no slip explains it."""
         made = Map(place)
-        if "user_content" not in found:
+        if "user_content" not in found and complain:
             self.problem(place, path, "`ask` is missing", "what does the user say in this turn?")
         for name in Invocation.model_fields:
             if name == "intermediate_data":

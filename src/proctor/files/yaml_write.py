@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
-
-from pydantic_core import from_json
 
 from proctor.files.yaml_calls import write_call
 from proctor.files.yaml_emit import Flow, emit
@@ -24,7 +23,7 @@ _SHORT_FLOW = 88  # an object of plain values is written on one line when it is 
 
 def write_yaml(eval_set: EvalSet) -> str:
     """The text of a YAML file that reads as the same set."""
-    document: Object = from_json(to_adk_json(eval_set))
+    document: Object = json.loads(to_adk_json(eval_set))
     written: Object = {"eval_set": document.pop("eval_set_id")}
     cases = document.pop("eval_cases")
     _keep(written, document, EvalSet)
