@@ -70,7 +70,12 @@ def plan_of(given: EvalSet, config: EvalConfig = EXACT, **options: Any) -> tuple
 
 
 async def run(
-    agent: Agent, given: EvalSet, config: EvalConfig = EXACT, *, progress: Progress | None = None, **options: Any
+    agent: Agent,
+    given: EvalSet,
+    config: EvalConfig = EXACT,
+    *,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> RunResult:
     """Plan and run one set."""
     plan, chosen = plan_of(given, config, **options)

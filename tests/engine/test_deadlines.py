@@ -116,7 +116,9 @@ def test_a_timed_out_turn_may_be_tried_again() -> None:
         await asyncio.sleep(60 if tries[0] == 1 else 0)
         yield Event.said("ok")
 
-    result = run_sync(lambda: run(Scripted({"c": slow_once}), eval_set(case("c")), timeout=0.2, retry_errors=1))
+    result = run_sync(
+        lambda: run(Scripted({"c": slow_once}), eval_set(case("c")), timeout=0.2, retry_errors=1)
+    )
     assert result.passed
     trial = result.cases[0].trials[0].trial
     assert trial is not None

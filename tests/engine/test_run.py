@@ -28,7 +28,7 @@ def raising(error: BaseException) -> Callable[[Session], AsyncIterator[Event]]:
     return act
 
 
-class Unprintable(Exception):
+class UnprintableError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text for you")
 
@@ -43,7 +43,7 @@ class Unprintable(Exception):
         GeneratorExit(),
         StopAsyncIteration(),
         BaseExceptionGroup("several", [ValueError("one"), KeyboardInterrupt()]),
-        Unprintable(),
+        UnprintableError(),
         RecursionError("deep"),
         MemoryError(),
     ],
@@ -173,7 +173,9 @@ def test_evidence_does_not_change_when_the_agent_changes_its_objects() -> None:
     trial = result.cases[0].trials[0].trial
     assert trial is not None
     content = trial.turns[0].events[0].content
-    assert content is not None and content.parts is not None and content.parts[0].function_call is not None
+    assert content is not None
+    assert content.parts is not None
+    assert content.parts[0].function_call is not None
     assert content.parts[0].function_call.args == {"city": "Paris", "days": [1]}
 
 
@@ -200,7 +202,10 @@ def test_infrastructure_errors_are_tried_again_and_every_attempt_is_kept() -> No
     assert result.passed
     trial = result.cases[0].trials[0].trial
     assert trial is not None
-    assert ["peer went away" in (a.failure.message if a.failure else "") for a in trial.attempts] == [True, True]
+    assert ["peer went away" in (a.failure.message if a.failure else "") for a in trial.attempts] == [
+        True,
+        True,
+    ]
 
 
 def test_the_agents_own_mistakes_are_not_tried_again() -> None:

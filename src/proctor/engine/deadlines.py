@@ -42,12 +42,20 @@ class Slot:
         return min(self.turn_deadline, self.trial_deadline)
 
     def begin_turn(self, timeout: float | None) -> None:
-        """Start the clock of a turn."""
+        """Start the clock of a turn; what ran out before is over."""
+        self.expired, self.cancelled_at = "", inf
         self.turn_deadline = inf if timeout is None else time.monotonic() + timeout
 
     def expire(self, now: float) -> None:
         """Remember which deadline ran out."""
         self.expired = "trial" if self.trial_deadline <= now else "turn"
+
+
+def forget_cancellation() -> None:
+    """Take back the cancellation of the current task: a deadline ended one piece of foreign code, not the task."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
 
 
 class Deadlines:

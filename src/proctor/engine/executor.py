@@ -74,8 +74,9 @@ class LocalExecutor(Generic[Job, Done]):
             outcome = await self._work(job, slot)
         except BaseException as error:  # noqa: BLE001 - the work catches what the agent does: this is ours
             deadlines.remove(slot)
-            self._error = self._error or error
-            self._release(slot)
+            if slot in self._active:  # else abandoned earlier
+                self._error = self._error or error
+                self._release(slot)
         else:
             deadlines.remove(slot)
             if slot in self._active:  # else abandoned earlier: what it says now comes too late

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from proctor.causes import safe_str, traceback_text
-from proctor.errors import AgentError, MissingExtraError
-from proctor.schema.trial import Failure, FailureKind
+from proctor.errors import AgentError, MetricError, MissingExtraError
+from proctor.schema.trial import Failure, FailureKind, Turn
 
 _INFRASTRUCTURE_NAMES = (
     "ratelimit",
@@ -18,22 +18,58 @@ _INFRASTRUCTURE_NAMES = (
     "gaierror",
     "sslerror",
     "remoteprotocol",
+    "unavailable",
+    "deadlineexceeded",
 )
 _INFRASTRUCTURE_CODES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 
 def failure_from(error: BaseException, *, where: str, turn: int | None = None) -> Failure:
     """Describe what `error` was and where it happened; never raises, whatever the exception does."""
-    broken = isinstance(error, AgentError)
+    if isinstance(error, ReportedError):
+        return error.failure(where, turn)
+    kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), FailureKind.RAISED)
+    told = kind is not FailureKind.RAISED
     return Failure(
         where=where,
-        kind=FailureKind.BROKE_CONTRACT if broken else FailureKind.RAISED,
-        type="" if broken else type(error).__name__,
+        kind=kind,
+        type="" if told else type(error).__name__,
         message=safe_str(error),
-        traceback=None if broken or isinstance(error, MissingExtraError) else traceback_text(error),
+        traceback=None if told or isinstance(error, MissingExtraError) else traceback_text(error),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
+
+
+_TOLD = {AgentError: FailureKind.BROKE_CONTRACT, MetricError: FailureKind.UNUSABLE_ANSWER}
+"""Our own words for what came back: where they were raised says nothing to the user."""
+
+
+class ReportedError(Exception):
+    """The agent's last word in a turn was an error: it gave no answer that could be judged."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code, self.message = code, message
+
+    def failure(self, where: str, turn: int | None) -> Failure:
+        """Return it as data."""
+        return Failure(
+            where=where,
+            kind=FailureKind.UNUSABLE_ANSWER,
+            type=self.code,
+            message=self.message,
+            turn=turn,
+            infrastructure=_is_infrastructure_code(self.code),
+        )
+
+
+def reported_error(turn: Turn) -> ReportedError | None:
+    """Return the error with which a turn ended, if its last event is one and says nothing else."""
+    last = turn.events[-1] if turn.events else None
+    if last is None or not last.error_code or (last.content is not None and last.content.parts):
+        return None
+    return ReportedError(last.error_code, last.error_message or "")
 
 
 def timed_out(what: str, seconds: float | None, *, where: str = "agent", turn: int | None = None) -> Failure:
@@ -59,9 +95,18 @@ def is_infrastructure(error: BaseException | None) -> bool:
     return False
 
 
+def _is_infrastructure_code(code: str) -> bool:
+    if code.isdigit():
+        return int(code) in _INFRASTRUCTURE_CODES
+    return _is_infrastructure_name(code.replace("_", "").lower())
+
+
+def _is_infrastructure_name(name: str) -> bool:
+    return any(part in name for part in _INFRASTRUCTURE_NAMES)
+
+
 def _named_so(error: BaseException) -> bool:
-    names = [cls.__name__.lower() for cls in type(error).__mro__[:-3]]
-    return any(part in name for name in names for part in _INFRASTRUCTURE_NAMES)
+    return any(_is_infrastructure_name(cls.__name__.lower()) for cls in type(error).__mro__[:-3])
 
 
 def _coded_so(error: BaseException) -> bool:

@@ -6,14 +6,16 @@ import asyncio
 import inspect
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.deadlines import LoopBlocked, Slot
-from proctor.engine.failures import failure_from, timed_out
+from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation
+from proctor.engine.failures import failure_from, reported_error, timed_out
 from proctor.engine.hooks import Hook, call_hook
-from proctor.engine.record import Stopwatch, copy_json, new_turn, record_turn
+from proctor.engine.record import Stopwatch, copy_json, copy_message, new_turn, record_turn
 from proctor.errors import AgentError
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
@@ -47,39 +49,44 @@ class TrialRunner:
         self._end = getattr(agent, "end", None)
         self._final_state = getattr(agent, "final_state", None)
 
-    async def run(self, case: EvalCase, eval_set_id: str, number: int, slot: Slot) -> Trial:
+    async def run(
+        self,
+        case: EvalCase,
+        eval_set_id: str,
+        number: int,
+        slot: Slot,
+        begun: Callable[[Trial], None] = lambda _: None,
+    ) -> Trial:
         """Make one attempt at `case`, and more where an infrastructure error allows it; every attempt is kept.
 
         Whatever the agent raises becomes the trial's `failure`; only cancellation from outside passes through.
+        `begun` gets each attempt's evidence as it begins to fill.
         """
         attempts: list[Attempt] = []
         while True:
-            trial = await self._attempt(case, eval_set_id, number, slot)
+            trial = self._new_trial(case, eval_set_id, number)
+            begun(trial)
+            await self._attempt(case, trial, slot)
             failure = trial.failure
             if failure is None or not failure.infrastructure or len(attempts) >= self._limits.retry_errors:
                 trial.attempts = attempts
                 return trial
             attempts.append(Attempt(turns=trial.turns, failure=failure, duration=trial.duration))
-            slot.expired = ""
 
-    async def _attempt(self, case: EvalCase, eval_set_id: str, number: int, slot: Slot) -> Trial:
+    def _new_trial(self, case: EvalCase, eval_set_id: str, number: int) -> Trial:
+        return Trial(
+            eval_set_id=eval_set_id, eval_id=case.eval_id, number=number, app_details=self._app_details
+        )
+
+    async def _attempt(self, case: EvalCase, trial: Trial, slot: Slot) -> None:
         session = new_session(case)
         watch = Stopwatch()
-        trial = Trial(
-            eval_set_id=eval_set_id,
-            eval_id=case.eval_id,
-            number=number,
-            session_id=session.id,
-            app_name=session.app_name,
-            user_id=session.user_id,
-            started_at=watch.started_at,
-            app_details=self._app_details,
-        )
+        trial.session_id, trial.app_name, trial.user_id = session.id, session.app_name, session.user_id
+        trial.started_at = watch.started_at
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
         await self._converse(case, session, trial, slot)
         trial.duration = watch.seconds()
-        return trial
 
     async def _converse(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
         """Set up, talk, take the final state, tear down; the first failure is the trial's."""
@@ -102,11 +109,15 @@ class TrialRunner:
 
     async def _turn(self, message: Content, session: Session, trial: Trial, slot: Slot) -> None:
         watch = Stopwatch()
-        turn = new_turn(message, watch)
+        turn = new_turn(copy_message(message), watch)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
         try:
-            await record_turn(self._events(message, session), turn, session)
+            await record_turn(self._events(copy_message(message), session), turn, session)
+            if slot.expired:  # it swallowed its cancellation, and said something all the same
+                raise TimeoutError
+            if (error := reported_error(turn)) is not None:
+                raise error
         finally:
             turn.duration = watch.seconds()
             if (durations := session.memory.get("durations")) is not None:
@@ -134,8 +145,9 @@ class TrialRunner:
         return copied
 
     async def _leave(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
-        """Give the agent and the tear-down hook their turn, whatever happened before."""
+        """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
         where = "agent"
+        slot.trial_deadline = inf
         try:
             if self._end is not None:
                 slot.begin_turn(self._limits.timeout)
@@ -159,7 +171,7 @@ class TrialRunner:
                 if slot.expired == "turn"
                 else "the trial took too long"
             )
-            _forget_cancellation()
+            forget_cancellation()
             return timed_out(what, self._limit_of(slot), where=where, turn=turn)
         if isinstance(error, asyncio.CancelledError):
             task = asyncio.current_task()
@@ -203,10 +215,3 @@ def _is_running(slot: Slot) -> bool:
         return asyncio.current_task() is slot.task
     except RuntimeError:  # no event loop runs any more
         return False
-
-
-def _forget_cancellation() -> None:
-    """A deadline cancelled this task to end one trial's code, not the task."""
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()

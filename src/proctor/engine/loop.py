@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from proctor.errors import EvalError
+
 Answer = TypeVar("Answer")
 
 _LAST_WORDS = 1.0
@@ -16,7 +18,11 @@ _LAST_WORDS = 1.0
 def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """Run `main()` on an event loop of its own and return its answer; from inside a running loop, in a thread.
 
-    Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads.
+    Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads, and
+    goes on when somebody's code stops the loop.
+
+    Raises:
+        EvalError: code of an agent, a tool or a metric cancelled the run itself.
     """
     try:
         asyncio.get_running_loop()
@@ -41,10 +47,25 @@ def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
 
 def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     runner = asyncio.Runner()
+    task = runner.get_loop().create_task(main())
     try:
-        return runner.run(main())
+        while True:
+            try:
+                return runner.run(_answer_of(task))
+            except RuntimeError:
+                if task.done():
+                    raise  # of `main` itself; else an agent stopped the loop, and the others wait for it
+    except asyncio.CancelledError:
+        raise EvalError(CANCELLED_FROM_WITHIN) from None
     finally:
         _wind_down(runner)
+
+
+CANCELLED_FROM_WITHIN = "the run was cancelled from within: code of an agent, a tool or a metric cancelled all tasks of the event loop"
+
+
+async def _answer_of(task: asyncio.Task[Answer]) -> Answer:
+    return await task
 
 
 def _wind_down(runner: asyncio.Runner) -> None:

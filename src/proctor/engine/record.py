@@ -96,6 +96,12 @@ class Stopwatch:
         return round(time.perf_counter() - self._began, 3)
 
 
+def copy_message(message: Content) -> Content:
+    """Return a copy of what the user says, so that neither the case nor the evidence changes with it."""
+    parts = message.parts
+    return message.model_copy(update={"parts": [part.model_copy() for part in parts]} if parts else None)
+
+
 def new_turn(message: Content, watch: Stopwatch) -> Turn:
     """Return an empty turn that begins now."""
     return Turn(user_content=message, started_at=watch.started_at)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo
@@ -20,7 +21,7 @@ from proctor.engine.inference import TrialLimits, TrialRunner, settle
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, SetPlan
 from proctor.engine.progress import Progress
-from proctor.engine.scoring import explain, score_trial, view_of
+from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.engine.verdict import decide, decide_metric_once, trial_outcome
 from proctor.errors import AgentLoadError, ProctorError
 from proctor.schema.case import EvalCase
@@ -51,6 +52,10 @@ class _CaseState:
 class _Job:
     state: _CaseState
     number: int
+    trial: Trial | None = None
+    """The evidence so far, once there is any."""
+    scores: list[MetricScore] | None = None
+    """The scores so far, once the agent is done."""
 
 
 @dataclass(slots=True, repr=False)
@@ -159,12 +164,15 @@ class Run:
         if self._runner is None:
             raise RuntimeError("the run has not been opened")
         state = job.state
-        trial = await self._runner.run(state.case, state.result.eval_set_id, job.number, slot)
+        set_id = state.result.eval_set_id
+        trial = await self._runner.run(state.case, set_id, job.number, slot, partial(setattr, job, "trial"))
         if trial.failure is not None:
             return _Done(trial)
-        slot.begin_turn(self.options.timeout)
         view = view_of(state.case, trial)
-        scores = await score_trial(state.metrics, view)
+        job.scores = []
+        scores = await score_trial(
+            state.metrics, view, slot=slot, seconds=self.options.timeout, scores=job.scores
+        )
         everything = self.options.explain == "all"
         for bound, score in zip(state.metrics, scores, strict=True):
             if everything or decide_metric_once(bound, score) is Outcome.FAILED:
@@ -172,19 +180,18 @@ class Run:
         return _Done(trial, scores)
 
     def _abandoned(self, job: _Job, slot: Slot) -> _Done:
-        """Make the evidence of a trial that ignored its cancellation."""
-        case = job.state.case
+        """Make the best of a trial that ignored its cancellation: what there is so far is its evidence."""
+        trial = (job.trial or self._empty(job)).model_copy(deep=True)
+        if job.scores is not None:
+            return _Done(trial, given_up(job.state.metrics, job.scores, self.options.timeout))
         limit = self.options.trial_timeout if slot.expired == "trial" else self.options.timeout
         what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
-        failure = timed_out(what, limit)
-        return _Done(
-            Trial(
-                eval_set_id=job.state.result.eval_set_id,
-                eval_id=case.eval_id,
-                number=job.number,
-                failure=failure,
-            )
-        )
+        trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
+        return _Done(trial)
+
+    def _empty(self, job: _Job) -> Trial:
+        result = job.state.result
+        return Trial(eval_set_id=result.eval_set_id, eval_id=result.eval_id, number=job.number)
 
     def _trial_done(self, job: _Job, done: _Done) -> None:
         state = job.state

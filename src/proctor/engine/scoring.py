@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from proctor.engine.criteria import BoundMetric
-from proctor.engine.deadlines import LoopBlocked
+from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation
 from proctor.engine.failures import failure_from, timed_out
 from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
@@ -34,12 +34,42 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
     )
 
 
-async def score_trial(metrics: Sequence[BoundMetric], view: CaseView) -> list[MetricScore]:
-    """Score one trial with every metric, in order. A metric that raises gives a score with its failure."""
-    return [await _score(metric, view) for metric in metrics]
+async def score_trial(
+    metrics: Sequence[BoundMetric],
+    view: CaseView,
+    *,
+    slot: Slot | None = None,
+    seconds: float | None = None,
+    scores: list[MetricScore] | None = None,
+) -> list[MetricScore]:
+    """Score one trial with every metric, in order. A metric that raises gives a score with its failure.
+
+    Each metric may take so many `seconds`, where `slot` watches over it. The scores are put into `scores` one by one.
+    """
+    found = [] if scores is None else scores
+    for metric in metrics:
+        if slot is not None:
+            slot.begin_turn(seconds)
+        found.append(await _score(metric, view, slot, seconds))
+    return found
 
 
-async def _score(bound: BoundMetric, view: CaseView) -> MetricScore:
+def given_up(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], seconds: float | None
+) -> list[MetricScore]:
+    """Return the scores of a trial whose next metric ignored its cancellation; those after it were not asked."""
+    stuck, *others = metrics[len(scores) :]
+    what = f"{_LATE}, and it went on when it was cancelled: it was left behind"
+    rest = f"was not asked: {stuck.name} before it did not end"
+    failures = [timed_out(what, seconds, where="metric")]
+    failures += [Failure(where="metric", kind=FailureKind.CANCELLED, message=rest) for _ in others]
+    return [*scores, *(MetricScore(failure=failure) for failure in failures)]
+
+
+_LATE = "no score within the time of one turn"
+
+
+async def _score(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> MetricScore:
     if not bound.covers(scenario=view.scenario is not None):
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
@@ -50,38 +80,45 @@ async def _score(bound: BoundMetric, view: CaseView) -> MetricScore:
     except GeneratorExit:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
-        return MetricScore(failure=_blame(bound, error))
+        return MetricScore(failure=_blame(error, slot, seconds))
+    if slot is not None and slot.expired:  # it swallowed its cancellation
+        return MetricScore(failure=_timed_out(seconds))
     return _checked(bound, scored)
 
 
-def _blame(bound: BoundMetric, error: BaseException) -> Failure:
+def _timed_out(seconds: float | None) -> Failure:
+    forget_cancellation()
+    return timed_out(_LATE, seconds, where="metric")
+
+
+def _blame(error: BaseException, slot: Slot | None, seconds: float | None) -> Failure:
+    if isinstance(error, LoopBlocked):
+        return timed_out("it blocked the event loop and was interrupted", seconds, where="metric")
+    if slot is not None and slot.expired:
+        return _timed_out(seconds)
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise error
-    if isinstance(error, LoopBlocked):
-        return timed_out(f"{bound.name} blocked the event loop and was interrupted", None, where="metric")
-    failure = failure_from(error, where="metric")
-    failure.message = f"{bound.name}: {failure.message}"
-    return failure
+    return failure_from(error, where="metric")
 
 
 def _checked(bound: BoundMetric, scored: object) -> MetricScore:
     """A score that is not a number is an error, never a pass and never a 0."""
     if not isinstance(scored, MetricScore):
-        return MetricScore(failure=_unusable(bound, f"returned {type(scored).__name__}, not a MetricScore"))
+        return MetricScore(failure=_unusable(f"returned {type(scored).__name__}, not a MetricScore"))
     value = scored.value
     if scored.failure is not None or scored.not_applicable or (value is not None and math.isfinite(value)):
         return scored
     if value is None and not bound.facts.gates:
         return scored
-    scored.failure = _unusable(bound, f"returned {value!r} as its score")
+    scored.failure = _unusable(f"returned {value!r} as its score")
     scored.value = None
     return scored
 
 
-def _unusable(bound: BoundMetric, what: str) -> Failure:
-    return Failure(where="metric", kind=FailureKind.UNUSABLE_ANSWER, message=f"{bound.name} {what}")
+def _unusable(what: str) -> Failure:
+    return Failure(where="metric", kind=FailureKind.UNUSABLE_ANSWER, message=what)
 
 
 def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
