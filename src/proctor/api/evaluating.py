@@ -1,0 +1,78 @@
+"""Running agents on eval sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.preparing import prepare
+from proctor.engine.progress import Silent
+from proctor.errors import SetupError, SetupProblems
+from proctor.schema.verdict import RunResult
+
+
+async def evaluate(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> RunResult:
+    """Run every case of `eval_sets` against `agent` and judge what it did.
+
+    `agent` is an AGENT string or an object: a function, a coroutine function, an object with `answer`, an agent of
+    google-adk. `eval_sets` is one set or several.
+
+    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case, 1),
+    `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
+    `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
+    `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `keep_going` (a set that cannot be
+    read is an error of its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent),
+    `setup` / `teardown` (around each trial), `judge`, `store`, `keep_evidence` (`"failures"` keeps memory flat),
+    `explain` (`"all"` gives reasons for passes, too), `progress`.
+
+    Whatever happens inside a case is in the result: check `result.passed`, `result.outcome`, `result.exit_code`.
+
+    Raises:
+        SetupProblems: all that is wrong with the set-up, before the first agent call.
+    """
+    from proctor.engine.run import Run
+
+    prepared = prepare(agent, eval_sets, options)
+    run = Run(
+        plan=prepared.plan,
+        agent=prepared.agent,
+        agent_label=prepared.agent_label,
+        options=prepared.options,
+        progress=options.get("progress") or Silent(),
+        warnings=prepared.warnings,
+        unreadable=prepared.unreadable,
+    )
+    return await run()
+
+
+def evaluate_sync(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> RunResult:
+    """Do what `evaluate` does, from code that is not asynchronous."""
+    from proctor.engine.loop import run_sync
+
+    return run_sync(lambda: evaluate(agent, eval_sets, **options))
+
+
+async def evaluate_matrix(
+    agents: Sequence[AgentLike],
+    eval_sets: EvalSetLike | Sequence[EvalSetLike],
+    **options: Unpack[EvaluateOptions],
+) -> list[RunResult]:
+    """Evaluate several agents on the same sets, one after the other; the results are in the order of `agents`.
+
+    Raises:
+        SetupProblems: all that is wrong with any of them, before the first agent call.
+    """
+    problems: list[SetupError] = []
+    for agent in agents:
+        try:
+            prepare(agent, eval_sets, options)
+        except SetupProblems as found:
+            problems += found.problems
+    if problems:
+        raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
+    return [await evaluate(agent, eval_sets, **options) for agent in agents]

@@ -1,0 +1,55 @@
+"""The forms in which agents, sets, configs and options may come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from pydantic import ValidationError
+
+from proctor.engine.progress import Progress
+from proctor.schema.config import EvalConfig
+from proctor.schema.eval_set import EvalSet
+
+AgentLike = Any
+"""An AGENT string, or an object of any recognised kind: see `proctor.load_agent`."""
+
+EvalSetLike = str | Path | EvalSet | Mapping[str, Any]
+"""A path or selector (`file.json:case_1,case_2`, a folder, the id of a set in the agent's folder), a set, or a dict."""
+
+ConfigLike = str | Path | EvalConfig | Mapping[str, Any] | None
+"""A path, a config, a dict; `None` finds `test_config.json` beside the set or above it, else ADK's defaults."""
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The keyword arguments that `evaluate`, `evaluate_sync` and `evaluate_matrix` share."""
+
+    config: ConfigLike
+    num_runs: int
+    concurrency: int
+    timeout: float | None
+    trial_timeout: float | None
+    metrics: Sequence[str] | None
+    no_judge: bool
+    limit: int | None
+    tags: Sequence[str]
+    only: Mapping[str, Sequence[str]] | None
+    retry_errors: int
+    fail_fast: bool
+    keep_going: bool
+    allow_duplicate_ids: bool
+    compat: str | None
+    agent_name: str | None
+    setup: Callable[..., Any] | None
+    teardown: Callable[..., Any] | None
+    judge: Any
+    store: str | None
+    keep_evidence: Literal["all", "failures"]
+    explain: Literal["all", "failures"]
+    progress: Progress | None
+
+
+def lines_of(error: ValidationError) -> list[str]:
+    """What a model says is wrong, one line each: the field, and what was expected."""
+    return [f"{'.'.join(map(str, one['loc'])) or 'document'}: {one['msg']}" for one in error.errors()]

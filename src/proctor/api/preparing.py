@@ -1,0 +1,227 @@
+"""Loading what a run names, and planning it: everything that can be wrong is said at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions, lines_of
+from proctor.engine.options import RunOptions
+from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
+from proctor.errors import EvalFileError, SetupError, SetupProblems
+from proctor.schema.config import EvalConfig
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.verdict import SetSummary
+
+if TYPE_CHECKING:
+    from proctor.agents.base import Agent
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Agent and sets loaded, everything checked."""
+
+    agent: Agent
+    agent_label: str
+    plan: Plan
+    options: RunOptions
+    warnings: list[str] = field(default_factory=list)
+    unreadable: list[SetSummary] = field(default_factory=list)
+    """Sets that could not be read (`keep_going`)."""
+
+
+_RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
+
+
+def prepare(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
+) -> Prepared:
+    """Load the agent and the sets, find the configs, and plan: everything that can be wrong is said at once.
+
+    Raises:
+        SetupProblems: what is wrong.
+    """
+    problems: list[SetupError] = _not_yet(options)
+    given = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    run_options = RunOptions(**given)  # type: ignore[arg-type]  # names and types are those of EvaluateOptions
+    loading = _Loading(agent, options, problems)
+    loaded = loading.agent()
+    wanted = loading.sets(eval_sets)
+    if not wanted and not problems and not loading.unreadable:
+        problems.append(SetupError("no eval set given"))
+    if problems or wanted:
+        plan = make_plan(wanted, run_options, problems)
+    else:
+        plan = Plan([], run_options.num_runs)
+    if loaded is None:
+        raise SetupProblems([SetupError("no agent given")])
+    return Prepared(loaded, loading.label, plan, run_options, loading.warnings, loading.unreadable)
+
+
+def _not_yet(options: EvaluateOptions) -> list[SetupError]:
+    problems = []
+    if options.get("store") not in (None, "memory:"):
+        problems.append(SetupError(f"store {options.get('store')!r}: only 'memory:' is in this version"))
+    return problems
+
+
+class _Loading:
+    """Loads what a run names, collecting every problem instead of stopping at the first."""
+
+    def __init__(self, agent: AgentLike, options: EvaluateOptions, problems: list[SetupError]) -> None:
+        self._ref, self._options, self._problems = agent, options, problems
+        self.warnings: list[str] = []
+        self.unreadable: list[SetSummary] = []
+        self.label = ""
+        self._configs: dict[str, EvalConfig | None] = {}
+
+    def agent(self) -> Agent | None:
+        """Load the agent; `None` when that is among the problems."""
+        from proctor.agents.load import describe_ref, load_agent
+
+        self.label = describe_ref(self._ref)
+        try:
+            return load_agent(self._ref, agent_name=self._options.get("agent_name"))
+        except SetupError as problem:
+            self._problems.append(problem)
+            return None
+
+    def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
+        """Open every set that is named, each with its config."""
+        wanted = _merged(planned for entry in _listed(eval_sets) for planned in self._entry(entry))
+        only = self._options.get("only")
+        if only is None:
+            return wanted
+        for planned in wanted:
+            planned.only = [*planned.only, *only.get(planned.source.eval_set_id, ())]
+        return [planned for planned in wanted if planned.source.eval_set_id in only]
+
+    def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
+        if isinstance(entry, str | Path):
+            return self._files(str(entry))
+        try:
+            source = given_set(entry)
+        except SetupError as problem:
+            self._problems.append(problem)
+            return []
+        config, origin = self._config(None)
+        return [PlannedSet(source, config, origin)] if config else []
+
+    def _files(self, selector: str) -> list[PlannedSet]:
+        from proctor.agents.load import agent_folder
+        from proctor.files.find import find_sets
+
+        try:
+            found = find_sets([selector], agent_folder=agent_folder(self._ref))
+        except SetupProblems as problems:
+            self._problems += problems.problems
+            return []
+        opened = [self._file(one.path, one.label, one.case_ids) for one in found]
+        return [planned for planned in opened if planned is not None]
+
+    def _file(self, path: Path, label: str, case_ids: list[str]) -> PlannedSet | None:
+        from proctor.files.eval_sets import open_eval_set
+
+        duplicates = self._options.get("allow_duplicate_ids", False)
+        try:
+            source = open_eval_set(path, allow_duplicate_ids=duplicates, label=label)
+        except EvalFileError as problem:
+            self._not_readable(label, problem)
+            return None
+        self.warnings += [str(warning) for warning in source.warnings]
+        config, origin = self._config(path)
+        return PlannedSet(source, config, origin, case_ids) if config else None
+
+    def _not_readable(self, label: str, problem: EvalFileError) -> None:
+        if not self._options.get("keep_going"):
+            self._problems.append(problem)
+            return
+        failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
+        self.unreadable.append(SetSummary(label, label, "not judged", 0, failure=failure))
+
+    def _config(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+        """The config that judges a set, and where it came from; `None` when that is among the problems."""
+        given = self._options.get("config")
+        if isinstance(given, EvalConfig):
+            return given, "the config given"
+        if isinstance(given, Mapping):
+            return self._checked_config(given), "the config given"
+        path = Path(given) if given is not None else _config_beside(set_path)
+        if path is None:
+            return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
+        return self._read_config(path), str(path)
+
+    def _read_config(self, path: Path) -> EvalConfig | None:
+        from proctor.files.load import load_config
+
+        key = str(path)
+        if key not in self._configs:
+            try:
+                self._configs[key], doubts = load_config(path)
+                slips = [doubt for doubt in doubts if "did you mean" in doubt.hint and "." not in doubt.field]
+                self._problems += [
+                    SetupError(str(slip).replace(": warning: ", ": error: ", 1)) for slip in slips
+                ]
+                self.warnings += [str(doubt) for doubt in doubts if doubt not in slips]
+            except SetupError as problem:
+                self._configs[key] = None
+                self._problems.append(problem)
+        return self._configs[key]
+
+    def _checked_config(self, given: Mapping[str, Any]) -> EvalConfig | None:
+        try:
+            return EvalConfig.model_validate(given)
+        except ValidationError as error:
+            self._problems += [SetupError(f"the config given: {line}") for line in lines_of(error)]
+            return None
+
+
+def _config_beside(set_path: Path | None) -> Path | None:
+    from proctor.files.find import find_config
+
+    return find_config(set_path) if set_path is not None else None
+
+
+def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
+    """A file that is named twice comes once, with the cases of both; all cases and a list is the list, as in ADK."""
+    merged: dict[object, PlannedSet] = {}
+    for planned in wanted:
+        label = planned.source.label
+        first = merged.setdefault(os.path.realpath(label) if label else id(planned), planned)
+        if first is not planned:
+            first.only = list(dict.fromkeys([*first.only, *planned.only]))
+    return list(merged.values())
+
+
+def _listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
+    if isinstance(eval_sets, str | Path | EvalSet | Mapping):
+        return [eval_sets]
+    return list(eval_sets)
+
+
+def given_set(entry: EvalSet | Mapping[str, Any]) -> CaseSource:
+    """Take an eval set made in Python: a model, or a dict in any form that a file may have.
+
+    Raises:
+        EvalFileError: the dict is no eval set.
+        SetupError: two cases share an id.
+    """
+    from proctor.engine.sources import GivenSet
+    from proctor.files.eval_sets import load_eval_set_text
+
+    if not isinstance(entry, EvalSet):
+        entry = load_eval_set_text(json.dumps(entry, default=_plain), "<eval set>")
+    return GivenSet(entry)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_unset=True)
+    raise EvalFileError(f"<eval set>: {type(value).__name__} is not JSON and no model")

@@ -1,0 +1,47 @@
+"""Reading files and agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.api.forms import AgentLike
+from proctor.schema.config import EvalConfig
+from proctor.schema.eval_set import EvalSet
+
+if TYPE_CHECKING:
+    from proctor.agents.base import Agent
+
+
+def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
+    """Read an eval set of any generation of the format, JSON or YAML, whole.
+
+    Raises:
+        EvalFileError: every problem of the file with its place.
+    """
+    from proctor.files.eval_sets import load_eval_set as load
+
+    return load(path, allow_duplicate_ids=allow_duplicate_ids)
+
+
+def load_config(path: str | Path) -> EvalConfig:
+    """Read a `test_config.json`.
+
+    Raises:
+        EvalFileError: it is missing, or no config; every problem with its place.
+    """
+    from proctor.files.load import load_config as load
+
+    return load(path)[0]
+
+
+def load_agent(ref: AgentLike, *, agent_name: str | None = None) -> Agent:
+    """Load an agent under test from an AGENT string or an object of any recognised kind.
+
+    Raises:
+        AgentLoadError: it cannot be loaded; the message has the cause.
+        MissingExtraError: it needs an optional package.
+    """
+    from proctor.agents.load import load_agent as load
+
+    return load(ref, agent_name=agent_name)

@@ -1,0 +1,98 @@
+"""Scoring recorded invocations, without an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.api.forms import ConfigLike, lines_of
+from proctor.api.reading import load_config
+from proctor.engine.options import RunOptions
+from proctor.errors import SetupError, SetupProblems
+from proctor.metrics.base import CaseView
+from proctor.schema.config import EvalConfig
+from proctor.schema.invocation import Invocation
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.verdict import MetricVerdict
+
+InvocationLike = Invocation | Mapping[str, Any]
+
+
+async def score(
+    actual: InvocationLike | Sequence[InvocationLike],
+    expected: InvocationLike | Sequence[InvocationLike] | None,
+    *,
+    criteria: ConfigLike,
+    scenario: Any = None,
+    judge: Any = None,  # noqa: ARG001 - for metrics that ask a model, which come with the judges
+) -> dict[str, MetricVerdict]:
+    """Score recorded invocations, without an agent.
+
+    `actual` and `expected` are one invocation or a list of them, as models or plain dicts; `criteria` is a dict from
+    metric name to threshold or criterion, an `EvalConfig`, or the path of one. The answer has, per metric name,
+    `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
+
+    Raises:
+        SetupProblems: a metric that does not exist, a criterion that does not fit, an invocation that cannot be read.
+    """
+    from proctor.engine.criteria import bind
+    from proctor.engine.scoring import explain, score_trial
+    from proctor.engine.verdict import decide_metric
+
+    config = _criteria(criteria)
+    bound = bind(config, RunOptions())
+    if bound.problems:
+        raise SetupProblems(bound.problems)
+    metrics = [metric for metric in bound.metrics if metric.name in config.criteria]
+    view = CaseView(
+        eval_id="",
+        actual=_invocations(actual, "actual"),
+        expected=None if expected is None else _invocations(expected, "expected"),
+        scenario=ConversationScenario.model_validate(scenario) if scenario is not None else None,
+    )
+    scores = await score_trial(metrics, view)
+    for metric, scored in zip(metrics, scores, strict=True):
+        explain(metric, view, scored, everything=True)
+    return {
+        metric.name: decide_metric(metric, [scored]) for metric, scored in zip(metrics, scores, strict=True)
+    }
+
+
+def score_sync(
+    actual: InvocationLike | Sequence[InvocationLike],
+    expected: InvocationLike | Sequence[InvocationLike] | None,
+    *,
+    criteria: ConfigLike,
+    scenario: Any = None,
+    judge: Any = None,
+) -> dict[str, MetricVerdict]:
+    """Do what `score` does, from code that is not asynchronous."""
+    from proctor.engine.loop import run_sync
+
+    return run_sync(lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge))
+
+
+def _criteria(criteria: ConfigLike) -> EvalConfig:
+    if isinstance(criteria, EvalConfig):
+        return criteria
+    if isinstance(criteria, str | Path):
+        return load_config(criteria)
+    if criteria is None:
+        return EvalConfig.default()
+    named = {str(getattr(name, "value", name)): value for name, value in criteria.items()}
+    document = named if isinstance(named.get("criteria"), Mapping) else {"criteria": named}
+    try:
+        return EvalConfig.model_validate(document)
+    except ValidationError as error:
+        raise SetupProblems([SetupError(f"criteria: {line}") for line in lines_of(error)]) from None
+
+
+def _invocations(given: InvocationLike | Sequence[InvocationLike], what: str) -> list[Invocation]:
+    several = [given] if isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields") else given
+    try:
+        return [Invocation.model_validate(one) for one in several]
+    except ValidationError as error:
+        raise SetupProblems([SetupError(f"{what}: {line}") for line in lines_of(error)]) from None
