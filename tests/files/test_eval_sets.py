@@ -115,6 +115,25 @@ def test_old_turns_as_people_write_them() -> None:
     assert second.intermediate_data is None
 
 
+def test_other_keys_of_a_row_of_a_data_set_stay() -> None:
+    row = {"eval_id": "a", "prompt": "q", "reference": "r", "reference_trajectory": [], "expected": ["x"]}
+    (only,) = read({"eval_cases": [row]}).eval_cases
+    assert only.model_extra == {"expected": ["x"]}
+
+
+def test_a_row_that_says_nothing_we_know_is_refused() -> None:
+    (problem,) = problems({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "prompt": 3}]})
+    assert "got neither" in problem
+
+
+def test_what_is_a_result_is_no_set_however_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "f.json"
+    for more in ("", " # read whole"):
+        path.write_text(json.dumps({**eval_set(), "eval_case_results": []}) + more)
+        with pytest.raises(EvalFileError, match="this is an eval set result"):
+            open_eval_set(path)
+
+
 def test_unknown_keys_of_every_level_stay() -> None:
     document = eval_set(case("a", conversation=[turn(mood="good")], note={"n": None}), owner="me")
     read_set = read(document)

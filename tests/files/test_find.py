@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import SetupError, SetupProblems
+from proctor.files import find
 from proctor.files.find import (
     find_config,
     find_sets,
@@ -199,6 +200,17 @@ class TestFindConfig:
     def test_not_above_the_project(self, project: Path) -> None:
         (project.parent / "test_config.json").write_text("{}")
         assert find_config(project / "evals/deep/x.evalset.json") is None
+
+    def test_outside_of_a_project_only_beside_the_set(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            find, "project_root", lambda _: None
+        )  # the folder of these tests may itself be in a project
+        (tmp_path / "test_config.json").write_text("{}")
+        (tmp_path / "deep").mkdir()
+        assert find_config(tmp_path / "x.evalset.json") == tmp_path / "test_config.json"
+        assert find_config(tmp_path / "deep" / "x.evalset.json") is None
 
     def test_relative_names_stay_relative(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (project / "test_config.json").write_text("{}")

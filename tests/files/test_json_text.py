@@ -82,6 +82,7 @@ def test_blanking_keeps_every_place() -> None:
         pytest.param(b"[0, " + b"9" * 400 + b".5]", "1:5", "too large", id="400 digits and a fraction"),
         pytest.param(b'{"a": ' + b"9" * 5000 + b"}", "1:7", "5000 digits", id="5000 digits"),
         pytest.param(b'{"a": "x\\ud800"}', "1:9", "lone surrogate", id="half a character"),
+        pytest.param(b'["\\ud800\\n"]', "1:3", "lone surrogate", id="half a character before another escape"),
         pytest.param(b'["\\udc00"]', "1:3", "lone surrogate", id="a second half alone"),
         pytest.param(b'["a\\u0000"]', "1:4", "NUL", id="NUL"),
         pytest.param(b'["a\x00"]', "1:4", "NUL", id="a NUL byte"),

@@ -100,6 +100,25 @@ def test_a_text_that_looks_like_the_gap_between_cases_is_no_gap() -> None:
         assert walked(text.encode())[0] == cases
 
 
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_in_a_regular_layout_only_the_first_and_last_cases_are_parsed_twice(
+    monkeypatch: pytest.MonkeyPatch, indent: Any
+) -> None:
+    exact = Walk._exact
+    parsed: list[int] = []
+
+    def counted(self: Walk, at: int) -> bytes:
+        parsed.append(at)
+        return exact(self, at)
+
+    monkeypatch.setattr(Walk, "_exact", counted)
+    values, _ = walked(
+        json.dumps({"eval_cases": [case(f"c{i}") for i in range(100)]}, indent=indent).encode()
+    )
+    assert len(values) == 100
+    assert len(parsed) == 3  # the key, the first case, the last
+
+
 def test_streaming_and_reading_whole_agree(tmp_path: Path) -> None:
     document = eval_set(
         *(
