@@ -67,7 +67,8 @@ def test_a_case_in_ten_lines(tmp_path: Path) -> None:
     assert one.session_input is not None
     assert one.session_input.state == {"units": "metric"}
     assert one.final_session_state == {"table": {"covers": 2}}
-    first, second = one.conversation or ()
+    assert one.conversation
+    first, second = one.conversation
     assert first.intermediate_data is None
     [call] = second.tool_calls
     assert (call.name, call.args) == ("book_table", {"name": "La Trattoria", "covers": 2, "time": "19:00"})
@@ -75,101 +76,101 @@ def test_a_case_in_ten_lines(tmp_path: Path) -> None:
     assert (second.final_response.role, second.final_response.joined_text()) == ("model", "Done!")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("ask: Hi.", {"user_content": USER}, id="only what is asked"),
-        pytest.param("ask: Hi.\nexpect: Yes.", {"user_content": USER, "final_response": MODEL}, id="an answer"),
-        pytest.param("ask: 42", {"user_content": content("42")}, id="a number is text where text belongs"),
-        pytest.param("ask: no", {"user_content": content("no")}, id="and so is no"),
-        pytest.param("ask: 007", {"user_content": content("007")}, id="and so is 007"),
-        pytest.param('ask: ""', {"user_content": content("")}, id="an empty text in quotes"),
-        pytest.param("ask: |\n  a\n  b\n", {"user_content": content("a\nb\n")}, id="several lines"),
-        pytest.param("ask: {parts: [{text: a}, {text: b}]}", {"user_content": {"parts": [{"text": "a"}, {"text": "b"}]}}, id="a message of parts"),
-        pytest.param("ask: Hi.\ntools: []", {"user_content": USER, "intermediate_data": {"tool_uses": []}}, id="no calls expected"),
-        pytest.param(
-            "ask: Hi.\ntools: [f(x=a b), {name: g, id: '1'}, h: {y: [1]}, {name: k, args: null}]",
-            {
-                "user_content": USER,
-                "intermediate_data": {
-                    "tool_uses": [
-                        {"name": "f", "args": {"x": "a b"}},
-                        {"name": "g", "id": "1"},
-                        {"name": "h", "args": {"y": [1]}},
-                        {"name": "k", "args": None},
-                    ]
-                },
+TURNS = [
+    pytest.param("ask: Hi.", {"user_content": USER}, id="only what is asked"),
+    pytest.param("ask: Hi.\nexpect: Yes.", {"user_content": USER, "final_response": MODEL}, id="an answer"),
+    pytest.param("ask: 42", {"user_content": content("42")}, id="a number is text where text belongs"),
+    pytest.param("ask: no", {"user_content": content("no")}, id="and so is no"),
+    pytest.param("ask: 007", {"user_content": content("007")}, id="and so is 007"),
+    pytest.param('ask: ""', {"user_content": content("")}, id="an empty text in quotes"),
+    pytest.param("ask: |\n  a\n  b\n", {"user_content": content("a\nb\n")}, id="several lines"),
+    pytest.param("ask: {parts: [{text: a}, {text: b}]}", {"user_content": {"parts": [{"text": "a"}, {"text": "b"}]}}, id="a message of parts"),
+    pytest.param("ask: Hi.\ntools: []", {"user_content": USER, "intermediate_data": {"tool_uses": []}}, id="no calls expected"),
+    pytest.param(
+        "ask: Hi.\ntools: [f(x=a b), {name: g, id: '1'}, h: {y: [1]}, {name: k, args: null}]",
+        {
+            "user_content": USER,
+            "intermediate_data": {
+                "tool_uses": [
+                    {"name": "f", "args": {"x": "a b"}},
+                    {"name": "g", "id": "1"},
+                    {"name": "h", "args": {"y": [1]}},
+                    {"name": "k", "args": None},
+                ]
             },
-            id="calls",
-        ),
-        pytest.param(
-            "ask: Hi.\nintermediate_responses: [a, {author: b, text: c}, [d, [{text: e}]]]",
-            {
-                "user_content": USER,
-                "intermediate_data": {
-                    "intermediate_responses": [
-                        ["", [{"text": "a"}]], {"author": "b", "text": "c"}, ["d", [{"text": "e"}]],
-                    ]
-                },
+        },
+        id="calls",
+    ),
+    pytest.param(
+        "ask: Hi.\nintermediate_responses: [a, {author: b, text: c}, [d, [{text: e}]]]",
+        {
+            "user_content": USER,
+            "intermediate_data": {
+                "intermediate_responses": [
+                    ["", [{"text": "a"}]], {"author": "b", "text": "c"}, ["d", [{"text": "e"}]],
+                ]
             },
-            id="texts on the way",
-        ),
-        pytest.param(
-            "ask: Hi.\ntools: [f()]\ntool_responses: [{name: f, response: {x: 1}}]",
-            {
-                "user_content": USER,
-                "intermediate_data": {
-                    "tool_uses": [{"name": "f", "args": {}}],
-                    "tool_responses": [{"name": "f", "response": {"x": 1}}],
-                },
+        },
+        id="texts on the way",
+    ),
+    pytest.param(
+        "ask: Hi.\ntools: [f()]\ntool_responses: [{name: f, response: {x: 1}}]",
+        {
+            "user_content": USER,
+            "intermediate_data": {
+                "tool_uses": [{"name": "f", "args": {}}],
+                "tool_responses": [{"name": "f", "response": {"x": 1}}],
             },
-            id="responses of tools",
-        ),
-        pytest.param(
-            "ask: Hi.\ninvocation_id: i\nduration: 1.5\nintermediateData: {invocation_events: [{author: a}]}",
-            {"invocation_id": "i", "user_content": USER, "duration": 1.5, "intermediate_data": {"invocation_events": [{"author": "a"}]}},
-            id="the format's own names",
-        ),
-        pytest.param(
-            "turns:\n- user_content: {parts: [{text: Hi., mine: 1}], role: user}\n  extra: {mine: 2}",
-            {"user_content": {"parts": [{"text": "Hi.", "mine": 1}], "role": "user"}, "mine": 2},
-            id="keys of one's own",
-        ),
-        pytest.param(
-            "turns:\n- ask: Hi.\n  rubrics: [Be kind., {id: r, text: 42, type: T}, {rubric_id: s, rubric_content: {}}]",
-            {
-                "user_content": USER,
-                "rubrics": [
-                    {"rubric_id": stable_rubric_id("Be kind."), "rubric_content": {"text_property": "Be kind."}},
-                    {"rubric_id": "r", "rubric_content": {"text_property": "42"}, "type": "T"},
-                    {"rubric_id": "s", "rubric_content": {}},
-                ],
-            },
-            id="rubrics",
-        ),
-    ],
-)  # fmt: skip
+        },
+        id="responses of tools",
+    ),
+    pytest.param(
+        "ask: Hi.\ninvocation_id: i\nduration: 1.5\nintermediateData: {invocation_events: [{author: a}]}",
+        {"invocation_id": "i", "user_content": USER, "duration": 1.5, "intermediate_data": {"invocation_events": [{"author": "a"}]}},
+        id="the format's own names",
+    ),
+    pytest.param(
+        "turns:\n- user_content: {parts: [{text: Hi., mine: 1}], role: user}\n  extra: {mine: 2}",
+        {"user_content": {"parts": [{"text": "Hi.", "mine": 1}], "role": "user"}, "mine": 2},
+        id="keys of one's own",
+    ),
+    pytest.param(
+        "turns:\n- ask: Hi.\n  rubrics: [Be kind., {id: r, text: 42, type: T}, {rubric_id: s, rubric_content: {}}]",
+        {
+            "user_content": USER,
+            "rubrics": [
+                {"rubric_id": stable_rubric_id("Be kind."), "rubric_content": {"text_property": "Be kind."}},
+                {"rubric_id": "r", "rubric_content": {"text_property": "42"}, "type": "T"},
+                {"rubric_id": "s", "rubric_content": {}},
+            ],
+        },
+        id="rubrics",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), TURNS)
 def test_what_a_turn_says(text: str, expected: dict[str, Any]) -> None:
     assert turn(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("ask: Hi.\nstate: {a: 1}", {"session_input": {"app_name": "", "user_id": "", "state": {"a": 1}}}, id="state"),
-        pytest.param(
-            "ask: Hi.\napp: x\nuser: 7\nsession: s",
-            {"session_input": {"app_name": "x", "user_id": "7", "session_id": "s"}},
-            id="session",
-        ),
-        pytest.param("ask: Hi.\nfinal_state: {a: no}", {"final_session_state": {"a": "no"}}, id="final state"),
-        pytest.param("ask: Hi.\nfinal_session_state: null", {"final_session_state": None}, id="no final state"),
-        pytest.param("ask: Hi.\ntags: [a, 1]", {"tags": ["a", "1"]}, id="tags"),
-        pytest.param("ask: Hi.\ntags: a", {"tags": ["a"]}, id="one tag"),
-        pytest.param("ask: Hi.\nextra: {ask: 1, x: [y]}", {"ask": 1, "x": ["y"]}, id="keys of one's own"),
-        pytest.param("ask: Hi.\ncreationTimestamp: 5", {"creation_timestamp": 5}, id="the format's own names"),
-    ],
-)  # fmt: skip
+CASES = [
+    pytest.param("ask: Hi.\nstate: {a: 1}", {"session_input": {"app_name": "", "user_id": "", "state": {"a": 1}}}, id="state"),
+    pytest.param(
+        "ask: Hi.\napp: x\nuser: 7\nsession: s",
+        {"session_input": {"app_name": "x", "user_id": "7", "session_id": "s"}},
+        id="session",
+    ),
+    pytest.param("ask: Hi.\nfinal_state: {a: no}", {"final_session_state": {"a": "no"}}, id="final state"),
+    pytest.param("ask: Hi.\nfinal_session_state: null", {"final_session_state": None}, id="no final state"),
+    pytest.param("ask: Hi.\ntags: [a, 1]", {"tags": ["a", "1"]}, id="tags"),
+    pytest.param("ask: Hi.\ntags: a", {"tags": ["a"]}, id="one tag"),
+    pytest.param("ask: Hi.\nextra: {ask: 1, x: [y]}", {"ask": 1, "x": ["y"]}, id="keys of one's own"),
+    pytest.param("ask: Hi.\ncreationTimestamp: 5", {"creation_timestamp": 5}, id="the format's own names"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
 def test_what_a_case_says_beside_its_turns(text: str, expected: dict[str, Any]) -> None:
     assert case(text) == {"conversation": [{"user_content": USER}], **expected}
 
@@ -206,7 +207,8 @@ def test_layouts_of_a_file(text: str, tmp_path: Path) -> None:
     opened = open_eval_set(path)
     assert (opened.eval_set_id, opened.ids(), opened.warnings) == ("trips", ["hi"], [])
     [one] = opened.eval_set().eval_cases
-    [first] = one.conversation or ()
+    assert one.conversation
+    [first] = one.conversation
     assert first.user_content.joined_text() == "Hi."
 
 
@@ -277,61 +279,60 @@ def test_other_cases_do_not_change_an_id() -> None:
 # --- what is wrong -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("- ask: a\n  expct: b", "2:3: [0].expct: a case has no key “expct” (did you mean `expect`?)"),
-        ("- ask: a\n  tool: []", "2:3: [0].tool: a case has no key “tool” (did you mean `tools`?)"),
-        ("- ask: a\n  reference: b", "2:3: [0].reference: a case has no key “reference” (did you mean `expect`?)"),
-        ("- ask: a\n  mine: b", "2:3: [0].mine: a case has no key “mine” (a key of your own goes under `extra:`)"),
-        ("- turns:\n  - asq: a\n    expect: b", "2:5: [0].turns[0].asq: a turn has no key “asq” (did you mean `ask`?)"),
-        ("caes:\n- ask: a", "1:1: caes: an eval set has no key “caes” (did you mean `cases`?)"),
-        ("eval_set: a\ntest_cases:\n- ask: a", "2:1: test_cases: an eval set has no key “test_cases” (did you mean `cases`?)"),
-        ("eval_set: a", "1:1: `cases` is missing"),
-        ("cases: {ask: a}", "1:8: cases: expected a list of cases, got an object"),
-        ("cases: [a]", "1:9: cases[0]: expected a case, got the text “a”"),
-        ("cases:", "1:1: cases: nothing stands after `cases:`"),
-        ("- ask: a\n  user_content: {}", "2:3: [0].user_content: `user_content` and `ask` say the same"),
-        ("- case: a\n  expect: b", "1:3: [0]: `ask` is missing"),
-        ("- case: a", "1:3: [0]: nothing is asked (a case has `ask`, or `turns`, or `start` and `plan`)"),
-        ("- ask: a\n  turns: []", "1:3: [0].ask: `turns` beside `ask`"),
-        ("- ask: a\n  plan: b\n  start: c", "1:3: [0].ask: `start` beside `ask`"),
-        ("- start: a", "1:3: [0]: `plan` is missing"),
-        ("- plan: a", "1:3: [0]: `start` is missing"),
-        ("- ask:", "1:3: [0].ask: nothing stands after `ask:`"),
-        ("- ask: a\n  tools:", "2:3: [0].tools: nothing stands after `tools:` (`tools: []` says that no calls are expected"),
-        ("- ask: a\n  expect: ~", "2:3: [0].expect: nothing stands after `expect:`"),
-        ("- ask: [a]", "1:8: [0].ask: expected text, or an object with `parts`, got a list"),
-        ("- ask: {text: a}", "1:8: [0].ask: expected text, or an object with `parts`, got an object"),
-        ("- ask: a\n  tools: f()", "2:10: [0].tools: expected a list of tool calls, got the text “f()”"),
-        ("- ask: a\n  tools: [f]", "2:12: [0].tools[0]: expected `(` after `f`"),
-        ("- ask: a\n  tools: ['f(x=''a'', y)']", "2:23: [0].tools[0]: expected `=` after “y”"),
-        ("- ask: a\n  tools:\n  - |\n    f(x=1,\n      y=)\n", "5:9: [0].tools[0]: no value after `y=`"),
-        ("- ask: a\n  tools: [f(a=1, b=2), g()]", "2:11: [0].tools[0]: “f(a=1” is not a whole call: in `[ ]` YAML splits texts at commas"),
-        ("- ask: a\n  tools:\n  - f(a={b: 1})", "3:5: [0].tools[0]: “f(a={b” is no tool's name (YAML splits texts at `: `"),
-        ("- ask: a\n  tools:\n  - f(a=1 # b)", "3:10: [0].tools[0]: the `(` at character 2 is not closed (does a ` #` before it"),
-        ("- ask: a\n  tools: [f: [1]]", "2:14: [0].tools[0].f: expected the arguments of `f` as an object, got a list"),
-        ("- ask: a\n  tools: [{args: {}}]", "2:11: [0].tools[0]: the tool's `name` is missing"),
-        ("- ask: a\n  tools: [{name: f, arg: {}}]", "2:21: [0].tools[0].arg: a tool call has no key “arg” (did you mean `args`?)"),
-        ("- ask: a\n  tools: [[f]]", "2:11: [0].tools[0]: expected a tool call, got a list"),
-        ("- ask: a\n  tools: [f()]\n  intermediate_data: {}", "3:22: [0].intermediate_data: `intermediate_data` beside `tools`"),
-        ("- ask: a\n  state: 3", "2:10: [0].state: expected an object, got the text “3”"),
-        ("- ask: a\n  state: {a: 007}", "2:14: eval_cases[0].session_input.state.a: readers of YAML disagree about what “007” is"),
-        ("- ask: a\n  state: {}\n  session_input: {}", "3:18: [0].session_input: `session_input` beside `state`"),
-        ("- ask: a\n  app: [x]", "2:8: [0].app: expected text, got a list"),
-        ("- ask: a\n  tags: {x: y}", "2:9: [0].tags: expected a list of texts, got an object"),
-        ("- ask: a\n  tags: [[x]]", "2:10: [0].tags: expected text, got a list"),
-        ("- ask: a\n  rubrics: [{id: r, text: t, typ: x}]", "2:30: [0].rubrics[0].typ: a rubric has no key “typ” (did you mean `type`?)"),
-        ("- ask: a\n  rubrics: Be kind.", "2:12: [0].rubrics: expected a list of rubrics"),
-        ("- ask: a\n  extra: [x]", "2:10: [0].extra: expected an object, got a list"),
-        ("- ask: a\n  extra: {evalId: x}", "2:11: [0].extra.evalId: `evalId` is a key of the format"),
-        ("- {case: [x], ask: a}", "1:10: [0].case: expected text, got a list"),
-        ("- turns: a", "1:10: [0].turns: expected a list of turns, got the text “a”"),
-        ("- turns: [a]", "1:11: [0].turns[0]: expected a turn, got the text “a”"),
-        ("ask: a\nexpct: b", "2:1: expct: a case has no key “expct”"),
-    ],
-    ids=lambda value: value[:40].replace("\n", "|"),
-)  # fmt: skip
+MISTAKES = [
+    ("- ask: a\n  expct: b", "2:3: [0].expct: a case has no key “expct” (did you mean `expect`?)"),
+    ("- ask: a\n  tool: []", "2:3: [0].tool: a case has no key “tool” (did you mean `tools`?)"),
+    ("- ask: a\n  reference: b", "2:3: [0].reference: a case has no key “reference” (did you mean `expect`?)"),
+    ("- ask: a\n  mine: b", "2:3: [0].mine: a case has no key “mine” (a key of your own goes under `extra:`)"),
+    ("- turns:\n  - asq: a\n    expect: b", "2:5: [0].turns[0].asq: a turn has no key “asq” (did you mean `ask`?)"),
+    ("caes:\n- ask: a", "1:1: caes: an eval set has no key “caes” (did you mean `cases`?)"),
+    ("eval_set: a\ntest_cases:\n- ask: a", "2:1: test_cases: an eval set has no key “test_cases” (did you mean `cases`?)"),
+    ("eval_set: a", "1:1: `cases` is missing"),
+    ("cases: {ask: a}", "1:8: cases: expected a list of cases, got an object"),
+    ("cases: [a]", "1:9: cases[0]: expected a case, got the text “a”"),
+    ("cases:", "1:1: cases: nothing stands after `cases:`"),
+    ("- ask: a\n  user_content: {}", "2:3: [0].user_content: `user_content` and `ask` say the same"),
+    ("- case: a\n  expect: b", "1:3: [0]: `ask` is missing"),
+    ("- case: a", "1:3: [0]: nothing is asked (a case has `ask`, or `turns`, or `start` and `plan`)"),
+    ("- ask: a\n  turns: []", "1:3: [0].ask: `turns` beside `ask`"),
+    ("- ask: a\n  plan: b\n  start: c", "1:3: [0].ask: `start` beside `ask`"),
+    ("- start: a", "1:3: [0]: `plan` is missing"),
+    ("- plan: a", "1:3: [0]: `start` is missing"),
+    ("- ask:", "1:3: [0].ask: nothing stands after `ask:`"),
+    ("- ask: a\n  tools:", "2:3: [0].tools: nothing stands after `tools:` (`tools: []` says that no calls are expected"),
+    ("- ask: a\n  expect: ~", "2:3: [0].expect: nothing stands after `expect:`"),
+    ("- ask: [a]", "1:8: [0].ask: expected text, or an object with `parts`, got a list"),
+    ("- ask: {text: a}", "1:8: [0].ask: expected text, or an object with `parts`, got an object"),
+    ("- ask: a\n  tools: f()", "2:10: [0].tools: expected a list of tool calls, got the text “f()”"),
+    ("- ask: a\n  tools: [f]", "2:12: [0].tools[0]: expected `(` after `f`"),
+    ("- ask: a\n  tools: ['f(x=''a'', y)']", "2:23: [0].tools[0]: expected `=` after “y”"),
+    ("- ask: a\n  tools:\n  - |\n    f(x=1,\n      y=)\n", "5:9: [0].tools[0]: no value after `y=`"),
+    ("- ask: a\n  tools: [f(a=1, b=2), g()]", "2:11: [0].tools[0]: “f(a=1” is not a whole call: in `[ ]` YAML splits texts at commas"),
+    ("- ask: a\n  tools:\n  - f(a={b: 1})", "3:5: [0].tools[0]: “f(a={b” is no tool's name (YAML splits texts at `: `"),
+    ("- ask: a\n  tools:\n  - f(a=1 # b)", "3:10: [0].tools[0]: the `(` at character 2 is not closed (does a ` #` before it"),
+    ("- ask: a\n  tools: [f: [1]]", "2:14: [0].tools[0].f: expected the arguments of `f` as an object, got a list"),
+    ("- ask: a\n  tools: [{args: {}}]", "2:11: [0].tools[0]: the tool's `name` is missing"),
+    ("- ask: a\n  tools: [{name: f, arg: {}}]", "2:21: [0].tools[0].arg: a tool call has no key “arg” (did you mean `args`?)"),
+    ("- ask: a\n  tools: [[f]]", "2:11: [0].tools[0]: expected a tool call, got a list"),
+    ("- ask: a\n  tools: [f()]\n  intermediate_data: {}", "3:22: [0].intermediate_data: `intermediate_data` beside `tools`"),
+    ("- ask: a\n  state: 3", "2:10: [0].state: expected an object, got the text “3”"),
+    ("- ask: a\n  state: {a: 007}", "2:14: eval_cases[0].session_input.state.a: readers of YAML disagree about what “007” is"),
+    ("- ask: a\n  state: {}\n  session_input: {}", "3:18: [0].session_input: `session_input` beside `state`"),
+    ("- ask: a\n  app: [x]", "2:8: [0].app: expected text, got a list"),
+    ("- ask: a\n  tags: {x: y}", "2:9: [0].tags: expected a list of texts, got an object"),
+    ("- ask: a\n  tags: [[x]]", "2:10: [0].tags: expected text, got a list"),
+    ("- ask: a\n  rubrics: [{id: r, text: t, typ: x}]", "2:30: [0].rubrics[0].typ: a rubric has no key “typ” (did you mean `type`?)"),
+    ("- ask: a\n  rubrics: Be kind.", "2:12: [0].rubrics: expected a list of rubrics"),
+    ("- ask: a\n  extra: [x]", "2:10: [0].extra: expected an object, got a list"),
+    ("- ask: a\n  extra: {evalId: x}", "2:11: [0].extra.evalId: `evalId` is a key of the format"),
+    ("- {case: [x], ask: a}", "1:10: [0].case: expected text, got a list"),
+    ("- turns: a", "1:10: [0].turns: expected a list of turns, got the text “a”"),
+    ("- turns: [a]", "1:11: [0].turns[0]: expected a turn, got the text “a”"),
+    ("ask: a\nexpct: b", "2:1: expct: a case has no key “expct”"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "problem"), MISTAKES, ids=lambda value: value[:40].replace("\n", "|"))
 def test_what_is_wrong_and_where(text: str, problem: str) -> None:
     found = problems(text)
     assert found[0].startswith(problem)
@@ -413,7 +414,7 @@ def test_a_document_that_is_no_set_is_told_so(tmp_path: Path) -> None:
 def test_json_is_yaml(tmp_path: Path) -> None:
     document = {
         "eval_set_id": "s",
-        "eval_cases": [{"eval_id": "a", "conversation": [{"user_content": content("é😀 / \"")}], "x": [1, 1.0, 1e30, None, True]}],
+        "eval_cases": [{"eval_id": "a", "conversation": [{"user_content": content('é😀 / "')}], "x": [1, 1.0, 1e30, None, True]}],
     }  # fmt: skip
     for text in (json.dumps(document), json.dumps(document, ensure_ascii=False, indent="  ")):
         path = tmp_path / "s.yaml"

@@ -11,7 +11,7 @@ from proctor.files.yaml_keys import CALL_KEYS, EXTRA, SCENARIO_KEYS, SESSION_KEY
 from proctor.schema.base import WireModel
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-from proctor.schema.invocation import Invocation
+from proctor.schema.invocation import Invocation, InvocationEvents
 from proctor.schema.persona import find_persona, persona_ids
 from proctor.schema.rubric import stable_rubric_id
 from proctor.schema.writing import to_adk_json
@@ -24,6 +24,7 @@ _SHORT_FLOW = 88  # an object of plain values is written on one line when it is 
 def write_yaml(eval_set: EvalSet) -> str:
     """The text of a YAML file that reads as the same set."""
     document: Object = json.loads(to_adk_json(eval_set))
+    _restore_what_json_omits(eval_set, document["eval_cases"])
     written: Object = {"eval_set": document.pop("eval_set_id")}
     cases = document.pop("eval_cases")
     _keep(written, document, EvalSet)
@@ -32,6 +33,16 @@ def write_yaml(eval_set: EvalSet) -> str:
     if extra is not None:
         written[EXTRA] = extra
     return emit(written)
+
+
+def _restore_what_json_omits(eval_set: EvalSet, cases: list[Object]) -> None:
+    """The format's own writer says `{}` for either form of intermediate data, and no final state for null."""
+    for case, written in zip(eval_set.eval_cases, cases, strict=True):
+        if case.final_session_state is None:
+            written["final_session_state"] = None
+        for index, turn in enumerate(case.conversation or ()):
+            if isinstance(turn.intermediate_data, InvocationEvents):
+                written["conversation"][index]["intermediate_data"].setdefault("invocation_events", [])
 
 
 def _keep(written: Object, rest: Object, model: type[WireModel], also: tuple[str, ...] = ()) -> None:
@@ -57,9 +68,8 @@ def _case(case: Object) -> Object:
     _write_conversation(written, rest)
     if "rubrics" in rest:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
-    final_state = rest.pop("final_session_state", None)
-    if final_state is not None:
-        written["final_state"] = _shortest(final_state)
+    if rest.get("final_session_state") is not None:
+        written["final_state"] = _shortest(rest.pop("final_session_state"))
     _keep(written, rest, EvalCase)
     return written
 
