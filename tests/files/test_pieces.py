@@ -112,9 +112,10 @@ def test_in_a_regular_layout_only_the_first_and_last_cases_are_parsed_twice(
         return exact(self, at)
 
     monkeypatch.setattr(Walk, "_exact", counted)
-    values, _ = walked(
-        json.dumps({"eval_cases": [case(f"c{i}") for i in range(100)]}, indent=indent).encode()
-    )
+    cases = [case(f"c{i}") for i in range(100)]
+    if indent:  # then the layout tells, and the first key need not be the same
+        cases[50::3] = [{"x": 1, **one} for one in cases[50::3]]
+    values, _ = walked(json.dumps({"eval_cases": cases}, indent=indent).encode())
     assert len(values) == 100
     assert len(parsed) == 3  # the key, the first case, the last
 

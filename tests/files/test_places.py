@@ -88,3 +88,10 @@ def test_offsets_inside_a_string_lead_to_its_escapes(text: str) -> None:
         assert len(offsets) == len(text) + 1
         assert offsets == sorted(offsets)
         assert outer[offsets[-1]] == '"'
+
+
+@given(st.text("aé\n", max_size=20), st.data())
+def test_the_place_of_an_offset(text: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    before = text[:offset].split("\n")
+    assert SourceText("f", text).place(offset) == (len(before), len(before[-1]) + 1)

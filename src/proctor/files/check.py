@@ -112,6 +112,9 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
     report.kind = str(found)
     source: SourceText | None = getattr(document, "source", None)  # a YAML file refuses keys given twice
     report.problems += _doubled_keys(source) if source else []
+    if getattr(document, "double_encoded", False) and found is not Kind.RESULT:
+        finding = Finding((), "the document is inside a JSON string", "ADK reads only results so")
+        report.problems += problems_at(document, [finding], "warning")
     if found in SETS:
         _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
         findings = chain(_set_keys(document.value, found), _old_turns(document.value, found))
