@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from proctor.agents.adk import event_of
 from proctor.agents.base import Agent, Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
@@ -188,6 +189,14 @@ def test_state_goes_in_and_comes_out_without_what_is_temporary(agent: Agent) -> 
 def test_state_changes_are_seen_on_the_events(agent: Agent) -> None:
     (events,) = run(agent, turn(["remember", {"key": "k", "value": "v"}], "Done."))
     assert [event.state_delta for event in events if event.state_delta] == [{"k": "v"}]
+
+
+def test_temporary_state_on_an_event_is_left_out() -> None:
+    events = importlib.import_module("google.adk.events")
+    actions = events.EventActions(state_delta={"temp:k": 1, "k": 2})
+    assert event_of(events.Event(author="bot", actions=actions)).state_delta == {"k": 2}
+    only = events.EventActions(state_delta={"temp:k": 1})
+    assert event_of(events.Event(author="bot", actions=only)).state_delta is None
 
 
 def test_final_state_before_any_turn_is_the_state_it_began_with(agent: Agent) -> None:

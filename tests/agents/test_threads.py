@@ -186,6 +186,23 @@ def test_a_thread_that_never_ends_does_not_hold_up_the_exit() -> None:
     assert time.monotonic() - began < 30
 
 
+def test_a_late_answer_to_nobody_is_dropped_in_silence() -> None:
+    release = threading.Event()
+    complaints: list[Any] = []
+
+    async def use(threads: Threads) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        worker = threads.lend()
+        call = asyncio.ensure_future(worker.call(release.wait, 10))
+        await asyncio.sleep(0)
+        call.cancel()
+        release.set()
+        await worker.call(lambda: None)  # after it, the first answer has come
+
+    run(use)
+    assert complaints == []
+
+
 def test_a_late_answer_to_a_closed_loop_is_dropped_in_silence() -> None:
     release = threading.Event()
     finished = threading.Event()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -105,19 +104,6 @@ class AdkAgent:
         talk = _Talk(runner, made.id, watch)
         session.memory[_MEMORY] = talk
         return talk
-
-
-@contextmanager
-def _said_once(*, quiet: bool) -> Iterator[None]:
-    """Let google-adk warn about an app when its first Runner is made, not again for each trial."""
-    logger = logging.getLogger("google_adk")
-    before = logger.level
-    if quiet:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 @dataclass(frozen=True, slots=True)
