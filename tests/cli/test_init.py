@@ -32,7 +32,7 @@ def test_it_is_easy_to_make_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     in_this_process("init")
     cases = tmp_path / "evals" / "weather.evalset.yaml"
-    cases.write_text(cases.read_text().replace("Paris", "Oslo", 1))
+    cases.write_text(cases.read_text().replace("city=Paris", "city=Oslo"))
     done = in_this_process("eval")
     assert done.returncode == 1
     assert "VERDICT  failed" in done.stdout

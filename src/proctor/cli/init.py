@@ -123,7 +123,7 @@ def _say_what_next(folder: Path) -> None:
             f"  proctor eval              run the eval set: it passes\n"
             f"  proctor eval --watch      keep running it while you change agent.py\n"
             f"  proctor check evals       see whether a file is as it should be\n"
-            f"Make it fail: in evals/weather.evalset.yaml write Oslo for Paris, and run it again.",
+            f"Make it fail: in evals/weather.evalset.yaml change city=Paris to city=Oslo, and run it again.",
             lines=True,
         )
     )

@@ -6,7 +6,7 @@ import click
 
 from proctor.cli.common import common_options
 from proctor.cli.lazy import LazyGroup
-from proctor.cli.process import leave, own_streams
+from proctor.cli.process import leave, own_end, own_streams
 
 CONTEXT = {
     "help_option_names": ["-h", "--help"],
@@ -52,6 +52,7 @@ def cli(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line and end the process, whatever threads an agent has left behind."""
     own_streams()
+    own_end()
     try:
         cli.main(prog_name="proctor")
     except SystemExit as done:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -11,7 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from proctor.cli.failures import Stopped, say
-from proctor.cli.process import flush_streams
+from proctor.cli.process import end_now
+from proctor.engine.loop import CANCELLED_FROM_WITHIN
+from proctor.errors import EvalError
 
 _Result = TypeVar("_Result")
 
@@ -32,14 +33,14 @@ class Stop:
     def __call__(self, number: int, _frame: object) -> None:
         """Take a signal. It must not raise: whatever agent code happens to run would be blamed for it."""
         if self.code is not None:
-            _end(self.code)
+            end_now(self.code)
         self.code = _CODES[signal.Signals(number)]
         if not self._has_begun():
             say("interrupted: nothing was run")
-            _end(self.code)
+            end_now(self.code)
         say("stopping: what has finished is kept (once more stops at once)")
         self._cancel()
-        timer = threading.Timer(GRACE, _end, [self.code])
+        timer = threading.Timer(GRACE, end_now, [self.code])
         timer.daemon = True
         timer.start()
 
@@ -58,11 +59,6 @@ class Stop:
                 signal.signal(number, handler)
 
 
-def _end(code: int) -> None:
-    flush_streams()
-    os._exit(code)
-
-
 def run_until_stopped(
     start: Callable[[], Coroutine[Any, Any, _Result]], has_begun: Callable[[], bool]
 ) -> _Result:
@@ -72,22 +68,35 @@ def run_until_stopped(
 
     Raises:
         Stopped: somebody stopped it; whoever watched its progress knows what had finished by then.
+        EvalError: code of an agent, a tool or a metric cancelled it.
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(start())
     stop = Stop(lambda: loop.call_soon_threadsafe(task.cancel), has_begun)
     try:
         with stop.listening():
-            result = loop.run_until_complete(task)
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        if stop.code is None:
+            result = _answer_of(task, loop)
+    except (asyncio.CancelledError, KeyboardInterrupt) as error:
+        if stop.code is not None:
+            raise Stopped(stop.code) from None
+        if isinstance(error, KeyboardInterrupt):
             raise
-        raise Stopped(stop.code) from None
+        raise EvalError(CANCELLED_FROM_WITHIN) from None
     finally:
         _tidy(loop)
     if stop.code is not None:
         raise Stopped(stop.code)
     return result
+
+
+def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> _Result:
+    while True:
+        try:
+            return loop.run_until_complete(task)
+        except RuntimeError:
+            if task.done():
+                raise
+            # else an agent has stopped the loop: the others still wait for it
 
 
 def _tidy(loop: asyncio.AbstractEventLoop) -> None:
