@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import hypothesis
@@ -58,12 +59,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _environment_is_restored() -> Iterator[None]:
-    before = dict(os.environ)
+def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A test leaves this process as it found it: variables, import path, and modules of folders that will be gone."""
+    environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
     yield
-    if dict(os.environ) != before:
+    if dict(os.environ) != environment:
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(environment)
+    sys.path[:] = path
+    temporary = str(tmp_path_factory.getbasetemp())
+    for name in sys.modules.keys() - modules:
+        if _folder_of(sys.modules[name]).startswith(temporary):
+            del sys.modules[name]
+
+
+def _folder_of(module: ModuleType) -> str:
+    try:
+        return module.__file__ or next(iter(module.__path__), "")
+    except AttributeError:  # built in, or something that only poses as a module
+        return ""
 
 
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------
