@@ -432,6 +432,7 @@ def test_a_generator_that_is_left_early_is_closed_in_its_thread() -> None:
     async def main() -> Any:
         events = FunctionAgent(endless).answer(user_text("hi"), new_session())
         first = await anext(events)
+        await asyncio.sleep(0.05)  # the thread is idle now, and holds nothing that would close it by chance
         await events.aclose()  # type: ignore[attr-defined]  # a generator can be closed
         return first
 
