@@ -15,6 +15,7 @@ from proctor.files.base import Path_, Place, Problem, file_error
 from proctor.files.documents import Located, problems_at
 from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind, set_id_of
+from proctor.files.pieces import no_collection
 from proctor.files.yaml_form import Fields, kind_of_node
 from proctor.files.yaml_ids import name_cases
 from proctor.files.yaml_keys import (
@@ -56,6 +57,11 @@ def read_document(data: bytes, name: str) -> YamlDocument:
     Raises:
         EvalFileError: it is not YAML, uses what is not read of YAML, or an entry is not of the form; with all problems.
     """
+    with no_collection():
+        return _read(data, name)
+
+
+def _read(data: bytes, name: str) -> YamlDocument:
     tree = read_tree(data, name)
     reader = _Reader(tree)
     root = reader.root(tree.root)
