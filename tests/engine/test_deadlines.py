@@ -52,7 +52,7 @@ async def catches_all(_: Session) -> AsyncIterator[Event]:
 
 @pytest.mark.parametrize("fault", [sleeps, swallows, blocks, spins, catches_all], ids=lambda f: f.__name__)
 def test_a_hanging_agent_is_timed_out_and_the_others_go_on(fault: object) -> None:
-    agent = Scripted({"hang": fault})  # type: ignore[dict-item]
+    agent = Scripted({"hang": fault})  # type: ignore[dict-item]  # parametrised as object
     given = eval_set(case("a"), case("hang"), *(case(f"c{n}") for n in range(20)))
     began = time.monotonic()
     result = run_sync(lambda: run(agent, given, timeout=0.4))

@@ -166,7 +166,7 @@ def test_evidence_does_not_change_when_the_agent_changes_its_objects() -> None:
     async def act(_: Session) -> AsyncIterator[Event]:
         yield Event.called("tool", args)
         args["city"] = "Rome"
-        args["days"].append(2)  # type: ignore[attr-defined]
+        args["days"].append(2)  # type: ignore[attr-defined]  # its values are of several kinds
         yield Event.said("ok")
 
     result = run_sync(lambda: run(Scripted({"c": act}), eval_set(case("c", turn("c", calls=("tool",))))))

@@ -103,13 +103,13 @@ class _Ending:
     code = 3
     process = 0
 
-    def by_code_under_test(self, code: int) -> NoReturn:
+    def by_code_under_test(self, status: int) -> NoReturn:
         """Stand in for `os._exit`; in a child process, which may end as it likes, do what that does."""
         if os.getpid() != self.process:
-            _exit(code)
+            _exit(status)
         if self.code == _Ending.code:
-            words = f"error: code of an agent, a tool or a metric ended the process: os._exit({code})"
-            print(words, file=sys.stderr)
+            words = f"error: code of an agent, a tool or a metric ended the process: os._exit({status})"
+            sys.stderr.write(f"{words}\n")
         end_now(self.code)
 
 
