@@ -163,6 +163,7 @@ CASES = [
     ),
     pytest.param("ask: Hi.\nfinal_state: {a: no}", {"final_session_state": {"a": "no"}}, id="final state"),
     pytest.param("ask: Hi.\nfinal_session_state: null", {"final_session_state": None}, id="no final state"),
+    pytest.param("ask: Hi.\nrubrics: null", {"rubrics": None}, id="no rubrics"),
     pytest.param("ask: Hi.\ntags: [a, 1]", {"tags": ["a", "1"]}, id="tags"),
     pytest.param("ask: Hi.\ntags: a", {"tags": ["a"]}, id="one tag"),
     pytest.param("ask: Hi.\nextra: {ask: 1, x: [y]}", {"ask": 1, "x": ["y"]}, id="keys of one's own"),

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from proctor.errors import EvalFileError
+from proctor.files import yaml_text
 from proctor.files.base import Path_, Place
 from proctor.files.yaml_nodes import TreePlaces, to_json
 from proctor.files.yaml_text import MAX_REPEATED, read_tree
@@ -141,6 +142,14 @@ def test_an_alias_bomb_is_refused_before_it_goes_off(text: str) -> None:
     [problem] = problems(text)
     assert f"the aliases of this file repeat more than {MAX_REPEATED} values" in problem
     assert time.process_time() - started < 5
+
+
+def test_a_file_of_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "MAX_VALUES", 5)
+    assert read("[1, 2, 3, 4]") == [1, 2, 3, 4]
+    assert problems("[1, 2, 3, 4, 5, 6]") == [
+        "1:17: the file has more than 5 values (as JSON it can be larger)"
+    ]
 
 
 def test_aliases_within_reason_are_read() -> None:

@@ -16,9 +16,13 @@ from proctor.files.yaml_cases import read_document
 from proctor.files.yaml_write import write_yaml
 from proctor.schema import EvalSet, to_adk_json
 from proctor.schema.rubric import stable_rubric_id
-from tests.files.yaml_sets import SETS
+from tests.files.yaml_sets import SETS, TRICKY
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+
+
+def said(text: str, role: str) -> dict[str, Any]:
+    return {"parts": [{"text": text}], "role": role}
 
 
 def read(text: str) -> EvalSet:
@@ -51,6 +55,27 @@ def test_other_readers_of_yaml_see_the_same_texts(document: dict[str, Any]) -> N
         assert same.get("final_state") == case.get("final_session_state")
 
 
+@pytest.mark.parametrize("text", TRICKY)
+def test_texts_that_look_like_something_else_stay_texts(text: str) -> None:
+    state = {"block": text, "list": [text], text: 1}
+    turn = {
+        "user_content": said(text, "user"),
+        "intermediate_data": {"tool_uses": [{"name": "f", "args": {"a": text}}]},
+    }
+    case = {"eval_id": "a", "conversation": [turn], "final_session_state": state, "tags": [text]}
+    eval_set = EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [case]})
+    assert read(write_yaml(eval_set)) == eval_set
+
+
+@pytest.mark.parametrize("data", [{}, {"invocation_events": []}, {"tool_uses": []}, None], ids=str)
+def test_the_forms_of_intermediate_data_stay_apart(data: Any) -> None:
+    turn = {"user_content": said("a", "user"), "intermediate_data": data}
+    eval_set = EvalSet.model_validate(
+        {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
+    )
+    assert read(write_yaml(eval_set)) == eval_set
+
+
 def _published() -> Iterator[Path]:
     index = CORPUS / "index.json"
     entries = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []
@@ -75,10 +100,6 @@ def test_published_sets_survive_the_way_there_and_back(shared: Path) -> None:
         assert write_yaml(again) == text, path
         converted += 1
     assert converted >= 130
-
-
-def said(text: str, role: str) -> dict[str, Any]:
-    return {"parts": [{"text": text}], "role": role}
 
 
 def written(case: dict[str, Any]) -> str:
