@@ -115,6 +115,7 @@ TIMES = {
     "no zone is UTC": ("2023-11-14T22:13:20", 1700000000.0),
     "null": (None, 0.0),
     "just below milliseconds": (99999999999, 99999999999.0),
+    "neither seconds nor milliseconds": (1e308, 1e308),
 }
 
 

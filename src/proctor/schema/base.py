@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138, as milliseconds March 1973
+_MILLISECONDS_TO = 1e14  # in seconds below the line above, so that what was read once reads the same again
 _TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
 
 Path = tuple[str | int, ...]
@@ -197,7 +198,7 @@ def _read_timestamp(value: Any) -> Any:
         return 0.0
     if isinstance(value, str):
         return _read_time_text(value)
-    if isinstance(value, int | float) and abs(value) >= _MILLISECONDS_FROM:
+    if isinstance(value, int | float) and _MILLISECONDS_FROM <= abs(value) < _MILLISECONDS_TO:
         return value / 1000
     return value
 
