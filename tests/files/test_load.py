@@ -8,6 +8,7 @@ import pytest
 
 from proctor.errors import EvalFileError
 from proctor.files import documents
+from proctor.files.eval_sets import open_eval_set
 from proctor.files.load import load_config, load_results, load_scenarios, load_session_input
 from proctor.schema.base import WireModel
 
@@ -45,7 +46,6 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        pytest.param({"critera": {"response_match_score": 1}}, ["1:1: no criteria: this config judges nothing (name at least one metric in `criteria`)", "2:2: critera: unknown key; nothing reads it (did you mean `criteria`?)"], id="criteria misspelt"),
         pytest.param({"criteria": {"tool_trajectory_avg": 1}}, ["3:3: criteria.tool_trajectory_avg: 'tool_trajectory_avg' is not one of the format's metrics (did you mean `tool_trajectory_avg_score`?)"], id="metric misspelt"),
         pytest.param({"criteria": {"politeness": 1}}, ["3:3: criteria.politeness: 'politeness' is not one of the format's metrics (a metric of your own is registered or in `custom_metrics`)"], id="unknown metric"),
         pytest.param({"criteria": {"response_match_score": 7}}, ["3:27: criteria.response_match_score: the threshold 7 can never pass: scores are from 0 to 1"], id="cannot pass"),
@@ -195,3 +195,23 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch:
     for load in (load_config, load_results):
         with pytest.raises(EvalFileError, match="the file has 200 MiB"):
             load(path)
+
+
+def test_a_config_with_a_misspelled_key_is_not_usable(tmp_path: Path) -> None:
+    path = tmp_path / "test_config.json"
+    path.write_text('{\n "critera": {"response_match_score": 1}\n}', encoding="utf-8")
+    with pytest.raises(EvalFileError, match=r":2:2: error: critera: .*did you mean `criteria`"):
+        load_config(path)
+
+
+def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.evalset.json"
+    turn = '{"user_content": {}, "intermediate_data": {"tool_use": []}, "expected_tool_use": []}'
+    case = '{"eval_id": "a", "final_sesion_state": {"k": 1},\n"conversation": [\n' + turn + "]}"
+    path.write_text('{"eval_set_id": "s", "eval_cases": [\n' + case + "]}", encoding="utf-8")
+    said = [(warning.line, warning.hint) for warning in open_eval_set(path).warnings]
+    assert said == [
+        (2, "did you mean `final_session_state`?"),
+        (4, "calls are expected in `intermediate_data.tool_uses`"),
+        (4, "did you mean `tool_uses`?"),
+    ]

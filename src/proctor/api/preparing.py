@@ -135,7 +135,7 @@ class _Loading:
         except EvalFileError as problem:
             self._not_readable(label, problem)
             return None
-        self.warnings += [str(warning) for warning in source.warnings]
+        self.warnings += [warning.said for warning in source.warnings]
         config, origin = self._config(path)
         return PlannedSet(source, config, origin, case_ids) if config else None
 
@@ -165,11 +165,7 @@ class _Loading:
         if key not in self._configs:
             try:
                 self._configs[key], doubts = load_config(path)
-                slips = [doubt for doubt in doubts if "did you mean" in doubt.hint and "." not in doubt.field]
-                self._problems += [
-                    SetupError(str(slip).replace(": warning: ", ": error: ", 1)) for slip in slips
-                ]
-                self.warnings += [str(doubt) for doubt in doubts if doubt not in slips]
+                self.warnings += [doubt.said for doubt in doubts]
             except SetupError as problem:
                 self._configs[key] = None
                 self._problems.append(problem)

@@ -49,9 +49,22 @@ class Problem:
 
     def __str__(self) -> str:
         """`file:line:column: error: field: message (hint)`, the form editors and terminals make clickable."""
+        return f"{self._place}: {self.severity}: {self._text}"
+
+    @property
+    def said(self) -> str:
+        """The same without its severity, for where that is said already."""
+        return f"{self._place}: {self._text}"
+
+    @property
+    def _place(self) -> str:
+        return f"{ascii_controls(self.file)}:{self.line}:{self.column}"
+
+    @property
+    def _text(self) -> str:
         field = f"{self.field}: " if self.field else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{ascii_controls(self.file)}:{self.line}:{self.column}: {self.severity}: {field}{self.message}{hint}"
+        return f"{field}{self.message}{hint}"
 
 
 def file_error(problems: Iterable[Problem]) -> EvalFileError:

@@ -13,6 +13,7 @@ from proctor.files.documents import Document, problems_at
 from proctor.files.explain import Finding, explain
 from proctor.files.pieces import FileBytes, LineCounter, Spans
 from proctor.files.places import Places
+from proctor.files.unknown import slips_in
 from proctor.files.variants import ROW_IDS, adapt_case
 from proctor.schema.case import EvalCase
 
@@ -83,6 +84,8 @@ class Collector:
         if note and note not in self._noted:
             self._noted.add(note)
             self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
+        elif not note and (slips := slips_in(case, value)):
+            self.warnings.append((index, slips))
         if case.conversation and len(case.conversation) > 1:
             self._check_invocation_ids(index, case)
 

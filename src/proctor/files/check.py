@@ -9,7 +9,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
@@ -30,32 +29,13 @@ from proctor.files.find import CONFIG_NAMES
 from proctor.files.kinds import SETS, Kind, kind
 from proctor.files.pieces import no_collection
 from proctor.files.scan import scan
+from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
 from proctor.schema.base import unknown_keys
-from proctor.schema.case import EvalCase
-from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import InvocationEvent
 from proctor.schema.result import EvalCaseResult, EvalSetResult
-from proctor.schema.session import SessionDetails, SessionInput
 
 _SAID = 100  # warnings of one sort
 
-# Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
-_OPEN_IN_ADK = (EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent)
-
-_OPEN_IN_RESULTS = (*_OPEN_IN_ADK, EvalSetResult, EvalCaseResult)
-
-# Keys of the old format, and of other tools, that mean something to their writer and nothing here.
-_MEANS_NOTHING = {
-    "expected_tool_use": "calls are expected in `intermediate_data.tool_uses`",
-    "expected_tool_calls": "calls are expected in `intermediate_data.tool_uses`",
-    "reference": "the expected answer is `final_response`",
-    "expected_response": "the expected answer is `final_response`",
-    "expected_response_contains": "no metric reads it; a rubric can say the same",
-    "expected_keywords": "no metric reads it; a rubric can say the same",
-    "sub_agent_uses": "calls are expected in `tool_uses`",
-    "eval_mode": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
-    "actual_conversation": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
-}
+_OPEN_IN_RESULTS = (*OPEN_IN_ADK, EvalSetResult, EvalCaseResult)
 
 
 @dataclass(slots=True)
@@ -178,24 +158,7 @@ def _case_findings(value: Any) -> Iterator[Finding]:
     case, note = read_case(value)
     if note:
         return
-    yield from _unknown(case, value)
-
-
-def _unknown(model: BaseModel, value: Any) -> Iterator[Finding]:
-    """Unknown keys below `model`, which was read from `value`."""
-    for path, owner in unknown_keys(model):
-        key = str(path[-1])
-        there, absent = resolve(path, value)
-        if absent:
-            continue
-        hint = _MEANS_NOTHING.get(to_snake(key), "")
-        near = "" if hint else near_key(key, type(owner).model_fields)
-        if near and to_snake(key) != near:
-            hint = f"did you mean `{near}`?"
-        if not isinstance(owner, _OPEN_IN_ADK):
-            yield Finding(there, "unknown key; ADK refuses this file", hint, at_key=True)
-        elif hint:
-            yield Finding(there, "unknown key; nothing reads it", hint, at_key=True)
+    yield from unknown_in(case, value)
 
 
 _SET_KEYS = ("eval_set_id", "name", "description", "eval_cases", "creation_timestamp")
@@ -225,7 +188,7 @@ def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
         if key in _TURN_KEYS or key.startswith("_"):
             continue
         near = near_key(key, _TURN_KEYS)
-        hint = f"did you mean `{near}`?" if near else _MEANS_NOTHING.get(to_snake(key), "")
+        hint = f"did you mean `{near}`?" if near else MEANS_NOTHING.get(to_snake(key), "")
         if hint:
             yield Finding((*path, key), "unknown key; nothing reads it", hint, at_key=True)
 
@@ -259,7 +222,7 @@ def _check_scenarios(document: Document, report: Report) -> None:
     report.cases = len(scenarios.scenarios)
     report.problems += [
         *document.warnings,
-        *problems_at(document, islice(_unknown(scenarios, document.value), _SAID), "warning"),
+        *problems_at(document, islice(unknown_in(scenarios, document.value), _SAID), "warning"),
     ]
     if not report.cases:
         report.problems += problems_at(document, [Finding((), "no scenarios")], "warning")
@@ -269,7 +232,7 @@ def _check_session_input(document: Document, report: Report) -> None:
     session = load.read_session_input(document)
     report.problems += [
         *document.warnings,
-        *problems_at(document, islice(_unknown(session, document.value), _SAID), "warning"),
+        *problems_at(document, islice(unknown_in(session, document.value), _SAID), "warning"),
     ]
 
 

@@ -51,13 +51,21 @@ def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
     ]
 
 
+def misspelled_keys(config: EvalConfig) -> list[Finding]:
+    """Unknown keys that are nearly known ones: what they say would not be heard, so the config is not usable."""
+    near = {key: near_key(key, CONFIG_KEYS) for key in config.model_extra or () if key not in _OWN_KEYS}
+    return [
+        Finding((key,), "unknown key; nothing reads it", f"did you mean `{meant}`?", at_key=True)
+        for key, meant in near.items()
+        if meant and key not in _COMMENT_KEYS
+    ]
+
+
 def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     for key in islice(config.model_extra or (), _SAID):
-        if key in _OWN_KEYS or key in _COMMENT_KEYS:
+        if key in _OWN_KEYS or key in _COMMENT_KEYS or near_key(key, CONFIG_KEYS):
             continue
-        near = near_key(key, CONFIG_KEYS)
-        hint = f"did you mean `{near}`?" if near else _other_config(key)
-        yield Finding((key,), "unknown key; nothing reads it", hint, at_key=True)
+        yield Finding((key,), "unknown key; nothing reads it", _other_config(key), at_key=True)
     if not config.criteria:
         stated = next((key for key in value if to_snake(key) == "criteria"), None)
         path = (stated,) if stated else ()

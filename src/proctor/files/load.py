@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from proctor.files.base import Problem, file_error
-from proctor.files.configs import config_findings
+from proctor.files.configs import config_findings, misspelled_keys
 from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document
 from proctor.files.eval_sets import (
     EvalSetFile,
@@ -45,10 +45,10 @@ _Model = TypeVar("_Model", bound=WireModel)
 
 
 def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[Problem]]:
-    """Read a `test_config.json`; with it what is doubtful: unknown keys, probable slips, what is not supported.
+    """Read a `test_config.json`; with it what is doubtful: unknown keys, what is not supported.
 
     Raises:
-        EvalFileError: it is no config; with every problem and its place.
+        EvalFileError: it is no config, or one of its keys is misspelled; with every problem and its place.
     """
     return read_config(read_document(Path(path), label))
 
@@ -56,10 +56,13 @@ def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
     """As `load_config`, of a document that was read already."""
     config = read_model(document, EvalConfig, "an eval config", {Kind.CONFIG, Kind.UNKNOWN})
-    return config, [
+    doubts = [
         *document.warnings,
         *problems_at(document, config_findings(config, document.value), "warning"),
     ]
+    if slips := misspelled_keys(config):
+        raise file_error([*problems_at(document, slips), *doubts])
+    return config, doubts
 
 
 def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenarios:
