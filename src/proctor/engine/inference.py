@@ -123,6 +123,7 @@ class TrialRunner:
             if (durations := session.memory.get("durations")) is not None:
                 turn.model_duration = durations.get("model")
                 turn.tool_duration = durations.get("tool")
+            turn.app_details = session.memory.get("app_details")
 
     def _events(self, message: Content, session: Session) -> Any:
         events = self._agent.answer(message, session)

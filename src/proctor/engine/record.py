@@ -43,8 +43,12 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
 def _detach(event: Event) -> None:
     """Copy the mutable JSON inside, so that the agent cannot change the evidence afterwards."""
     content = event.content
+    if event.model_extra:
+        _put(event, "__pydantic_extra__", copy_json(event.model_extra))
     if content is not None and content.parts:
         for part in content.parts:
+            if part.model_extra:
+                _put(part, "__pydantic_extra__", copy_json(part.model_extra))
             if (call := part.function_call) is not None and call.args:
                 _put(call, "args", copy_json(call.args))
             if (answer := part.function_response) is not None and answer.response:

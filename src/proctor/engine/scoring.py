@@ -12,7 +12,6 @@ from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation
 from proctor.engine.failures import failure_from, timed_out
 from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
-from proctor.schema.derive import invocation_of
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind, Trial
 
@@ -21,10 +20,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
     """Return what metrics may see of a trial."""
     return CaseView(
         eval_id=case.eval_id,
-        actual=[
-            invocation_of(turn, invocation_id=f"e-{index}", app_details=trial.app_details)
-            for index, turn in enumerate(trial.turns)
-        ],
+        actual=trial.invocations,
         expected=case.conversation,
         scenario=case.conversation_scenario,
         rubrics=case.rubrics or (),

@@ -61,6 +61,8 @@ class Turn(WireModel):
     """Seconds on the clock, rounded to milliseconds."""
     model_duration: float | None = None
     tool_duration: float | None = None
+    app_details: dict[str, Any] | None = None
+    """Instructions and tools of the agents that answered, where the framework tells them turn by turn."""
 
 
 class Attempt(WireModel):
@@ -99,6 +101,6 @@ class Trial(WireModel):
         from proctor.schema.derive import invocation_of
 
         return [
-            invocation_of(turn, invocation_id=f"e-{index}", app_details=self.app_details)
+            invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or self.app_details)
             for index, turn in enumerate(self.turns)
         ]
