@@ -50,6 +50,7 @@ SPELLINGS = {
         ["evals"],
         ["a.json"],
     ),
+    "an agent's folder: the sets in it": (["bot"], [], [], NO_SETTINGS, ["bot"], ["bot"]),
     "replay": (["replay", "a.json"], [], [], WITH_AGENT, ["replay"], ["a.json"]),
     "a dotted module": (["pkg.agent", "a.json"], [], [], WITH_AGENT, ["pkg.agent"], ["a.json"]),
 }
@@ -97,8 +98,8 @@ def test_sets_of_an_earlier_run_stand_before_those_of_the_settings() -> None:
     [
         ([], [], NO_SETTINGS, "no agent is named, and no settings"),
         (["a.json"], [], NO_SETTINGS, r"a\.json is an eval set, and no agent is named: .*--agent"),
-        (["bot"], [], NO_SETTINGS, r"No eval set to run against bot: .*proctor eval AGENT SET"),
-        ([], ["bot"], NO_SETTINGS, "No eval set"),
+        (["pkg.bot"], [], NO_SETTINGS, r"No eval set to run against pkg.bot: .*proctor eval AGENT SET"),
+        ([], ["replay"], NO_SETTINGS, "No eval set"),
     ],
 )
 @pytest.mark.usefixtures("project")

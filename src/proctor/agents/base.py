@@ -21,7 +21,8 @@ class Session:
     state: dict[str, Any] = field(default_factory=dict)
     """The agent may change it; `state_delta` of an event is applied to it as the event arrives."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """Free room for an adapter: its own session object, its history. Never evidence."""
+    """Free room for an adapter: its own session object, its history. Two keys are read after each turn: `durations`
+    (`{"model": seconds, "tool": seconds}`) and `app_details` (the agents that answered, in the shape of AppDetails)."""
 
 
 @dataclass(frozen=True, slots=True)

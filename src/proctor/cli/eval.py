@@ -96,7 +96,8 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     AGENT is a folder or file, a module (pkg.agent), module:attribute, or `replay`, which plays the
     recorded conversation back. SET is a file (JSON or YAML), a folder of them, or the id of a set in
     the agent's folder; `file.json:case_1,case_2` runs only these cases. What is left out comes from
-    proctor.toml or [tool.proctor] of pyproject.toml.
+    proctor.toml or [tool.proctor] of pyproject.toml; without a SET anywhere, the sets in the agent's
+    folder run.
 
     \b
     Exit codes: 0 every case passed, 1 a case failed, 2 nothing was run,

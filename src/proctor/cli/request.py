@@ -39,7 +39,7 @@ def who_and_what(
     `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
     agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
     id of a set in that agent's folder. Whatever is not said comes from the settings; sets first from `earlier`, the
-    run that `--failed` names.
+    run that `--failed` names, and last from the agent's own folder.
 
     Raises:
         SetupError: no agent, or no set, is named anywhere.
@@ -52,12 +52,21 @@ def who_and_what(
     asked = [*rest, *sets] or list(earlier) or [_as_seen_from_here(one) for one in settings.sets]
     if not chosen:
         raise SetupError(_no_agent(rest))
+    asked = asked or _sets_beside(chosen[0])
     if not asked:
         raise SetupError(
             f"No eval set to run against {chosen[0]}: give one after the agent (proctor eval AGENT SET), "
             f"with --set, or as `sets` in proctor.toml."
         )
     return Request(chosen, asked)
+
+
+def _sets_beside(agent: str) -> list[str]:
+    """Return the agent's own folder, where it holds eval sets; `proctor eval AGENT` runs these."""
+    from proctor.files.find import sets_in
+
+    folder = Path(agent)
+    return [agent] if folder.is_dir() and any(sets_in(folder)) else []
 
 
 def _no_agent(rest: Sequence[str]) -> str:
