@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,32 @@ Prepared = list[list[tuple[str, list[tuple[str, Any]], str]]]
 THRESHOLD = 0.8
 
 
-async def agent(text: str) -> AsyncIterator[dict[str, Any]]:
-    """The scripted agent with plain dicts for events."""
+@dataclass(slots=True)
+class Event:
+    """One thing that the agent emitted, with the least that can be known about it."""
+
+    author: str
+    call: tuple[str, dict[str, Any]] | None = None
+    response: dict[str, Any] | None = None
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What came of one case: the events of each turn, the scores of each turn, whether they meet the thresholds."""
+
+    passed: bool
+    turns: list[list[Event]]
+    exact: list[float]
+    alike: list[float]
+
+
+async def agent(text: str) -> AsyncIterator[Event]:
+    """The scripted agent with plain objects for events."""
     place = workload.asked_city(text)
-    yield {"call": workload.TOOL, "args": workload.arguments(place)}
-    yield {"returned": workload.TOOL, "response": dict(workload.RESPONSE)}
-    yield {"text": workload.answer_text(place)}
+    yield Event("agent", call=(workload.TOOL, workload.arguments(place)))
+    yield Event("agent", response=dict(workload.RESPONSE))
+    yield Event("agent", text=workload.answer_text(place))
 
 
 def prepare(document: dict[str, Any]) -> Prepared:
@@ -45,27 +66,26 @@ def _expected(turn: dict[str, Any]) -> tuple[str, list[tuple[str, Any]], str]:
 
 
 async def run(cases: Prepared, *, rouge: bool) -> int:
-    """Run and judge every case; return how many failed."""
-    failed = 0
+    """Run and judge every case, keeping what failed; return how many did."""
+    failed = []
     similar = similarity() if rouge else None
     for turns in cases:
-        exact = alike = 0.0
+        verdict = Verdict(passed=False, turns=[], exact=[], alike=[])
         for text, calls, answer in turns:
-            made, said = await _answer(text)
-            exact += made == calls
-            alike += similar(answer, said) if similar else 1.0
-        failed += exact / len(turns) < 1.0 or alike / len(turns) < THRESHOLD
-    return failed
+            events = [event async for event in agent(text)]
+            verdict.turns.append(events)
+            made = [event.call for event in events if event.call is not None]
+            verdict.exact.append(1.0 if made == calls else 0.0)
+            if similar:
+                verdict.alike.append(similar(answer, events[-1].text))
+        verdict.passed = _mean(verdict.exact) >= 1.0 and _mean(verdict.alike) >= THRESHOLD
+        if not verdict.passed:
+            failed.append(verdict)
+    return len(failed)
 
 
-async def _answer(text: str) -> tuple[list[tuple[str, Any]], str]:
-    made, said = [], ""
-    async for event in agent(text):
-        if "call" in event:
-            made.append((event["call"], event["args"]))
-        elif "text" in event:
-            said = event["text"]
-    return made, said
+def _mean(scores: list[float]) -> float:
+    return sum(scores) / len(scores) if scores else 1.0
 
 
 def similarity() -> Callable[[str, str], float]:

@@ -45,5 +45,10 @@ def load_rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, cases: i
     yield Row("W5", "its peak memory, the process included", "MB", memory)
     tenth = alternate({OURS: module("ours", "load", small), BARE: module("bare", "load", small)}, repeats)
     cpu = {name: one["cpu"] for name, one in tenth.items()}
-    yield Row("W5", f"check of {cases // 10:,} cases before the first agent call", "s", cpu, [Budget(0.2 / 0.061, BARE, "0.2 s")])
-
+    yield Row(
+        "W5",
+        f"check of {cases // 10:,} cases before the first agent call",
+        "s",
+        cpu,
+        [Budget(0.2 / 0.061, BARE, "0.2 s")],
+    )

@@ -130,7 +130,9 @@ def _bare_exact(made: Invocation, wanted: Invocation) -> bool:
     data, other = made.intermediate_data, wanted.intermediate_data
     if not isinstance(data, IntermediateData) or not isinstance(other, IntermediateData):
         return False
-    return [(call.name, call.args) for call in data.tool_uses] == [(call.name, call.args) for call in other.tool_uses]
+    return [(call.name, call.args) for call in data.tool_uses] == [
+        (call.name, call.args) for call in other.tool_uses
+    ]
 
 
 def _invocation() -> Invocation:

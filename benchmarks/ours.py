@@ -16,9 +16,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from proctor import Content, EvalSet, Event, Session, evaluate_sync
-
 from benchmarks import workload
+from proctor import Content, EvalSet, Event, Session, evaluate_sync
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "exact": {"criteria": {"tool_trajectory_avg_score": 1.0}},
@@ -33,7 +32,7 @@ class ScriptedAgent:
         """Note when each turn begins."""
         self.began: list[float] = []
 
-    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:  # noqa: ARG002 - the contract
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Yield the events of one turn."""
         self.began.append(time.perf_counter())
         parts = message.parts or []

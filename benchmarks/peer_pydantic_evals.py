@@ -39,7 +39,7 @@ def run(cases: int, concurrency: int, seconds: float = 0.0) -> int:
             if seconds:
                 await asyncio.sleep(seconds)
             events = [event async for event in bare.agent(text)]
-            made.append([(event["call"], event["args"]) for event in events if "call" in event])
+            made.append([event.call for event in events if event.call is not None])
         return made
 
     prepared = bare.prepare(workload.eval_set(cases))

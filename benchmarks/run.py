@@ -19,12 +19,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the scripts are one package, wherever they start
+sys.path.insert(
+    0, str(Path(__file__).resolve().parent.parent)
+)  # the scripts are one package, wherever they start
 
-from benchmarks import kernels, long_conversations, overhead, startup, waiting  # noqa: E402 - after the path
-from benchmarks.measuring import load_average, versions  # noqa: E402
-from benchmarks.peers import PACKAGES, python_of  # noqa: E402
-from benchmarks.table import Row, markdown  # noqa: E402
+from benchmarks import kernels, long_conversations, overhead, startup, waiting
+from benchmarks.measuring import load_average, versions
+from benchmarks.peers import PACKAGES, python_of
+from benchmarks.table import Row, markdown
 
 WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W8")
 
@@ -47,7 +49,9 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
             case "W5":
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
             case "W8":
-                yield from long_conversations.rows(repeats, turns=20 if small else 200, cases=1 if small else 5)
+                yield from long_conversations.rows(
+                    repeats, turns=20 if small else 200, cases=1 if small else 5
+                )
 
 
 def _workloads(text: str) -> list[str]:
@@ -66,8 +70,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="rounds (3); a first one is never counted")
     parser.add_argument("--peers", type=Path, help="folder with the peers' environments")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
-    parser.add_argument("--tiny", action="store_true", help="sizes too small to mean anything, to try the scripts")
-    parser.add_argument("--huge", type=int, default=0, metavar="CASES", help="also the memory of a run this large")
+    parser.add_argument(
+        "--tiny", action="store_true", help="sizes too small to mean anything, to try the scripts"
+    )
+    parser.add_argument(
+        "--huge", type=int, default=0, metavar="CASES", help="also the memory of a run this large"
+    )
     return parser.parse_args()
 
 

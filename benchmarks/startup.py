@@ -82,7 +82,16 @@ def _one_case(folder: Path, repeats: int) -> Iterator[Row]:
 
 def _installed(folder: Path) -> Row:
     target = folder / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(target)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--target",
+        str(target),
+    ]
     try:
         for what in (
             ["--require-hashes", "-r", "requirements/run.txt"],

@@ -33,7 +33,11 @@ class Budget:
         if not self.of:
             return f"{sign} {self.size or _number(self.bound)}"
         size = f" ({self.size})" if self.size else ""
-        times = f"{self.of} / {_number(1 / self.bound)}" if self.bound < 0.6 else f"{_number(self.bound)} × {self.of}"
+        times = (
+            f"{self.of} / {_number(1 / self.bound)}"
+            if self.bound < 0.6
+            else f"{_number(self.bound)} × {self.of}"
+        )
         return f"{sign} {times}{size}"
 
 
@@ -79,9 +83,7 @@ def markdown(rows: list[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    peers = " · ".join(
-        f"{name} {_figure(row, name)}" for name in row.figures if name not in {OURS, BARE}
-    )
+    peers = " · ".join(f"{name} {_figure(row, name)}" for name in row.figures if name not in {OURS, BARE})
     ratio = ""
     if row.figures.get(BARE) and OURS in row.figures:
         ratio = f"{_number(row.figures[OURS] / row.figures[BARE])} ×"

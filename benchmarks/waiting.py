@@ -33,4 +33,6 @@ def rows(peers: Mapping[str, Path], repeats: int, *, cases: int = 200, seconds: 
         yield Row("W3", what, "", reached, [budget])
         if plain is not None:
             figures = {OURS: plain, BARE: reached[BARE]}
-            yield Row("W3", f"the same with a plain `def`, in threads, concurrency {concurrency}", "", figures)
+            yield Row(
+                "W3", f"the same with a plain `def`, in threads, concurrency {concurrency}", "", figures
+            )

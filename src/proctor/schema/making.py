@@ -1,0 +1,48 @@
+"""Models made of values that are known to be valid, at a fifth of what validating them costs.
+
+For what is made for every event of every trial, and nothing else: whoever calls this answers for the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from proctor.schema.base import WireModel
+
+Model = TypeVar("Model", bound=WireModel)
+
+# The four slots of a model. Writing to them by their descriptors is the cheapest way past pydantic's own `__setattr__`.
+_put_fields = BaseModel.__dict__["__dict__"].__set__
+_put_stated = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
+_put_private = BaseModel.__dict__["__pydantic_private__"].__set__
+
+
+def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
+    """Return a function that makes a `model` of a dict with a value for each of its fields, in their order.
+
+    `stated` are the fields that count as given (all of them where none is named). The dict becomes the model's own.
+    """
+    names = frozenset(stated or model.model_fields)
+    new = model.__new__
+
+    def make(fields: dict[str, Any]) -> Model:
+        made = new(model)
+        _put_fields(made, fields)
+        _put_stated(made, set(names))
+        _put_unknown(made, {})
+        _put_private(made, None)
+        return made
+
+    return make
+
+
+def defaults(model: type[WireModel]) -> dict[str, Any]:
+    """Every field of `model` with its default, in order; to be copied, and completed, for `maker`.
+
+    A default that each object has for itself (a list) is null here.
+    """
+    return {name: field.get_default() for name, field in model.model_fields.items()}

@@ -1,0 +1,137 @@
+"""Models made past the validator are those that the validator would have made."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from proctor.schema.base import WireModel
+from proctor.schema.content import Content, FunctionCall, Part
+from proctor.schema.event import Event
+from proctor.schema.making import defaults, maker
+
+texts = st.text()  # no surrogates, which are below
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=5,
+)
+objects = st.dictionaries(texts, json_values, max_size=4)
+ids = st.none() | texts
+
+
+def same(made: Any, validated: Any) -> None:
+    """Equal, and equal in what counts as given, in the order of the fields and in what is written."""
+    assert made == validated
+    assert made.model_dump_json() == validated.model_dump_json()
+    assert made.model_dump_json(exclude_unset=True) == validated.model_dump_json(exclude_unset=True)
+    same_inside(made, validated)
+
+
+def same_inside(made: Any, validated: Any) -> None:
+    assert type(made) is type(validated)
+    if isinstance(made, WireModel):
+        assert list(made.__dict__) == list(validated.__dict__)
+        assert made.model_fields_set == validated.model_fields_set
+        assert made.__pydantic_private__ == validated.__pydantic_private__
+        for name, value in made.__dict__.items():
+            same_inside(value, getattr(validated, name))
+    elif isinstance(made, list):
+        for one, other in zip(made, validated, strict=True):
+            same_inside(one, other)
+
+
+@given(texts, texts)
+def test_a_text_is_the_same_as_through_the_validator(text: str, author: str) -> None:
+    content = {"role": "model", "parts": [{"text": text}]}
+    same(Event.said(text, author=author), Event.model_validate({"author": author, "content": content}))
+
+
+@given(texts, objects, ids)
+def test_a_call_is_the_same_as_through_the_validator(name: str, args: dict[str, Any], call_id: str) -> None:
+    part = {"function_call": {"id": call_id, "name": name, "args": args}}
+    content = {"role": "model", "parts": [part]}
+    same(Event.called(name, args, id=call_id), Event.model_validate({"author": "agent", "content": content}))
+
+
+@given(texts, objects, ids)
+def test_a_response_is_the_same_as_through_the_validator(
+    name: str, response: dict[str, Any], call_id: str
+) -> None:
+    part = {"function_response": {"id": call_id, "name": name, "response": response}}
+    content = {"role": "user", "parts": [part]}
+    same(
+        Event.returned(name, response, id=call_id),
+        Event.model_validate({"author": "agent", "content": content}),
+    )
+
+
+def test_a_call_without_arguments_has_none() -> None:
+    call = Event.called("now").content.parts[0].function_call  # type: ignore[union-attr,index]  # made with them
+    assert call == FunctionCall.model_validate({"id": None, "name": "now", "args": {}})
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "named"),
+    [
+        pytest.param(Event.said, (7,), {}, id="a number for a text"),
+        pytest.param(Event.said, ("hi",), {"author": None}, id="no author"),
+        pytest.param(Event.called, (7, {}), {}, id="a number for a name"),
+        pytest.param(Event.called, ("tool", {1: "x"}), {}, id="an argument without a name"),
+        pytest.param(Event.called, ("tool", ["x"]), {}, id="a list of arguments"),
+        pytest.param(Event.called, ("tool", {}), {"id": 1}, id="a number for an id"),
+        pytest.param(Event.returned, ("tool", "sunny"), {}, id="a text for a response"),
+        pytest.param(Event.said, ("hi",), {"state_delta": 3}, id="a state that is none"),
+    ],
+)
+def test_what_is_not_valid_still_meets_the_validator(
+    make: Any, given: tuple[Any, ...], named: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError):
+        make(*given, **named)
+
+
+def test_further_fields_are_validated_and_kept() -> None:
+    event = Event.said("hi", state_delta={"a": 1}, custom=5)
+    assert event.state_delta == {"a": 1}
+    assert event.model_extra == {"custom": 5}
+
+
+def test_a_subclass_makes_its_own_kind() -> None:
+    class Mine(Event):
+        pass
+
+    assert type(Mine.said("hi")) is Mine
+
+
+def test_arguments_and_defaults_are_not_shared() -> None:
+    args = {"city": "Paris"}
+    one, other = Event.called("tool", args), Event.called("tool", args)
+    args["city"] = "Rome"
+    calls = [event.content.parts[0].function_call for event in (one, other)]  # type: ignore[union-attr,index]  # made with them
+    assert [call.args for call in calls if call] == [{"city": "Paris"}] * 2
+    one.state_delta = {"seen": True}
+    assert (other.state_delta, other.model_fields_set) == (None, {"author", "content"})
+    one.extra_thing = 1  # type: ignore[attr-defined]  # unknown keys are kept
+    assert other.model_extra == {}
+
+
+def test_a_maker_takes_every_field_as_given_unless_told() -> None:
+    assert maker(Content)({**defaults(Content), "role": "user"}).model_fields_set == {"parts", "role"}
+    assert maker(Part, "text")({**defaults(Part), "text": "x"}).model_fields_set == {"text"}
+
+
+def test_half_of_a_surrogate_pair_is_kept_as_through_the_validator() -> None:
+    content = {"role": "model", "parts": [{"text": "\ud800"}]}
+    assert Event.said("\ud800") == Event.model_validate({"author": "agent", "content": content})
+
+
+def test_a_kind_of_str_goes_through_the_validator() -> None:
+    class Loud(str):
+        __slots__ = ()
+
+    content = Event.said(Loud("x")).content
+    assert content is not None
+    assert type(content.joined_text()) is str
