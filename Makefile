@@ -1,5 +1,5 @@
 # make demo    sets up and judges the sample agents (no key, no server)
-# make test    sets up and runs the tests            make test ARGS='tests/schema -x'
+# make test    sets up and runs the tests            make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'"
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
