@@ -19,7 +19,7 @@ METRIC_BUDGETS = {
 def metric_rows(repeats: int, *, pairs: int = 300) -> Iterator[Row]:
     """W4: microseconds a pair of texts or an invocation. Contestants alternate within one process."""
     words = ["--json", "--pairs", pairs, "--rounds", repeats]
-    for workload, times in module("metrics", *words)()["workloads"].items():  # type: ignore[attr-defined]  # JSON
+    for workload, times in module("metrics", *words)()["workloads"].items():  # type: ignore[attr-defined]  # what JSON holds is untyped
         times.pop("the comparison alone", None)
         yield Row("W4", workload, "µs", times, [METRIC_BUDGETS[workload]])
 

@@ -19,4 +19,6 @@ def test_every_metric_has_its_section() -> None:
 def test_every_option_is_on_the_page() -> None:
     options = {option for name in AVAILABLE for option in load_object(METRICS[name]).facts.options}
     ours = {option for option, meaning in COMMON_OPTIONS.items() if "ADK's option" not in meaning}
-    assert [option for option in sorted(options | ours) if f"`{option}`" not in PAGE and f'"{option}"' not in PAGE] == []
+    assert [
+        option for option in sorted(options | ours) if f"`{option}`" not in PAGE and f'"{option}"' not in PAGE
+    ] == []
