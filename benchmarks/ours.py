@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks import workload
 from proctor import Content, EvalSet, Event, Session, evaluate_sync
+import itertools
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "exact": {"criteria": {"tool_trajectory_avg_score": 1.0}},
@@ -103,7 +104,7 @@ def converse(turns: int, cases: int) -> None:
     evaluate_sync(subject, given, config=config, concurrency=1, keep_evidence="failures")
     whole = watch.stop()
     steps = [
-        [after - before for before, after in zip(began, began[1:], strict=False)]
+        [after - before for before, after in itertools.pairwise(began)]
         for began in (subject.began[at : at + turns] for at in range(0, len(subject.began), turns))
     ]
     early = statistics.median(step for case in steps for step in case[5:15])

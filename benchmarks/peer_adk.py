@@ -75,7 +75,7 @@ async def run(document: dict[str, Any], metric: str, concurrency: int, seconds: 
         evaluate_config=EvaluateConfig(eval_metrics=metrics, parallelism=concurrency),
     )
     results = [one async for one in service.evaluate(evaluate_request=asked)]
-    failed = sum(one.final_eval_status.name == "FAILED" for one in results)
+    failed: int = sum(one.final_eval_status.name == "FAILED" for one in results)
     workload.report(**watch.stop(), failed=failed)
     return failed
 

@@ -27,7 +27,8 @@ class SameCalls(Evaluator[list[str], list[Calls], None]):
     def evaluate(self, ctx: EvaluatorContext[list[str], list[Calls], None]) -> bool:
         """Compare turn by turn."""
         expected = ctx.expected_output or []
-        return sum(one == other for one, other in zip(ctx.output, expected, strict=True)) == len(expected)
+        same: int = sum(one == other for one, other in zip(ctx.output, expected, strict=True))
+        return same == len(expected)
 
 
 def run(cases: int, concurrency: int, seconds: float = 0.0) -> int:

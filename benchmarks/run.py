@@ -42,8 +42,8 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 sizes = overhead.Sizes(20, 40) if small else overhead.Sizes(huge=asked.huge)
                 yield from overhead.rows(folder, peers, repeats, sizes)
             case "W3":
-                how = {"cases": 8, "seconds": 0.01} if small else {}
-                yield from waiting.rows(peers, repeats, **how)
+                cases, seconds = (8, 0.01) if small else (200, 0.1)
+                yield from waiting.rows(peers, repeats, cases=cases, seconds=seconds)
             case "W4":
                 yield from kernels.metric_rows(repeats, pairs=5 if small else 300)
             case "W5":

@@ -204,7 +204,9 @@ def test_a_config_with_a_misspelled_key_is_not_usable(tmp_path: Path) -> None:
         load_config(path)
 
 
-def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
+def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_set_is_opened(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "a.evalset.json"
     turn = '{"user_content": {}, "intermediate_data": {"tool_use": []}, "expected_tool_use": []}'
     case = '{"eval_id": "a", "final_sesion_state": {"k": 1},\n"conversation": [\n' + turn + "]}"
