@@ -9,6 +9,7 @@ python -m benchmarks.ours load FILE
 from __future__ import annotations
 
 import asyncio
+import itertools
 import statistics
 import sys
 import time
@@ -18,7 +19,6 @@ from typing import Any
 
 from benchmarks import workload
 from proctor import Content, EvalSet, Event, Session, evaluate_sync
-import itertools
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "exact": {"criteria": {"tool_trajectory_avg_score": 1.0}},
