@@ -109,7 +109,7 @@ class TrialRunner:
 
     async def _turn(self, message: Content, session: Session, trial: Trial, slot: Slot) -> None:
         watch = Stopwatch()
-        turn = new_turn(copy_message(message), watch)
+        turn = new_turn(message, watch)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
         try:

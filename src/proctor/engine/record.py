@@ -101,9 +101,11 @@ class Stopwatch:
 
 
 def copy_message(message: Content) -> Content:
-    """Return a copy of what the user says, so that neither the case nor the evidence changes with it."""
-    parts = message.parts
-    return message.model_copy(update={"parts": [part.model_copy() for part in parts]} if parts else None)
+    """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
+    copied = message.__copy__()
+    if message.parts:
+        _put(copied, "parts", [part.__copy__() for part in message.parts])
+    return copied
 
 
 def new_turn(message: Content, watch: Stopwatch) -> Turn:
