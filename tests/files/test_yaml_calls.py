@@ -36,6 +36,10 @@ def test_what_a_call_says(text: str, arguments: dict[str, Any]) -> None:
     assert parse_call(text) == ("f", arguments)
 
 
+def test_many_lists_beside_each_other_are_not_deep() -> None:
+    assert parse_call(f"f(a=[{', '.join(['[{x: 1}]'] * 300)}])") == ("f", {"a": [[{"x": 1}]] * 300})
+
+
 @pytest.mark.parametrize("name", ["get_weather", "ns:get-weather.v2", "a/b", "wetter_für", "f2", "x"])
 def test_names_of_tools(name: str) -> None:
     assert parse_call(f"{name}(a=1)") == (name, {"a": 1})

@@ -6,10 +6,13 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proctor.errors import EvalFileError
+from proctor.files.base import Problem
 from proctor.files.check import check_file
-from proctor.files.eval_sets import load_eval_set, open_eval_set
+from proctor.files.eval_sets import load_eval_set, open_document, open_eval_set
 from proctor.files.load import load_config, load_scenarios, load_session_input
 from proctor.files.yaml_cases import read_document
 from proctor.files.yaml_ids import id_from
@@ -37,7 +40,7 @@ def turn(text: str) -> dict[str, Any]:
 def problems(text: str) -> list[str]:
     """`line:column: field: message (hint)` of all that is wrong in a document."""
     with pytest.raises(EvalFileError) as caught:
-        read_document(dedent(text).encode(), "f.yaml")
+        open_document(read_document(dedent(text).encode(), "f.yaml"))
     return [str(problem).removeprefix("f.yaml:").replace(" error:", "") for problem in caught.value.problems]
 
 
@@ -294,6 +297,12 @@ MISTAKES = [
     ("cases:", "1:1: cases: nothing stands after `cases:`"),
     ("- ask: a\n  user_content: {}", "2:3: [0].user_content: `user_content` and `ask` say the same"),
     ("- case: a\n  expect: b", "1:3: [0]: `ask` is missing"),
+    ("- Ask: a", "1:3: [0].Ask: a case has no key “Ask” (did you mean `ask`?)"),
+    ("- ask: a\n  rubrics: [~]", "2:13: eval_cases[0].rubrics[0]: expected an object, got null"),
+    (
+        "- ask: a\n  rubrics: [{rubric_id: 007, rubric_content: {}}]",
+        "2:25: eval_cases[0].rubrics[0].rubric_id: readers of YAML disagree",
+    ),
     ("- case: a", "1:3: [0]: nothing is asked (a case has `ask`, or `turns`, or `start` and `plan`)"),
     ("- ask: a\n  turns: []", "1:3: [0].ask: `turns` beside `ask`"),
     ("- ask: a\n  plan: b\n  start: c", "1:3: [0].ask: `start` beside `ask`"),
@@ -423,3 +432,22 @@ def test_json_is_yaml(tmp_path: Path) -> None:
         as_json = tmp_path / "s.json"
         as_json.write_text(text, encoding="utf-8")
         assert load_eval_set(path) == load_eval_set(as_json)
+
+
+_PIECES = (
+    "- ", "  ", "\n", "\n  ", ": ", "[", "]", "{", "}", "&a ", "*a", "!x ", "'", '"', "|\n", ">", " # ", ",", "null", "007", "\t", "\\",
+    "ask", "tools", "turns", "f(a=1)", "case", "cases", "extra", "rubrics", "state", "start", "plan", "text", "parts", "eval_cases",
+    "conversation", "user_content", "intermediate_data", "intermediate_responses", "é😀", "<<", "---\n",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=30).map("".join))
+def test_whatever_the_text_it_is_read_or_refused_with_its_places(text: str) -> None:
+    found: list[Problem] = []
+    try:
+        open_document(read_document(text.encode(), "f.yaml"), allow_empty=True)
+    except EvalFileError as error:
+        found = error.problems
+        assert found
+    lines = text.splitlines() or [""]
+    assert all(1 <= problem.line <= len(lines) + 1 and problem.column >= 1 for problem in found)

@@ -67,7 +67,17 @@ def test_texts_that_look_like_something_else_stay_texts(text: str) -> None:
     assert read(write_yaml(eval_set)) == eval_set
 
 
-@pytest.mark.parametrize("data", [{}, {"invocation_events": []}, {"tool_uses": []}, None], ids=str)
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"intermediate_responses": [["", [{"text": "a", "thought": True}]]]},
+        {},
+        {"invocation_events": []},
+        {"tool_uses": []},
+        None,
+    ],
+    ids=str,
+)
 def test_the_forms_of_intermediate_data_stay_apart(data: Any) -> None:
     turn = {"user_content": said("a", "user"), "intermediate_data": data}
     eval_set = EvalSet.model_validate(
