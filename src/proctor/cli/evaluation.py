@@ -13,7 +13,7 @@ from proctor.cli.asking import Asking
 from proctor.cli.common import common
 from proctor.cli.failures import ERROR, Stopped, say
 from proctor.cli.outputs import write_outputs
-from proctor.cli.process import stdout_is_ours
+from proctor.cli.process import imports_go_on, stdout_is_ours
 from proctor.cli.request import prepare_process
 from proctor.cli.running import run_until_stopped
 from proctor.cli.screen import Screen
@@ -57,7 +57,7 @@ class _Evaluation:
 
     def carry_out(self) -> int:
         try:
-            with self._screen:
+            with self._screen, imports_go_on():
                 runs = run_until_stopped(self._evaluate, lambda: bool(self._screen.runs))
         except Stopped:
             if self._screen.runs:

@@ -92,6 +92,16 @@ def stdout_is_ours() -> Iterator[TextIO]:
         _divert(ours.fileno(), 1)
 
 
+@contextmanager
+def imports_go_on() -> Iterator[None]:
+    """Put back what the code inside takes from `sys.path`: reports are imported when they are needed."""
+    before = list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path += [folder for folder in before if folder not in sys.path]
+
+
 def _divert(source: int, target: int) -> None:
     with suppress(OSError):  # stderr is closed: then so is what the agent prints
         os.dup2(source, target)
@@ -131,6 +141,7 @@ def end_now(code: int) -> NoReturn:
 def leave(code: int) -> NoReturn:
     """End the process with `code` now, even where an agent has left threads that never end."""
     _ending.code = code
+    sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
     flush_streams()
     if threading.active_count() > 1:
         farewell = threading.Thread(target=atexit._run_exitfuncs, daemon=True)  # noqa: SLF001  (no public way)
