@@ -6,7 +6,7 @@ recorded nothing of the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts
@@ -89,14 +89,14 @@ class TokenUsage(_Informational):
         """Sum the tokens that the model calls of each invocation reported."""
         usages = [_tokens(each) for each in case.actual]
         scores = [
-            _reported(usage["total_tokens"], "no token usage was reported", token_usage_details=usage)
+            _reported(usage["total_tokens"], "no token usage was reported", {"token_usage_details": usage})
             for usage in usages
         ]
         # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
         if not any(usage["total_tokens"] is not None for usage in usages):
-            return _overall(scores, None, token_usage_details=dict.fromkeys(TOKEN_FIGURES) if usages else {})
+            return _overall(scores, None, {"token_usage_details": dict.fromkeys(TOKEN_FIGURES)})
         overall = _combine(usages, lambda values: sum(values) / len(usages))
-        return _overall(scores, overall.get("total_tokens"), token_usage_details=overall)
+        return _overall(scores, overall.get("total_tokens"), {"token_usage_details": overall})
 
 
 class InvocationDuration(_Informational):
@@ -111,19 +111,19 @@ class InvocationDuration(_Informational):
         """Take the seconds that each invocation recorded."""
         durations = [_seconds(each) for each in case.actual]
         scores = [
-            _reported(each["total_seconds"], "no duration was recorded", duration_details=each)
+            _reported(each["total_seconds"], "no duration was recorded", {"duration_details": each})
             for each in durations
         ]
         overall = _combine(durations, lambda values: round(sum(values) / len(values), 3))
-        return _overall(scores, overall.get("total_seconds"), duration_details=overall)
+        return _overall(scores, overall.get("total_seconds"), {"duration_details": overall})
 
 
 def _model_calls(invocation: Invocation) -> Score:
     data = invocation.intermediate_data
     if not isinstance(data, InvocationEvents):
         return Score(reason="no events were recorded", not_applicable=True)
-    events = data.invocation_events
-    return Score(float(sum(e.usage_metadata is not None or e.model_version is not None for e in events)))
+    calls = [e for e in data.invocation_events if e.usage_metadata is not None or e.model_version is not None]
+    return Score(float(len(calls)))
 
 
 def _tokens(invocation: Invocation) -> Figures:
@@ -159,19 +159,23 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _reported(value: float | None, otherwise: str, **details: Figures) -> Score:
+def _reported(value: float | None, otherwise: str, details: dict[str, Any]) -> Score:
     if value is None:
-        return Score(reason=otherwise, details=dict(details), not_applicable=True)
-    return Score(float(value), details=dict(details))
+        return Score(reason=otherwise, details=details, not_applicable=True)
+    return Score(float(value), details=details)
 
 
 def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
     """Each figure over all invocations; `None` where no invocation has it."""
-    names = parts[0] if parts else {}
-    known = {name: [value for part in parts if (value := part[name]) is not None] for name in names}
-    return {name: combine(values) if values else None for name, values in known.items()}
+    combined: Figures = {}
+    for name in parts[0] if parts else ():
+        known = [value for part in parts if (value := part[name]) is not None]
+        combined[name] = combine(known) if known else None
+    return combined
 
 
-def _overall(scores: list[Score], value: float | None, **details: Mapping[str, Any]) -> MetricScore:
-    reason = next((score.reason for score in scores if score.reason), "") if value is None else ""
-    return MetricScore(value, scores, reason, dict(details) if scores else None, not_applicable=value is None)
+def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) -> MetricScore:
+    if value is not None:
+        return MetricScore(value, scores, details=details)
+    reason = next((score.reason for score in scores if score.reason), "")
+    return MetricScore(None, scores, reason, details if scores else None, not_applicable=True)
