@@ -317,7 +317,6 @@ MISTAKES = [
     ("- ask: a\n  tools: [f]", "2:12: [0].tools[0]: expected `(` after `f`"),
     ("- ask: a\n  tools: ['f(x=''a'', y)']", "2:23: [0].tools[0]: expected `=` after “y”"),
     ("- ask: a\n  tools:\n  - |\n    f(x=1,\n      y=)\n", "5:9: [0].tools[0]: no value after `y=`"),
-    ("- ask: a\n  tools: [f(a=1, b=2), g()]", "2:11: [0].tools[0]: “f(a=1” is not a whole call: in `[ ]` YAML splits texts at commas"),
     ("- ask: a\n  tools:\n  - f(a={b: 1})", "3:5: [0].tools[0]: “f(a={b” is no tool's name (YAML splits texts at `: `"),
     ("- ask: a\n  tools:\n  - f(a=1 # b)", "3:10: [0].tools[0]: the `(` at character 2 is not closed (does a ` #` before it"),
     ("- ask: a\n  tools: [f: [1]]", "2:14: [0].tools[0].f: expected the arguments of `f` as an object, got a list"),
@@ -451,3 +450,27 @@ def test_whatever_the_text_it_is_read_or_refused_with_its_places(text: str) -> N
         assert found
     lines = text.splitlines() or [""]
     assert all(1 <= problem.line <= len(lines) + 1 and problem.column >= 1 for problem in found)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("[f(a=1, b=2), g()]", id="YAML splits at the comma"),
+        pytest.param("[f(a=1,b=2), g()]", id="without a space"),
+        pytest.param("[\n    f(a=1,\n      b=2),\n    g()]", id="over several lines"),
+        pytest.param("['f(a=1, b=2)', g()]", id="in quotes"),
+    ],
+)
+def test_calls_in_brackets_may_have_several_arguments(written: str) -> None:
+    calls = first_calls(f"- ask: a\n  tools: {written}")
+    assert calls == [("f", {"a": 1, "b": 2}), ("g", {})]
+
+
+def test_a_comma_in_a_quoted_text_in_brackets_is_text() -> None:
+    assert first_calls('- ask: a\n  tools: [say(text="x, y", n=3)]') == [("say", {"text": "x, y", "n": 3})]
+
+
+def first_calls(text: str) -> list[tuple[str | None, dict[str, object] | None]]:
+    document = read_document(text.encode(), "a.evalset.yaml")
+    conversation = open_document(document).case(0).conversation or []
+    return [(call.name, call.args) for call in conversation[0].tool_calls]

@@ -23,15 +23,16 @@ class CallForm(Form):
             if index < skip_to:
                 continue
             if skip_to := _cut_until(items, index):
-                self._cut(item, (*path, index))
-            else:
-                made.append(self._call(item, (*path, index)))
+                item = self._rejoined(items[index:skip_to])
+            made.append(self._call(item, (*path, index)))
         return made
 
-    def _cut(self, node: Node, path: Path_) -> None:
-        text = node.text if isinstance(node, Word) else ""
-        message = f"{shown(text, 40)} is not a whole call: in `[ ]` YAML splits texts at commas"
-        self.problem(node.place, path, message, "put the call in quotes, or on its own line after `- `")
+    def _rejoined(self, pieces: list[Node]) -> Node:
+        """The call that YAML has split at its commas: what stands in the file from the first piece to the last."""
+        first, last = pieces[0], pieces[-1]
+        if not (isinstance(first, Word) and isinstance(last, Word)) or first.start < 0:
+            return first
+        return Word(first.place, self.source.text[first.start : last.end], True, first.start, last.end)
 
     def _call(self, node: Node, path: Path_) -> Node:
         if isinstance(node, Word):
