@@ -22,9 +22,9 @@ class CallForm(Form):
         for index, item in enumerate(items):
             if index < skip_to:
                 continue
-            if skip_to := _cut_until(items, index):
-                item = self._rejoined(items[index:skip_to])
-            made.append(self._call(item, (*path, index)))
+            skip_to = _cut_until(items, index)
+            whole = self._rejoined(items[index:skip_to]) if skip_to else item
+            made.append(self._call(whole, (*path, index)))
         return made
 
     def _rejoined(self, pieces: list[Node]) -> Node:
