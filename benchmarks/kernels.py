@@ -18,7 +18,7 @@ METRIC_BUDGETS = {
 
 def metric_rows(repeats: int, *, pairs: int = 300) -> Iterator[Row]:
     """W4: microseconds a pair of texts or an invocation. Contestants alternate within one process."""
-    words = ["--json", "--pairs", pairs, "--rounds", repeats]
+    words = ["--json", "--pairs", pairs, "--rounds", max(repeats, 1)]
     for workload, times in module("metrics", *words)()["workloads"].items():  # type: ignore[attr-defined]  # what JSON holds is untyped
         times.pop("the comparison alone", None)
         yield Row("W4", workload, "µs", times, [METRIC_BUDGETS[workload]])

@@ -77,7 +77,8 @@ except OSError:
 def alternate(contestants: Mapping[str, Callable[[], Found]], repeats: int) -> dict[str, Found]:
     """Medians of `repeats` rounds, in each of which every contestant runs once; one round before is not counted.
 
-    The uncounted round writes the byte code and warms the disk's cache. A contestant that cannot be measured is left
+    The uncounted round writes the byte code and warms the disk's cache (with no `repeats` it is the only one, and
+    counts). A contestant that cannot be measured is left
     out, and the reason is printed.
     """
     taken: dict[str, list[Found]] = {name: [] for name in contestants}
@@ -91,7 +92,7 @@ def alternate(contestants: Mapping[str, Callable[[], Found]], repeats: int) -> d
                 print(f"({name} not measured: {reason})", file=sys.stderr)
                 del taken[name]
                 continue
-            if count:
+            if count or not repeats:
                 taken[name].append(found)
     return {name: _medians(rounds) for name, rounds in taken.items()}
 
@@ -122,11 +123,11 @@ def load_average() -> str:
 
 def versions(peers: Mapping[str, Path]) -> dict[str, Any]:
     """Versions of what is measured."""
-    names = {"adk": "google-adk", "rouge": "rouge-score"}
     found = {"python": ".".join(map(str, sys.version_info[:3])), "cores": str(os.cpu_count())}
-    for peer, python in peers.items():
-        name = names.get(peer, peer)
+    wanted = {"pydantic": Path(sys.executable), "rouge-score": Path(sys.executable), **peers}
+    for peer, python in wanted.items():
+        name = "google-adk" if peer == "adk" else peer
         asked = f"from importlib.metadata import version; print(version({name!r}))"
         done = subprocess.run([str(python), "-c", asked], capture_output=True, text=True, check=False)
-        found[name] = done.stdout.strip() or "unknown"
+        found[name] = done.stdout.strip() or "not installed"
     return found

@@ -22,10 +22,10 @@ Calls = list[tuple[str, dict[str, Any]]]
 
 @dataclass
 class SameCalls(Evaluator[list[str], list[Calls], None]):
-    """The share of turns that made exactly the expected calls must be 1."""
+    """Every turn must make exactly the expected calls."""
 
     def evaluate(self, ctx: EvaluatorContext[list[str], list[Calls], None]) -> bool:
-        """Compare turn by turn."""
+        """Compare all turns."""
         expected = ctx.expected_output or []
         same: int = sum(one == other for one, other in zip(ctx.output, expected, strict=True))
         return same == len(expected)

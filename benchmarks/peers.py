@@ -1,9 +1,10 @@
 """Makes the environments of the peers that Proctor is measured beside, each in a folder of its own.
 
-    python benchmarks/peers.py FOLDER [adk] [pydantic-evals] [rouge]
+    python benchmarks/peers.py FOLDER [adk] [pydantic-evals]
 
 FOLDER should stand outside the repository (google-adk takes about 1 GB). Measure with them by
 `python benchmarks/run.py --peers FOLDER`. An environment that is there already is kept as it is.
+rouge-score, a peer too, comes with the requirements of the tests: it is measured in the same process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from pathlib import Path
 PACKAGES = {
     "adk": ["google-adk[eval]==2.13.0"],
     "pydantic-evals": ["pydantic-evals==2.62.0"],
-    "rouge": ["rouge-score==0.1.2"],
 }
 """What each environment holds: the versions that the published figures were taken with."""
 

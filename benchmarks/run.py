@@ -19,9 +19,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-sys.path.insert(
-    0, str(Path(__file__).resolve().parent.parent)
-)  # the scripts are one package, wherever they start
+# the scripts are one package, wherever they start
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import kernels, long_conversations, overhead, startup, waiting
 from benchmarks.measuring import load_average, versions
@@ -67,7 +66,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", type=_workloads, default=list(WORKLOADS), metavar="W2,W4")
-    parser.add_argument("--repeats", type=int, default=3, help="rounds (3); a first one is never counted")
+    parser.add_argument("--repeats", type=int, default=3, help="counted rounds (3), after one that is not")
     parser.add_argument("--peers", type=Path, help="folder with the peers' environments")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     parser.add_argument(

@@ -1,0 +1,47 @@
+"""The benchmarks run from end to end, with sizes too small to mean anything; no figure is looked at."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOW = pytest.mark.slow  # many processes, one after the other
+
+
+@pytest.mark.parametrize(
+    ("workload", "rows"),
+    [
+        pytest.param("W1", 5, marks=SLOW),
+        pytest.param("W2", 7, marks=SLOW),
+        pytest.param("W3", 6, marks=SLOW),
+        pytest.param("W4", 3, marks=SLOW),
+        ("W5", 3),
+        ("W8", 2),
+    ],
+)
+def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
+    command = [sys.executable, "benchmarks/run.py", "--tiny", "--repeats", "0", "--json", "--only", workload]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode in {0, 1}, done.stderr  # 1: outside a budget, which these sizes say nothing about
+    found = json.loads(done.stdout)["rows"]
+    assert [row["workload"] for row in found] == [workload] * rows
+    assert all(row["figures"]["proctor"] > 0 for row in found), found
+    assert "not measured" not in done.stderr
+
+
+@pytest.mark.parametrize("script", ["ours", "bare"])
+def test_both_sides_find_the_cases_that_must_fail(script: str) -> None:
+    for metric in ("exact", "rouge"):
+        command = [sys.executable, "-m", f"benchmarks.{script}", "evaluate", "30", metric]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+        assert json.loads(done.stdout)["failed"] == 3
+
+
+def test_an_unknown_workload_is_refused() -> None:
+    command = [sys.executable, "benchmarks/run.py", "--only", "W2,W77"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 2
+    assert "expected some of W1, W2" in done.stderr
