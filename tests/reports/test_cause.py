@@ -73,3 +73,18 @@ def test_place_and_code(traceback: str, place: tuple[str, str]) -> None:
 def test_what_happened(failed: Failure, what: str, error: str) -> None:
     cause = cause_of(failed)
     assert (cause.what, cause.error) == (what, error)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("day = parse(text)  # noqa: X1  (why)", "day = parse(text)"),
+        ("say('#1')  # not '#2'", "say('#1')"),
+        ("say('#1')", "say('#1')"),
+        ("book(covers,  # how many", "book(covers,"),
+        ('x = """ # a text that goes on', 'x = """ # a text that goes on'),
+    ],
+)
+def test_a_comment_at_the_end_of_the_line_is_left_out(line: str, shown: str) -> None:
+    traceback = f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    {line}\nKeyError: 1\n'
+    assert cause_of(Failure(where="agent", type="KeyError", traceback=traceback)).code == shown

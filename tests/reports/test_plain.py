@@ -9,12 +9,17 @@ import pytest
 
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.plain import PlainReport
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.trial import Failure
 from proctor.schema.verdict import RunResult
 from tests.reports.build import (
+    TRAJECTORY,
     E,
     F,
+    P,
     call,
     case,
+    crashed,
     differs,
     extra,
     good,
@@ -30,7 +35,8 @@ from tests.reports.test_terminal import two_agents, two_sets
 Snapshot = Callable[[str, str], None]
 
 LINE = re.compile(
-    r"(RUN|SET|LEFT-OUT|PASSED|FAILED|ERROR |ERROR|INCONCLUSIVE|SKIPPED|NOT_RUN|WARNING|FIGURES|VERDICT|DIFFERS)  \S|    \S"
+    r"(RUN|AGENTS|SET|LEFT-OUT|PASSED|FAILED|ERROR |ERROR|INCONCLUSIVE|SKIPPED|NOT_RUN|WARNING|FIGURES|VERDICT"
+    r"|DIFFERS|SAME)  \S|    \S"
 )
 
 
@@ -75,15 +81,46 @@ def test_one_line_a_case_in_the_order_of_the_sets() -> None:
 def test_of_several_agents_only_where_they_differ() -> None:
     text = write(*two_agents(), only_different=True)
     assert re.findall(r"^DIFFERS.*", text, re.MULTILINE) == [
-        "DIFFERS  booking/two_turn_booking  main=failed  branch=passed"
+        "DIFFERS  booking/two_turn_booking  main=failed 0.70  branch=passed 1.00  score=tool_trajectory_avg_score"
     ]
+    assert "refund_policy" not in text  # an error for both
     assert "weather_00" not in text
     assert text.count("VERDICT") == 2
 
 
-def test_kinds_of_steps() -> None:
-    from proctor.schema.score import MetricScore, Score
+def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pass() -> None:
+    words = re.findall(r"^([A-Z-]+)", write(*two_agents()), re.MULTILINE)
+    assert words == [
+        *["AGENTS", "SET", "DIFFERS", "SAME", "SAME", "SAME", "SAME"],
+        *["RUN", "FAILED", "ERROR", "FIGURES", "VERDICT"],
+        *["RUN", "ERROR", "FIGURES", "VERDICT"],
+    ]
 
+
+def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metric() -> None:
+    assert "\nERROR   booking/refund_policy  trials=PPPPE\n    reason: agent raised" in write(run(crashed()))
+
+
+def test_a_metric_that_broke_is_told() -> None:
+    broken = MetricScore(failure=Failure(where="metric", type="ValueError", message="no words"))
+    line = write(run(case("x", E, metric("mine", [broken], 1.0, E), reason="metric raised")))
+    assert "\nERROR   booking/x  trials=E  mine=error\n" in line
+
+
+def test_a_case_that_passed_shows_its_turns_where_all_is_asked_for() -> None:
+    step = matched("find", name="a" * 300)
+    scored = MetricScore(value=1.0, per_invocation=[Score(1.0, details={"alignment": [step]})])
+    passed = run(case("x", P, metric(TRAJECTORY, [scored])))
+    assert "    " not in write(passed)
+    assert re.findall(r"^    (.*)", write(passed, verbose=True), re.MULTILINE) == [
+        "turn 1: user: Hello",
+        f'turn 1: = find(name="{"a" * 300}")',
+        "turn 1: answer: Done.",
+        f"turn 1: scores: {TRAJECTORY} 1.00",
+    ]
+
+
+def test_kinds_of_steps() -> None:
     steps = [matched("a"), missing("b"), extra("c"), moved("d"), differs(call("e", x=1), call("e", x=2))]
     score = MetricScore(value=0.0, per_invocation=[Score(0.0, details={"alignment": steps})])
     text = write(run(case("x", F, metric("m", [score]), reason="r")))
@@ -93,7 +130,7 @@ def test_kinds_of_steps() -> None:
 
 def test_ids_and_reasons_stay_on_their_line() -> None:
     text = write(run(case("a\nFAILED  b/c", E, reason="first\nsecond")))
-    assert "ERROR   booking/a\\nFAILED  b/c  trials=E  first\\nsecond\n" in text
+    assert "ERROR   booking/a\\nFAILED  b/c  trials=E\n    reason: first\\nsecond\n" in text
 
 
 def test_a_stream_of_another_encoding() -> None:

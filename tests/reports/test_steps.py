@@ -55,7 +55,12 @@ def test_a_step_reads(step: dict[str, Any], line: tuple[Kind, str, str]) -> None
 def test_a_long_value_is_cut_and_keeps_its_quotes() -> None:
     _, _, actual = one(extra("send_sms", text="x" * 200))
     assert actual.endswith('xx…")')
-    assert len(actual) <= 64
+    assert len(actual) <= 3 * 64
+
+
+def test_a_value_that_fits_on_three_lines_is_not_cut() -> None:
+    _, _, actual = one(extra("send_sms", text="x" * 140), longest=64)
+    assert "x" * 140 in actual
 
 
 def test_nothing_is_cut_where_everything_is_asked_for() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TextIO
+from typing import TextIO, cast
 
 from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.text import Text
 
+from proctor.reports.aside import Aside, Direct
 from proctor.reports.base import ReportOptions
 from proctor.reports.page import STYLES, Page
 from proctor.schema.verdict import Outcome
@@ -34,6 +35,19 @@ class _Bar(Progress):
     """A progress that asks for the counts when it is drawn, so that counting costs nothing."""
 
     before_drawing: Callable[[], None] = staticmethod(lambda: None)
+    aside: Aside | None = None
+
+    def start(self) -> None:
+        """Draw the bar; what others write stands above it."""
+        super().start()
+        if self.aside is not None:
+            self.aside.begin()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        super().stop()
+        if self.aside is not None:
+            self.aside.end()
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Bring the bar up to date, then draw it."""
@@ -45,7 +59,7 @@ def new_bar(
     out: TextIO, options: ReportOptions, sync: Callable[[], None], told: Callable[[], Text]
 ) -> Progress:
     """Return a bar on `out` that goes away when it is stopped."""
-    console = Page(out, options).console
+    console = Page(cast("TextIO", Direct(out)), options).console
     bar = _Bar(
         " ",
         BarColumn(bar_width=min(30, console.width // 4), complete_style="green", finished_style="green"),
@@ -57,6 +71,7 @@ def new_bar(
         redirect_stderr=False,
     )
     bar.before_drawing = sync
+    bar.aside = Aside(out, lambda text: console.print(Text.from_ansi(text), soft_wrap=True))
     return bar
 
 

@@ -107,7 +107,15 @@ class Note:
     text: str
 
 
-Block = Steps | TextDifference | StateDifference | Cause | Note
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What was, with its label, whether it is good or bad: `call`, `answer`, `scores`."""
+
+    label: str
+    text: str
+
+
+Block = Steps | TextDifference | StateDifference | Cause | Note | Fact
 
 
 @dataclass(slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import tokenize
 from pathlib import Path
 
 from proctor.reports.blocks import Cause
@@ -27,10 +29,23 @@ def cause_of(failure: Failure) -> Cause:
     if frame is None:
         return Cause(what, error)
     inside = f" in {frame['name']}" if frame["name"] and frame["name"] != "<module>" else ""
-    code = (frame["code"] or "").strip()
+    code = _without_comment((frame["code"] or "").strip())
     return Cause(
         what, error, f"{_near(frame['file'])}:{frame['line']}{inside}", "" if _NO_CODE.match(code) else code
     )
+
+
+def _without_comment(code: str) -> str:
+    """Cut a trailing comment off a line of Python; a `#` in a text is none. Not Python: as it is."""
+    if "#" not in code:
+        return code
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT and token.start[0] == 1:
+                return code[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):  # part of a longer statement or text
+        pass
+    return code
 
 
 def _frame(traceback: str) -> re.Match[str] | None:

@@ -11,6 +11,7 @@ from proctor.reports.blocks import (
     NOT_SET,
     Block,
     Cause,
+    Fact,
     Kind,
     LeftOut,
     Note,
@@ -147,6 +148,10 @@ class EvidenceDrawing:
         if block.text and block.text not in self._reason:
             said = block.text if block.label == "warning" else f"{block.label}: {block.text}"
             self._labelled("warning" if block.label == "warning" else "why", self._page.prose(said))
+
+    @_draw.register
+    def _fact(self, block: Fact, head: str) -> None:
+        self._labelled(block.label, self._page.text(block.text, lines=True))
 
     def _labelled(self, label: str, text: Text, style: str = "dim") -> None:
         grid = self._page.grid(Column(width=LABEL - 1, no_wrap=True), Column(overflow="fold"))

@@ -8,6 +8,7 @@ from typing import Any
 from proctor.reports.blocks import Block, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.cause import cause_of
 from proctor.reports.steps import LONGEST_CALL, state_of, steps_of
+from proctor.reports.turns import add_turns, shown_trials
 from proctor.reports.words import elided, word_difference
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -45,11 +46,11 @@ def warnings_of(case: CaseResult) -> list[str]:
 def evidence_of(
     case: CaseResult, *, full: bool = False, longest_call: int = LONGEST_CALL
 ) -> list[TrialEvidence]:
-    """Return what to show of a case that did not pass.
+    """Return what to show of a case.
 
     Of each metric that missed, and of each kind of failure, the first trial is taken: one good example says more than
-    five alike. Calls are shortened to about `longest_call` characters. `full` takes every such trial, and shortens
-    nothing.
+    five alike. Calls are shortened to about `longest_call` characters. `full` takes every such trial (of a case that
+    passed the first) with all its turns, and shortens nothing.
     """
     limit = None if full else longest_call
     trials = [TrialEvidence(number) for number in range(_trial_count(case))]
@@ -63,8 +64,11 @@ def evidence_of(
             _extend(trials[trial.number].sections, turn, [cause_of(trial.failure)])
     if full:
         _add_notes(trials, case)
-    shown = [trial for trial in trials if trial.sections]
+    telling = [trial for trial in trials if trial.sections]
+    shown = telling or ([trials[number] for number in shown_trials(case)] if full else [])
     for evidence in shown:
+        if full:
+            add_turns(evidence, case)
         _in_order(evidence, case.trials)
     return shown
 

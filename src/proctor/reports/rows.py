@@ -77,8 +77,12 @@ class CaseRows:
         shown = cases if self._verbose else cases[:MOST_PASSING]
         if shown and gap:
             self._page.print()
-        for case in shown:
+        for index, case in enumerate(shown):
+            if index and self._verbose:
+                self._page.print()
             self._draw_row(case)
+            if self._verbose:
+                self._draw_evidence(case)
         self._draw_rest(cases[len(shown) :])
 
     # --- columns ---------------------------------------------------------------------------------------------------

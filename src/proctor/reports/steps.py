@@ -30,6 +30,8 @@ _KINDS = {
 _SHOWN_OF_A_RUN = 3
 LEAST_OF_VALUE = 16
 """Characters of a value that are always kept where nothing is marked."""
+_LINES = 2.75
+"""Times the length of a call that it may have where nothing is marked: it wraps to three lines before it is cut."""
 
 
 def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LONGEST_CALL) -> Steps:
@@ -98,6 +100,11 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     )
 
 
+def call_text(name: str, args: Mapping[str, Any] | None) -> str:
+    """Return a call in full, as `name(argument=value, …)`."""
+    return "".join(piece.text for piece in _call({"name": name, "args": args}, None))
+
+
 def _differing(expected: Any, actual: Any, *, full: bool) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
     """The arguments that differ, with their values as they are to be shown on either side."""
     wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
@@ -120,7 +127,7 @@ def _call(
     """A call with its `changed` arguments marked, as `name(argument=value, …)`.
 
     Where it is longer than `longest`: beside changed arguments (and with `may_leave_out`) others are left out, the
-    longest first; where nothing is marked, values are cut.
+    longest first; where nothing is marked, values are cut, but only where they would fill more than three lines.
     """
     if not call:
         return []
@@ -136,7 +143,8 @@ def _call(
     if longest is not None:
         room = longest - len(name) - 2
         if not differing:
-            texts = _cut_values(texts, room)
+            wrapped = room if may_leave_out else int(longest * _LINES) - len(name) - 2
+            texts = _cut_values(texts, wrapped)
         if differing or may_leave_out:
             texts = _left_out(texts, set(differing), room)
     arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]

@@ -94,6 +94,19 @@ def set_name(summary: SetSummary) -> str:
     return summary.path.replace("\\", "/").rpartition("/")[2] if summary.path else summary.eval_set_id
 
 
+def left_out(run: RunResult) -> dict[str, str]:
+    """Return the metrics that were left out, and what left them out: for how many sets, where not for all."""
+    found: dict[str, list[str]] = {}
+    for one in run.sets:
+        for name, why in one.skipped_metrics.items():
+            found.setdefault(name, []).append(why)
+    read = sum(one.failure is None for one in run.sets)
+    return {
+        name: whys[0] if len(whys) == read else f"{whys[0]}, in {len(whys)} of {read} sets"
+        for name, whys in found.items()
+    }
+
+
 def duration(seconds: float) -> str:
     """Return a duration as people say it: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
     if seconds < 9.95:

@@ -70,7 +70,7 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     page.print(page.joined(parts))
     if len(sources) > 1:
         _draw_sets(page, run)
-    for name, why in _skipped(run).items():
+    for name, why in summary.left_out(run).items():
         page.print(page.text(f"left out: {name} ({why})", "dim"))
 
 
@@ -84,10 +84,6 @@ def _draw_sets(page: Page, run: RunResult) -> None:
     for source in summary.config_sources(run.sets[_MOST_SETS:]):
         count = sum(one.config_source == source for one in run.sets[_MOST_SETS:])
         page.print(page.text(f"… {count} more sets: criteria from {source}", "dim"), indent=4)
-
-
-def _skipped(run: RunResult) -> dict[str, str]:
-    return {name: why for one in run.sets for name, why in one.skipped_metrics.items()}
 
 
 def _draw_bar(page: Page, run: RunResult) -> None:
