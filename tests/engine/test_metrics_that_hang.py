@@ -92,6 +92,19 @@ def test_the_metrics_after_it_are_scored(judged_by: Callable[..., EvalConfig]) -
     assert result.cases[0].metrics["response_match_score"].score == 1.0
 
 
+def test_one_that_cancels_its_own_task_stops_nobody_else(judged_by: Callable[..., EvalConfig]) -> None:
+    async def cancels(actual: Any, expected: Any) -> float:
+        current = asyncio.current_task()
+        assert current is not None
+        current.cancel()
+        await asyncio.sleep(0)
+        return 1.0
+
+    result = run_sync(lambda: run(Scripted(), eval_set(case("a"), case("b")), judged_by(cancels)))
+    assert [one.reason for one in result.cases] == [f"{NAME}: metric raised: CancelledError"] * 2
+    assert all(one.metrics["response_match_score"].score == 1.0 for one in result.cases)
+
+
 def test_those_after_one_that_cannot_be_ended_say_why_they_have_no_score(
     judged_by: Callable[..., EvalConfig],
 ) -> None:

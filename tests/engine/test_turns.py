@@ -204,6 +204,20 @@ def test_an_agent_that_stops_the_event_loop_stops_nothing() -> None:
     assert run_sync(lambda: run(Scripted({"stop": stops}), given)).passed
 
 
+def test_an_agent_that_cancels_its_own_task_is_an_error_and_stops_nobody_else() -> None:
+    async def cancels(_: Session) -> AsyncIterator[Event]:
+        current = asyncio.current_task()
+        assert current is not None
+        current.cancel()
+        await asyncio.sleep(0)
+        yield Event.said("ok")
+
+    given = eval_set(case("before"), case("c"), case("after"))
+    result = run_sync(lambda: run(Scripted({"c": cancels}), given))
+    assert [one.outcome for one in result.cases] == [Outcome.PASSED, Outcome.ERROR, Outcome.PASSED]
+    assert failure(result.case("c")).type == "CancelledError"
+
+
 def test_an_agent_that_cancels_every_task_ends_the_run_with_a_word_about_it() -> None:
     async def cancels(_: Session) -> AsyncIterator[Event]:
         for task in asyncio.all_tasks():

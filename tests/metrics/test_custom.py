@@ -60,6 +60,27 @@ class EvaluationResult:
 # --- the two forms ----------------------------------------------------------------------------------------------------
 
 
+def cheats_in_whole(actual_invocations: Any, expected_invocations: Any) -> float:
+    for made, wanted in zip(actual_invocations, expected_invocations, strict=True):
+        made.final_response.parts[0].text = wanted.final_response.parts[0].text
+        wanted.user_content = made.user_content = None
+    expected_invocations.clear()
+    return 1.0
+
+
+def cheats_by_turn(actual: Any, expected: Any) -> float:
+    expected.final_response.parts = actual.final_response.parts
+    actual.final_response = None
+    return 1.0
+
+
+@pytest.mark.parametrize("function", [cheats_in_whole, cheats_by_turn])
+def test_what_a_function_does_to_its_invocations_changes_no_evidence(function: Callable[..., Any]) -> None:
+    case = view([turn("a"), turn("b")], [turn("a"), turn("x")])
+    assert ask(function, case).value == 1.0
+    assert case == view([turn("a"), turn("b")], [turn("a"), turn("x")])
+
+
 def test_the_whole_form_gets_what_adk_passes() -> None:
     seen: dict[str, Any] = {}
 

@@ -34,6 +34,8 @@ class Slot:
     expired: str = ""
     """What ran out: `turn` or `trial`; empty while there is time."""
     cancelled_at: float = inf
+    stopping: bool = False
+    """Whether the run itself is being stopped: any other cancellation is the doing of code under test."""
     task: asyncio.Task[None] | None = field(default=None)
 
     @property

@@ -59,6 +59,7 @@ class LocalExecutor(Generic[Job, Done]):
                 self._wake = None
                 for slot in self._active:
                     if slot.task is not None:
+                        slot.stopping = True
                         slot.task.cancel()
                         self.left_behind.add(slot.task)
 

@@ -161,7 +161,7 @@ class TrialRunner:
             trial.failure = trial.failure or self._blame(error, slot, where, None)
 
     def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
-        """Say what `error` was; cancellation from outside (not by a deadline) passes through."""
+        """Say what `error` was; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not _is_running(slot):
             raise error  # the interpreter closes this coroutine; nothing may be awaited now
         if isinstance(error, LoopBlocked):
@@ -175,9 +175,9 @@ class TrialRunner:
             forget_cancellation()
             return timed_out(what, self._limit_of(slot), where=where, turn=turn)
         if isinstance(error, asyncio.CancelledError):
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if slot.stopping:
                 raise error
+            forget_cancellation()  # the agent cancelled its own task
         failure = failure_from(error, where=where, turn=turn)
         if where == "hook":
             failure.kind = FailureKind.HOOK

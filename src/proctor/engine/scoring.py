@@ -93,10 +93,17 @@ def _blame(error: BaseException, slot: Slot | None, seconds: float | None) -> Fa
     if slot is not None and slot.expired:
         return _timed_out(seconds)
     if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if _stops_the_run(slot):
             raise error
+        forget_cancellation()  # the metric cancelled its own task
     return failure_from(error, where="metric")
+
+
+def _stops_the_run(slot: Slot | None) -> bool:
+    if slot is not None:
+        return slot.stopping
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _checked(bound: BoundMetric, scored: object) -> MetricScore:

@@ -58,10 +58,11 @@ class FunctionMetric:
         Raises:
             MetricError: its answer is not a score.
         """
+        case = _own_copy(case)
         if self._signature.whole:
             answer = await self._ask(
-                actual=[*case.actual],
-                expected=None if case.expected is None else [*case.expected],
+                actual=case.actual,
+                expected=case.expected,
                 scenario=case.scenario,
                 eval_metric=self._eval_metric(),
             )
@@ -84,6 +85,12 @@ class FunctionMetric:
         return EvalMetric(
             metric_name=self.facts.name, criterion=self._criterion, custom_function_path=self._path or None
         )
+
+
+def _own_copy(case: CaseView) -> CaseView:
+    """The case with invocations of its own: what a function does to them changes no evidence and no other score."""
+    expected = None if case.expected is None else [one.model_copy(deep=True) for one in case.expected]
+    return replace(case, actual=[one.model_copy(deep=True) for one in case.actual], expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
