@@ -148,6 +148,7 @@ def circular() -> dict[str, Any]:
     [
         pytest.param({"x": object()}, "not JSON", id="an object"),
         pytest.param(circular(), "nested deeper", id="a circle"),
+        pytest.param({"x": 10**4_200}, "more than 4000 digits", id="a very long number"),
     ],
 )
 def test_arguments_that_are_not_json_are_a_broken_contract(args: dict[str, Any], says: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import proctor
@@ -328,7 +328,7 @@ def test_garbage_is_an_error_or_read_as_documented(garbage: list[Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@settings(max_examples=200, suppress_health_check=CHECKS)
+@settings(max_examples=200, suppress_health_check=CHECKS, phases=[Phase.generate])
 @given(st.lists(answers, min_size=50, max_size=50))
 def test_garbage_ten_thousand_times(garbage: list[Any]) -> None:
     a_run_survives(garbage)

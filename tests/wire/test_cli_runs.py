@@ -18,10 +18,10 @@ from tests.wire.recorded import ScriptedApp
 root_agent = ScriptedApp(json.loads({script!r}))
 """
 
-# exit code there -> here, where they differ, and what must be said
+# exit code there -> here, where they differ, and what must be said (without sets: those beside the agent are run)
 DIFFERS: dict[str, tuple[int, int, str]] = {
     "eval empty set": (1, 2, "empty.evalset.json:1:1: eval_cases: no cases"),
-    "eval without sets": (1, 2, "No eval set to run against"),
+    "eval without sets": (1, 2, "empty.evalset.json:1:1: eval_cases: no cases"),
     "eval with missing config": (0, 2, "missing.json"),
     "eval only informational": (1, 2, "nothing decides it"),
 }

@@ -67,7 +67,7 @@ async def evaluate_matrix(
     Raises:
         SetupProblems: all that is wrong with any of them, before the first agent call.
     """
-    problems: list[SetupError] = []
+    problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
     for agent in agents:
         try:
             prepare(agent, eval_sets, options)

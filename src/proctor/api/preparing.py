@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions, lines_of
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
-from proctor.errors import EvalFileError, SetupError, SetupProblems
+from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.trial import Failure, FailureKind
@@ -48,9 +48,8 @@ def prepare(
     Raises:
         SetupProblems: what is wrong.
     """
-    problems: list[SetupError] = _not_yet(options)
-    given = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
-    run_options = RunOptions(**given)  # type: ignore[arg-type]  # names and types are those of EvaluateOptions
+    problems = [*_unknown(options), *_not_yet(options)]
+    run_options = _run_options(options)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()
     wanted = loading.sets(eval_sets)
@@ -65,8 +64,31 @@ def prepare(
     return Prepared(loaded, loading.label, plan, run_options, loading.warnings, loading.unreadable)
 
 
+def _run_options(options: EvaluateOptions) -> RunOptions:
+    """Take what the engine reads; `None` is the default, one name a list of one."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    for name in ("metrics", "tags"):
+        if isinstance(given.get(name), str):
+            given[name] = [given[name]]
+    without_limit = {"timeout"}  # the one option for which None says something else than the default
+    return RunOptions(
+        **{name: value for name, value in given.items() if value is not None or name in without_limit}
+    )
+
+
+def _unknown(options: EvaluateOptions) -> list[SetupError]:
+    known = EvaluateOptions.__annotations__
+    return [
+        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
+        for name in options
+        if name not in known
+    ]
+
+
 def _not_yet(options: EvaluateOptions) -> list[SetupError]:
     problems = []
+    if options.get("judge") is not None:
+        problems.append(SetupError("judge: metrics that ask a language model are not in this version"))
     if options.get("store") not in (None, "memory:"):
         problems.append(SetupError(f"store {options.get('store')!r}: only 'memory:' is in this version"))
     return problems
@@ -97,17 +119,26 @@ class _Loading:
         """Open every set that is named, each with its config."""
         wanted = _merged(planned for entry in _listed(eval_sets) for planned in self._entry(entry))
         only = self._options.get("only")
-        if only is None:
-            return wanted
+        return wanted if only is None else self._chosen(wanted, only)
+
+    def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
+        """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
         for planned in wanted:
             planned.only = [*planned.only, *only.get(planned.source.eval_set_id, ())]
+        there = {planned.source.eval_set_id for planned in wanted}
+        unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
+        if wanted and not there & only.keys():
+            message = f"`only` names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
+            self._problems.append(SetupError(message))
+        elif there < there | only.keys():
+            self.warnings.append(f"`only` names {unknown}, which is not among the sets to run")
         return [planned for planned in wanted if planned.source.eval_set_id in only]
 
     def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
         if isinstance(entry, str | Path):
             return self._files(str(entry))
         try:
-            source = given_set(entry)
+            source = given_set(entry, allow_duplicate_ids=self._options.get("allow_duplicate_ids", False))
         except SetupError as problem:
             self._problems.append(problem)
             return []
@@ -172,11 +203,20 @@ class _Loading:
         return self._configs[key]
 
     def _checked_config(self, given: Mapping[str, Any]) -> EvalConfig | None:
+        from proctor.files.configs import config_findings, misspelled_keys
+
         try:
-            return EvalConfig.model_validate(given)
+            config = EvalConfig.model_validate(given)
         except ValidationError as error:
             self._problems += [SetupError(f"the config given: {line}") for line in lines_of(error)]
             return None
+        slips = misspelled_keys(config)
+        self._problems += [SetupError(f"the config given: {slip.said}") for slip in slips]
+        if not slips:
+            self.warnings += [
+                f"the config given: {doubt.said}" for doubt in config_findings(config, dict(given))
+            ]
+        return config
 
 
 def _config_beside(set_path: Path | None) -> Path | None:
@@ -197,13 +237,15 @@ def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
 
 
 def _listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
-    if isinstance(eval_sets, str | Path | EvalSet | Mapping):
+    if isinstance(eval_sets, str | Path | EvalSet | Mapping) or not isinstance(eval_sets, Iterable):
         return [eval_sets]
     return list(eval_sets)
 
 
-def given_set(entry: EvalSet | Mapping[str, Any]) -> CaseSource:
+def given_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> CaseSource:
     """Take an eval set made in Python: a model, or a dict in any form that a file may have.
+
+    With `allow_duplicate_ids` the second case `x` runs as `x#2`.
 
     Raises:
         EvalFileError: the dict is no eval set.
@@ -213,8 +255,22 @@ def given_set(entry: EvalSet | Mapping[str, Any]) -> CaseSource:
     from proctor.files.eval_sets import load_eval_set_text
 
     if not isinstance(entry, EvalSet):
-        entry = load_eval_set_text(json.dumps(entry, default=_plain), "<eval set>")
+        text = json.dumps(entry, default=_plain)
+        entry = load_eval_set_text(text, "<eval set>", allow_duplicate_ids=allow_duplicate_ids)
+    elif allow_duplicate_ids:
+        entry = _told_apart(entry)
     return GivenSet(entry)
+
+
+def _told_apart(eval_set: EvalSet) -> EvalSet:
+    from proctor.files.duplicates import rename_duplicates
+
+    renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
+    cases = [
+        case.model_copy(update={"eval_id": renamed[index]}) if index in renamed else case
+        for index, case in enumerate(eval_set.eval_cases)
+    ]
+    return eval_set.model_copy(update={"eval_cases": cases})
 
 
 def _plain(value: Any) -> Any:

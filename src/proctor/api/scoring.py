@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ async def score(
     `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
 
     Raises:
-        SetupProblems: a metric that does not exist, a criterion that does not fit, an invocation that cannot be read.
+        SetupProblems: no criteria, a metric that does not exist, a criterion that does not fit, an invocation that
+            cannot be read.
     """
     from proctor.engine.criteria import bind
     from proctor.engine.scoring import explain, score_trial
@@ -47,11 +48,13 @@ async def score(
     if bound.problems:
         raise SetupProblems(bound.problems)
     metrics = [metric for metric in bound.metrics if metric.name in config.criteria]
+    if not metrics:
+        raise SetupProblems([SetupError("criteria: none are given, so there is nothing to score")])
     view = CaseView(
         eval_id="",
         actual=_invocations(actual, "actual"),
         expected=None if expected is None else _invocations(expected, "expected"),
-        scenario=ConversationScenario.model_validate(scenario) if scenario is not None else None,
+        scenario=None if scenario is None else _scenario(scenario),
     )
     scores = await score_trial(metrics, view)
     for metric, scored in zip(metrics, scores, strict=True):
@@ -82,6 +85,9 @@ def _criteria(criteria: ConfigLike) -> EvalConfig:
         return load_config(criteria)
     if criteria is None:
         return EvalConfig.default()
+    if not isinstance(criteria, Mapping):
+        expected = "expected a dict from metric name to threshold or criterion, an EvalConfig, or a path"
+        raise SetupProblems([SetupError(f"criteria: {expected}, got {type(criteria).__name__}")])
     named = {str(getattr(name, "value", name)): value for name, value in criteria.items()}
     document = named if isinstance(named.get("criteria"), Mapping) else {"criteria": named}
     try:
@@ -90,8 +96,17 @@ def _criteria(criteria: ConfigLike) -> EvalConfig:
         raise SetupProblems([SetupError(f"criteria: {line}") for line in lines_of(error)]) from None
 
 
-def _invocations(given: InvocationLike | Sequence[InvocationLike], what: str) -> list[Invocation]:
+def _scenario(given: Any) -> ConversationScenario:
+    try:
+        return ConversationScenario.model_validate(given)
+    except ValidationError as error:
+        raise SetupProblems([SetupError(f"scenario: {line}") for line in lines_of(error)]) from None
+
+
+def _invocations(given: Any, what: str) -> list[Invocation]:
     several = [given] if isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields") else given
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        raise SetupProblems([SetupError(f"{what}: expected invocations, got {type(several).__name__}")])
     try:
         return [Invocation.model_validate(one) for one in several]
     except ValidationError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from proctor.errors import SetupError
@@ -44,21 +44,38 @@ class RunOptions:
 
     def problems(self) -> list[SetupError]:
         """Return what is wrong with these options."""
-        wrong = [
-            f"{name} must be at least {least}, got {value}"
-            for name, value, least in (
-                ("num_runs", self.num_runs, 1),
-                ("concurrency", self.concurrency, 1),
-                ("limit", self.limit, 1),
-                ("retry_errors", self.retry_errors, 0),
-            )
-            if value is not None and value < least
-        ]
-        wrong += [
-            f"{name} must be a number of seconds above 0, got {value}"
-            for name, value in (("timeout", self.timeout), ("trial_timeout", self.trial_timeout))
-            if value is not None and not value > 0
-        ]
+        return [SetupError(message) for message in self._wrong().values()]
+
+    def usable(self) -> RunOptions:
+        """Return these options with the default in place of each that is wrong, to find out what else is."""
+        defaults = RunOptions()
+        return replace(self, **{name: getattr(defaults, name) for name in self._wrong()})
+
+    def _wrong(self) -> dict[str, str]:
+        wrong: dict[str, str] = {}
+        for name, least in (("num_runs", 1), ("concurrency", 1), ("limit", 1), ("retry_errors", 0)):
+            value = getattr(self, name)
+            if not (value is None and name == "limit") and not (_is_whole(value) and value >= least):
+                wrong[name] = (
+                    f"{name} must be at least {least}, got {value!r}"
+                    if _is_whole(value)
+                    else f"{name} must be a whole number, got {value!r}"
+                )
+        for name in ("timeout", "trial_timeout"):
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and value > 0):
+                wrong[name] = f"{name} must be a number of seconds above 0, got {value!r}"
+        for name in ("keep_evidence", "explain"):
+            if (value := getattr(self, name)) not in ("all", "failures"):
+                wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
         if self.compat not in (None, "adk"):
-            wrong.append(f"compat knows only 'adk', got {self.compat!r}")
-        return [SetupError(message) for message in wrong]
+            wrong["compat"] = f"compat knows only 'adk', got {self.compat!r}"
+        return wrong
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

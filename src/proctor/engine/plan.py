@@ -88,7 +88,7 @@ def make_plan(wanted: Sequence[PlannedSet], options: RunOptions, problems: Seque
     """
     found = [*problems, *options.problems()]
     found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
-    plans = [_plan_set(entry, options, found) for entry in wanted]
+    plans = [_plan_set(entry, options.usable(), found) for entry in wanted]
     if not found and not any(plan.cases for plan in plans):
         found.append(SetupError(_nothing_left(options)))
     if found:

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.agents.base import Session
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
-from proctor.schema.content import Content
+from proctor.schema.content import Content, UsageMetadata
 from proctor.schema.event import Event
 from proctor.schema.trial import Turn
 
@@ -18,7 +18,9 @@ MAX_EVENTS = 10_000
 """Events that one turn may emit; an agent that never ends must not fill the memory."""
 
 _MAX_DEPTH = 100
-_PLAIN = frozenset({str, int, bool, type(None)})
+_LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
+_MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
+_PLAIN = frozenset({str, bool, type(None)})
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
@@ -55,15 +57,33 @@ def _detach(event: Event) -> None:
                 _put(answer, "response", copy_json(answer.response))
     if event.state_delta:
         _put(event, "state_delta", copy_json(event.state_delta))
+    if event.usage_metadata is not None:
+        _check_usage(event.usage_metadata)
+
+
+def _check_usage(usage: UsageMetadata) -> None:
+    for name, value in usage.__dict__.items():
+        if type(value) is int and value.bit_length() > 63:
+            raise AgentError(
+                f"usage_metadata.{name} is no number of tokens: it has {value.bit_length()} bits"
+            )
 
 
 def copy_json(value: Any, _depth: int = 0) -> Any:
     """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
 
     Raises:
-        AgentError: something inside is not JSON, or it is nested deeper than 100 levels (or in a circle).
+        AgentError: something inside is not JSON, is nested deeper than 100 levels (or in a circle), or is a whole
+            number of more than 4,000 digits.
     """
-    if type(value) in _PLAIN or isinstance(value, str | int):
+    if type(value) in _PLAIN or isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _MAX_BITS:
+            raise AgentError(
+                "a tool argument, tool response or state value is a whole number of more than "
+                f"{_LONGEST_NUMBER} digits"
+            )
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

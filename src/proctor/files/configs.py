@@ -23,8 +23,7 @@ from proctor.schema.criterion import (
     ToolTrajectoryCriterion,
 )
 
-# What Proctor adds to a config and to every criterion.
-_OWN_KEYS = ("trials", "compat", "num_runs")
+# What Proctor adds to every criterion.
 _OWN_OPTIONS = ("gate", "applies_to", "compat")
 
 _CRITERIA: dict[str, type[BaseCriterion]] = {
@@ -52,18 +51,22 @@ def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
 
 
 def misspelled_keys(config: EvalConfig) -> list[Finding]:
-    """Unknown keys that are nearly known ones: what they say would not be heard, so the config is not usable."""
-    near = {key: near_key(key, CONFIG_KEYS) for key in config.model_extra or () if key not in _OWN_KEYS}
+    """Unknown keys that are nearly known ones, or metrics: what they say would not be heard, so no config to run with."""
+    near = {key: near_key(key, CONFIG_KEYS) for key in config.model_extra or ()}
     return [
         Finding((key,), "unknown key; nothing reads it", f"did you mean `{meant}`?", at_key=True)
         for key, meant in near.items()
         if meant and key not in _COMMENT_KEYS
+    ] + [
+        Finding((key,), "a metric beside `criteria`; nothing reads it", "put it into `criteria`", at_key=True)
+        for key in config.model_extra or ()
+        if key in _PREBUILT
     ]
 
 
 def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     for key in islice(config.model_extra or (), _SAID):
-        if key in _OWN_KEYS or key in _COMMENT_KEYS or near_key(key, CONFIG_KEYS):
+        if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, CONFIG_KEYS):
             continue
         yield Finding((key,), "unknown key; nothing reads it", _other_config(key), at_key=True)
     if not config.criteria:
@@ -75,6 +78,8 @@ def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding
 
 
 def _other_config(key: str) -> str:
+    if to_snake(key) in {"num_runs", "compat"}:
+        return f"say so when you run: --{to_snake(key).replace('_', '-')}"
     if to_snake(key) in {"metrics", "eval_metrics", "evaluators", "evaluation_criteria", "global_criteria"}:
         return "a config of this format names its metrics in `criteria`"
     return ""

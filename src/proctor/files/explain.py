@@ -60,6 +60,12 @@ class Finding:
     hint: str = ""
     at_key: bool = False
 
+    @property
+    def said(self) -> str:
+        """In one line, where there is no place in a text."""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{'.'.join(map(str, self.path)) or 'document'}: {self.message}{hint}"
+
 
 def explain(error: ValidationError, value: Any, base: Path_ = ()) -> list[Finding]:
     """All findings of one validation of `value`, which stands at `base` of the document; one per place."""
