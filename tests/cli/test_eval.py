@@ -280,3 +280,15 @@ def test_watch_runs_again_when_something_changes(project: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(15) == 130
     assert "Traceback" not in (project / "watch.log").read_text()
+
+
+def test_a_weak_pass_is_warned_of_without_being_asked(project: Path) -> None:
+    unstated = case("unstated", "hello")
+    del unstated["conversation"][0]["intermediate_data"]
+    write_set(project / "weak.evalset.json", unstated)
+    (project / "mild.json").write_text(
+        json.dumps({"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_type": "IN_ORDER"}}})
+    )
+    result = run("agent.py", "weak.evalset.json", "--config", "mild.json")
+    assert result.exit_code == 0
+    assert "WARNING  no calls are expected, and IN_ORDER then accepts whatever was called" in result.stdout

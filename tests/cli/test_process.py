@@ -261,6 +261,25 @@ def test_on_a_terminal_it_is_drawn(tmp_path: Path) -> None:
     assert "VERDICT" not in seen
 
 
+def test_what_an_agent_prints_stands_above_the_bar(tmp_path: Path) -> None:
+    make_project(tmp_path, case("noisy", "print"))
+    code, seen = on_a_terminal(*EVAL, cwd=tmp_path)
+    assert code == 0
+    for line in ("on stdout, from the agent", "on stderr, from the agent"):
+        assert f"\r\x1b[2K{line}\r\n" in seen
+
+
+def test_the_way_on_is_told_where_it_leads_somewhere(tmp_path: Path) -> None:
+    make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))
+    report = ["--report", "json=out.json"]
+    assert "--failed" not in on_a_terminal(*EVAL, cwd=tmp_path)[1]
+    told = f"--failed {tmp_path / 'out.json'} runs again only what did not pass"
+    assert told in on_a_terminal(*EVAL, *report, cwd=tmp_path)[1]
+    again = on_a_terminal(*EVAL, *report, "--failed", "out.json", cwd=tmp_path)[1]
+    assert "wrong" in again
+    assert "fine" not in again
+
+
 @pytest.mark.parametrize("how", ["--no-color", "--no-color first", "NO_COLOR"])
 def test_without_colour_there_is_no_escape(tmp_path: Path, how: str) -> None:
     make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))

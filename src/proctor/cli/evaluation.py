@@ -18,6 +18,7 @@ from proctor.cli.request import prepare_process
 from proctor.cli.running import run_until_stopped
 from proctor.cli.screen import Screen
 from proctor.reports.base import ReportOptions
+from proctor.reports.show import is_terminal
 from proctor.reports.summary import exit_code
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings
@@ -66,6 +67,8 @@ class _Evaluation:
             raise
         is_written = self._show(runs)
         code = exit_code(runs)
+        if is_written and code:
+            self._say_how_to_go_on()
         return code if is_written or code == 1 else ERROR
 
     async def _evaluate(self) -> list[RunResult]:
@@ -89,6 +92,12 @@ class _Evaluation:
         if self._stdout_is_free:
             self._screen.show(runs, self._stdout)
         return write_outputs(self._asking.outputs, runs, self._stdout, verbose=self._asking.details)
+
+    def _say_how_to_go_on(self) -> None:
+        """At a terminal, where a report was written that `--failed` can read."""
+        written = [one.path for one in self._asking.outputs if one.name == "json" and one.path]
+        if written and is_terminal(sys.stderr):
+            say(f"The same command with --failed {written[0]} runs again only what did not pass.")
 
 
 def _how_far(runs: Sequence[RunResult]) -> str:

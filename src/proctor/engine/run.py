@@ -216,7 +216,8 @@ class Run:
         ]
         if not keep:
             for metric in result.metrics.values():
-                metric.per_trial = []
+                if not metric.is_warned:
+                    metric.per_trial = []
         state.trials, state.scores = [], []
         self.progress.case_finished(result)
         if self.options.fail_fast and result.outcome is not Outcome.PASSED:

@@ -94,12 +94,9 @@ def _run(run: RunResult) -> str:
 
 def _sets(run: RunResult) -> Iterator[str]:
     for one in run.sets:
-        yield _fields(
-            "SET",
-            summary.set_name(one),
-            f"cases={one.cases}",
-            f"criteria={one.config_source}" if one.config_source else "",
-        )
+        source = summary.config_source(one)
+        criteria = f"criteria={source}" if source else ""
+        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", criteria)
     for name, why in summary.left_out(run).items():
         yield _fields("LEFT-OUT", name, why)
 

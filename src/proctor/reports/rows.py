@@ -18,11 +18,12 @@ from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 
 MOST_PASSING = 20
-"""Passing cases that are listed, unless every one is asked for."""
+"""Passing cases that are listed; of more, only the first few, unless every one is asked for."""
+_FEW = 5
 MOST_EVIDENCE = 50
 """Cases whose evidence is shown, unless all of it is asked for; the reason is in every row."""
 
-_LEAST_FOR_REASON = 44
+_LEAST_FOR_REASON = 64  # columns, unless every reason fits into fewer
 _MOST_OF_PAGE_FOR_IDS = 0.4
 _LEAST_COLUMNS = 3
 
@@ -74,7 +75,7 @@ class CaseRows:
             self._page.print()
 
     def _draw_quiet(self, cases: Sequence[CaseResult], *, gap: bool) -> None:
-        shown = cases if self._verbose else cases[:MOST_PASSING]
+        shown = cases if self._verbose or len(cases) <= MOST_PASSING else cases[:_FEW]
         if shown and gap:
             self._page.print()
         for index, case in enumerate(shown):
@@ -101,7 +102,8 @@ class CaseRows:
         if not self._failures_only:
             _give_columns(layout, short_names(gating_metrics([run])), room)
             room -= sum(layout.widths) + 2 * len(layout.widths)
-        layout.reason = room if room >= _LEAST_FOR_REASON else 0
+        longest = max((cell_len(reason_of(case)) for case in self._cases), default=0)
+        layout.reason = room if room >= min(_LEAST_FOR_REASON, max(longest, 1)) else 0
         layout.thresholds = _common_thresholds(run, layout.metrics)
         return layout
 
@@ -214,7 +216,7 @@ class CaseRows:
             count = sum(case.outcome is outcome for case in hidden)
             if count:
                 mark = self._page.marks.outcome(outcome)
-                self._page.print(self._page.text(f"{mark} … {count} more {WORDS[outcome]}", "dim"))
+                self._page.print(self._page.text(f"{mark} … {count} more {WORDS[outcome]} (-v: all)", "dim"))
 
 
 _SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}

@@ -54,7 +54,10 @@ def _of_total(text: str, total: int) -> str:
 
 
 def rate(run: RunResult, marks: Marks) -> str:
-    """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases."""
+    """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases.
+
+    Where a set could not be run, it says that this is not the whole.
+    """
     total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
     if total < 2:
         return ""
@@ -62,7 +65,8 @@ def rate(run: RunResult, marks: Marks) -> str:
     low, high = wilson(passed, total)
     decimals = 0 if high - low >= _NARROW else 1
     bounds = marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
-    return f"{_percent(passed / total)} % passed (95 %: {bounds})"
+    of_what = f" of the {total} cases that were run" if any(one.failure for one in run.sets) else ""
+    return f"{_percent(passed / total)} %{of_what} passed (95 %: {bounds})"
 
 
 _NARROW = 0.05
@@ -86,7 +90,12 @@ def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
 
 def config_sources(sets: Iterable[SetSummary]) -> list[str]:
     """Return where the criteria came from, each source once."""
-    return list(dict.fromkeys(summary.config_source for summary in sets if summary.config_source))
+    return list(dict.fromkeys(source for summary in sets if (source := config_source(summary))))
+
+
+def config_source(summary: SetSummary) -> str:
+    """Return where the criteria of one set came from; empty for one that could not be run."""
+    return "" if summary.failure else summary.config_source
 
 
 def set_name(summary: SetSummary) -> str:

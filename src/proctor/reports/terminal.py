@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, TextIO
 
 from rich.table import Column
@@ -10,10 +11,11 @@ from rich.text import Text
 
 from proctor.reports import summary
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
 from proctor.reports.page import STYLES, Page
 from proctor.reports.rows import CaseRows
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.verdict import Outcome, RunResult, SetSummary
 
 _BAR = 40
 _MOST_SETS = 12
@@ -48,12 +50,14 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
     _draw_header(page, runs[0], agent=f"{len(runs)} agents")
     page.print()
     Matrix(page, runs, only_different=options.only_different, verbose=options.verbose).draw()
+    different = {id(case) for row in line_up(runs) if row.differs for case in row.cases}
     for run in runs:
         page.print()
         page.print(page.text(run.agent, "bold"))
         if not run.passed:
             _draw_broken_sets(page, run)
-            CaseRows(page, run, verbose=options.verbose, failures_only=True).draw()
+            cases = [case for case in run.cases if not options.only_different or id(case) in different]
+            CaseRows(page, replace(run, cases=cases), verbose=options.verbose, failures_only=True).draw()
         _draw_verdict(page, run, gap=False)
 
 
@@ -68,7 +72,7 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     if len(sources) == 1:
         parts.append(page.text(f"criteria from {sources[0]}", "dim"))
     page.print(page.joined(parts))
-    if len(sources) > 1:
+    if len(sources) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
         _draw_sets(page, run)
     for name, why in summary.left_out(run).items():
         page.print(page.text(f"left out: {name} ({why})", "dim"))
@@ -78,12 +82,18 @@ def _draw_sets(page: Page, run: RunResult) -> None:
     """Which config judged each set, where there are several."""
     grid = page.grid(Column(overflow="fold"), Column(justify="right", no_wrap=True), Column(overflow="fold"))
     for one in run.sets[:_MOST_SETS]:
-        source = f"criteria from {one.config_source}" if one.config_source else ""
-        grid.add_row(page.text(summary.set_name(one)), Text(str(one.cases), "dim"), page.text(source, "dim"))
+        grid.add_row(page.text(summary.set_name(one)), *_cases_and_criteria(page, one))
     page.print(grid, indent=4)
     for source in summary.config_sources(run.sets[_MOST_SETS:]):
-        count = sum(one.config_source == source for one in run.sets[_MOST_SETS:])
+        count = sum(summary.config_source(one) == source for one in run.sets[_MOST_SETS:])
         page.print(page.text(f"… {count} more sets: criteria from {source}", "dim"), indent=4)
+
+
+def _cases_and_criteria(page: Page, one: SetSummary) -> tuple[Text, Text]:
+    if one.failure:
+        return Text(), Text("could not be run", STYLES[Outcome.ERROR])
+    source = summary.config_source(one)
+    return Text(str(one.cases), "dim"), page.text(f"criteria from {source}" if source else "", "dim")
 
 
 def _draw_bar(page: Page, run: RunResult) -> None:

@@ -96,6 +96,11 @@ class MetricVerdict:
         scored = next((score for score in self.per_trial if score is not None), None)
         return [self.judge(score) for score in scored.per_invocation] if scored else []
 
+    @property
+    def is_warned(self) -> bool:
+        """Whether any of its scores carries a warning."""
+        return any(each.warning for score in self.per_trial if score for each in score.per_invocation)
+
     def judge(self, score: Score) -> InvocationVerdict:
         """Hold one invocation's score against the threshold."""
         return InvocationVerdict(
