@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 AGENT = """
-import asyncio, os
+import asyncio, os, subprocess
 from proctor import Event
 
 WEATHER = {"Paris": "sunny", "Oslo": "rainy"}
@@ -46,6 +46,9 @@ def none(text):
 def exits_with_success(text):
     os._exit(0)
 
+def becomes_another_program(text):
+    os.execlp("true", "true")
+
 async def stops_the_loop(text, session):
     asyncio.get_running_loop().stop()
     await asyncio.sleep(0)
@@ -56,6 +59,9 @@ async def stops_the_loop(text, session):
 def exits_as_a_child(text, session):
     if not os.fork():
         os._exit(0)
+    if not os.fork():
+        os.execlp("true", "true")
+    subprocess.run(["true"], check=True)
     return root_agent(text, session)
 
 async def cancels_everything(text):
@@ -474,6 +480,12 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
     ),
     ("the agent answers None", agent("none"), 3, ["None"]),
     ("the agent ends the process with 0", agent("exits_with_success"), 3, ["os._exit(0)"]),
+    (
+        "the agent becomes another program",
+        agent("becomes_another_program"),
+        3,
+        ["ended the process: os.execv(", "/true'"],
+    ),
     ("the agent raises SystemExit(0)", agent("ends_in_a_thread"), 3, ["SystemExit: 0"]),
     (
         "the agent cancels every task",

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import proctor
 from proctor import Event
 from proctor.agents.base import Session
+from proctor.registry import METRICS
 from proctor.schema.content import Content, text_of
 from proctor.schema.verdict import Outcome, RunResult
 from tests.stories.test_fail_closed import Project
@@ -130,6 +131,29 @@ def test_whatever_an_agent_raises_is_an_error_with_its_type_and_the_others_go_on
     assert {name: reason for name, reason in said.items() if name not in reason} == {}
     assert len(result.cases) == len(words)
     assert result.exit_code == 3
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
+@pytest.mark.parametrize("name", RAISED)
+def test_whatever_a_metric_raises_is_an_error_of_the_metric(name: str, is_async: bool) -> None:
+    def raises(actual: Any, expected: Any) -> float:
+        plain(name)
+        return 1.0
+
+    async def raises_later(actual: Any, expected: Any) -> float:
+        await asyncio.sleep(0)
+        return raises(actual, expected)
+
+    proctor.metric("raising_metric", threshold=0.5)(raises_later if is_async else raises)
+    try:
+        result = run(plain, cases(*["good"] * TIMES), config={"criteria": {"raising_metric": 0.5}})
+    finally:
+        METRICS.remove("raising_metric")
+    assert outcomes(result, "good") == {Outcome.ERROR}
+    assert all(
+        name in case.reason and case.reason.startswith("raising_metric: metric raised")
+        for case in result.cases
+    )
 
 
 # --- hanging [18] ------------------------------------------------------------------------------------------------------

@@ -7,9 +7,11 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
+
+from proctor.sanitize import clean
 
 _exit = os._exit  # before any code under test can call it
 _LAST_WORDS = 2.0  # seconds that exit handlers may take while threads are still at work
@@ -108,19 +110,25 @@ def _divert(source: int, target: int) -> None:
 
 
 class _Ending:
-    """How this process ends. Code under test may call `os._exit`: that must never look like a verdict."""
+    """How this process ends. Code under test may call `os._exit` or `os.exec…`: that must never look like a verdict."""
 
     code = 3
     process = 0
 
-    def by_code_under_test(self, status: int) -> NoReturn:
-        """Stand in for `os._exit`; in a child process, which may end as it likes, do what that does."""
-        if os.getpid() != self.process:
-            _exit(status)
-        if self.code == _Ending.code:
-            words = f"error: code of an agent, a tool or a metric ended the process: os._exit({status})"
-            sys.stderr.write(f"{words}\n")
-        end_now(self.code)
+    def kept(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+        """Stand in for `function`, which would end the process; a child process may end as it likes."""
+
+        def by_code_under_test(*arguments: Any) -> NoReturn:
+            if os.getpid() != self.process:
+                function(*arguments)
+            if self.code == _Ending.code:
+                call = f"os.{function.__name__}({arguments[0]!r})"
+                sys.stderr.write(
+                    f"error: code of an agent, a tool or a metric ended the process: {clean(call)}\n"
+                )
+            end_now(self.code)
+
+        return by_code_under_test
 
 
 _ending = _Ending()
@@ -129,7 +137,8 @@ _ending = _Ending()
 def own_end() -> None:
     """Keep it to ourselves how this process ends."""
     _ending.process = os.getpid()
-    os._exit = _ending.by_code_under_test
+    for name in ("_exit", "execv", "execve"):  # all others come down to these
+        setattr(os, name, _ending.kept(getattr(os, name)))
 
 
 def end_now(code: int) -> NoReturn:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 _GRACE = 2.0
 """Seconds a cancelled trial has to end before it is abandoned (less where the time-outs are short)."""
@@ -58,6 +58,14 @@ def forget_cancellation() -> None:
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
+
+
+def is_running(task: asyncio.Task[Any] | None) -> bool:
+    """Tell whether this is code of `task`; false where the interpreter closes a coroutine that was left behind."""
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no event loop runs any more
+        return False
 
 
 class Deadlines:

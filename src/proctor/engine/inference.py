@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation
+from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.failures import failure_from, reported_error, timed_out
 from proctor.engine.hooks import Hook, call_hook
 from proctor.engine.record import Stopwatch, copy_json, copy_message, new_turn, record_turn
@@ -162,7 +162,7 @@ class TrialRunner:
 
     def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
         """Say what `error` was; the cancellation of the whole run passes through."""
-        if isinstance(error, GeneratorExit) and not _is_running(slot):
+        if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine; nothing may be awaited now
         if isinstance(error, LoopBlocked):
             return timed_out(_BLOCKED, self._limit_of(slot), where=where, turn=turn)
@@ -209,10 +209,3 @@ def new_session(case: EvalCase) -> Session:
 async def settle(outcome: Any) -> Any:
     """Let an optional method be written with `def` or with `async def`."""
     return await outcome if inspect.isawaitable(outcome) else outcome
-
-
-def _is_running(slot: Slot) -> bool:
-    try:
-        return asyncio.current_task() is slot.task
-    except RuntimeError:  # no event loop runs any more
-        return False

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from proctor.engine.criteria import BoundMetric
-from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation
+from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.failures import failure_from, timed_out
 from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
@@ -69,13 +69,14 @@ async def _score(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds:
     if not bound.covers(scenario=view.scenario is not None):
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
+    task = asyncio.current_task()
     try:
         scored = bound.metric.score(view)
         if type(scored) is not MetricScore and inspect.isawaitable(scored):
             scored = await scored
-    except GeneratorExit:
-        raise
-    except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
+    except BaseException as error:
+        if isinstance(error, GeneratorExit) and not is_running(task):
+            raise  # the interpreter closes this coroutine; nothing may be awaited now
         return MetricScore(failure=_blame(error, slot, seconds))
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
@@ -135,7 +136,7 @@ def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everythi
             continue
         try:
             explanation = explainer(view, scored, index)
-        except Exception as error:  # noqa: BLE001 - the score stands without its explanation
+        except BaseException as error:  # noqa: BLE001 - the score stands without its explanation
             score.reason = score.reason or f"(no explanation: {type(error).__name__}: {error})"
             continue
         score.reason, score.details = explanation.reason, explanation.details
