@@ -45,6 +45,14 @@ def test_what_the_agent_prints_is_kept_out_of_stdout(tmp_path: Path) -> None:
         assert words in done.stderr
 
 
+def test_what_had_to_be_left_behind_says_nothing_after_the_report(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    done = proctor("eval", "agent.py:stubborn", EVAL[2], "--timeout", "0.3", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "Task was destroyed" not in done.stderr
+    assert "aclose" not in done.stderr
+
+
 def test_an_agent_that_prints_while_it_is_imported(tmp_path: Path) -> None:
     make_project(tmp_path)
     file = tmp_path / "agent.py"

@@ -217,3 +217,13 @@ def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_se
         (4, "calls are expected in `intermediate_data.tool_uses`"),
         (4, "did you mean `tool_uses`?"),
     ]
+
+
+def test_a_config_that_says_something_twice_says_so_when_it_is_loaded(tmp_path: Path) -> None:
+    """The parser takes the later one: what the first asks for would be left out in silence."""
+    path = tmp_path / "test_config.json"
+    path.write_text(
+        '{"criteria": {"response_match_score": 0.9},\n "criteria": {"tool_trajectory_avg_score": 0.1}}'
+    )
+    _, (doubt,) = load_config(path)
+    assert str(doubt).startswith(f"{path}:2:2: warning: the key “criteria” appears twice in one object")

@@ -129,7 +129,7 @@ def test_a_case_without_any_reference_is_known_before_the_run() -> None:
         (
             "It will rain in Paris",
             "It will snow",
-            """2 of the reference's 5 words are in the answer of 3 words; missing: "rain", "in", "pari"; not in the reference: "snow\"""",
+            """2 of the reference's 5 words are in the answer of 3 words; missing: "rain", "in", "paris"; not in the reference: "snow\"""",
             "",
         ),
     ],

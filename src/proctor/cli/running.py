@@ -102,6 +102,7 @@ def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> 
 def _tidy(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what is left on the loop, without waiting for what does not listen."""
     left = [task for task in asyncio.all_tasks(loop) if not task.done()]
+    loop.set_exception_handler(lambda *_: None)  # what is left behind was reported as the error of its trial
     for task in left:
         task.cancel()
     with suppress(BaseException):  # whatever an agent's clean-up raises changes no verdict

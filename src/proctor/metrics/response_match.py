@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import nothing_recorded, paired
-from proctor.metrics.rouge import Rouge, rouge_1, tokenize
+from proctor.metrics.rouge import Rouge, rouge_1, tokenize, words
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
@@ -85,7 +85,7 @@ def _identical(reference: str, answer: str) -> bool:
 def _explain(reference: str, answer: str) -> Explanation:
     figures = rouge_1(reference, answer)
     expected, actual = tokenize(reference), tokenize(answer)
-    missing, more = _only_in(expected, actual), _only_in(actual, expected)
+    missing, more = _only_in(reference, actual), _only_in(answer, expected)
     details = {**_details(reference, answer, figures), "missing_words": missing, "extra_words": more}
     if not answer.strip():
         return Explanation("the agent gave no answer text", details)
@@ -105,13 +105,13 @@ def _explain(reference: str, answer: str) -> Explanation:
     return Explanation("; ".join(sentences), details)
 
 
-def _only_in(words: list[str], others: list[str]) -> list[str]:
-    """The words (as stems) that `others` does not have as often, in their order."""
+def _only_in(text: str, others: list[str]) -> list[str]:
+    """The words of `text`, as they are written, whose tokens `others` does not have as often, in their order."""
     left = Counter(others)
     found = []
-    for word in words:
-        if left[word] > 0:
-            left[word] -= 1
+    for word, token in zip(words(text), tokenize(text), strict=True):
+        if left[token] > 0:
+            left[token] -= 1
         else:
             found.append(word)
     return found

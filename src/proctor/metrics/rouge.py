@@ -12,7 +12,7 @@ from unicodedata import category, normalize
 
 from proctor.metrics.porter import stem
 
-__all__ = ["Rouge", "rouge_1", "tokenize"]
+__all__ = ["Rouge", "rouge_1", "tokenize", "words"]
 
 CACHED_WORDS = 50_000
 """Enough for the vocabulary of a large run; about 8 MB. A full cache starts again from nothing."""
@@ -58,11 +58,16 @@ _characters = _Characters()
 _stems = _Stems()
 
 
-def tokenize(text: str) -> list[str]:
-    """The words of `text` as ROUGE counts them; empty for a text without letters and digits."""
+def words(text: str) -> list[str]:
+    """The words of `text` as they are written, in lower case; as many as `tokenize` gives."""
     if not text.isascii():
         text = normalize("NFKC", text)
-    return [*map(_stems.__getitem__, text.lower().translate(_characters).split())]
+    return text.lower().translate(_characters).split()
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of `text` as ROUGE counts them; empty for a text without letters and digits."""
+    return [*map(_stems.__getitem__, words(text))]
 
 
 def rouge_1(reference: str, candidate: str) -> Rouge:
