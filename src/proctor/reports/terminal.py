@@ -74,8 +74,10 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     page.print(page.joined(parts))
     if len(sources) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
         _draw_sets(page, run)
-    for name, why in summary.left_out(run).items():
-        page.print(page.text(f"left out: {name} ({why})", "dim"))
+    left_out = summary.left_out(run)
+    for why in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name, found in left_out.items() if found == why)
+        page.print(page.text(f"left out ({why}): {names}", "dim"))
 
 
 def _draw_sets(page: Page, run: RunResult) -> None:
