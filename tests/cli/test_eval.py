@@ -220,6 +220,19 @@ def test_failed_leaves_out_sets_that_passed(project: Path) -> None:
     }
 
 
+def test_failed_keeps_to_the_cases_that_are_picked(project: Path) -> None:
+    run("agent.py", "cases.evalset.json", "--report", "json=last.json")
+    picked = "cases.evalset.json:fine,wrong"
+    assert outcomes("agent.py", picked, "--failed", "last.json") == {"wrong": "failed"}
+    for cases, says in (
+        ("fine", "names none of the cases that were picked"),
+        ("wrong,nope", "no case 'nope'"),
+    ):
+        result = run("agent.py", f"cases.evalset.json:{cases}", "--failed", "last.json")
+        assert result.exit_code == 2
+        assert says in result.stderr
+
+
 def test_nothing_failed_nothing_to_run(project: Path) -> None:
     assert run("agent.py", "cases.evalset.json:fine", "--report", "json=last.json").exit_code == 0
     result = run("agent.py", "cases.evalset.json", "--failed", "last.json")

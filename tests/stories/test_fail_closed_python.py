@@ -19,6 +19,9 @@ INVOCATION = {
 SET = {"eval_set_id": "greetings", "eval_cases": [{"eval_id": "hi", "conversation": [INVOCATION]}]}
 
 
+BESIDE = proctor.EvalConfig.model_validate({"criteria": {"response_match_score": 0.8}, "custom_metric": {}})
+
+
 class Counting:
     """Answers rightly, and counts how often it is asked."""
 
@@ -68,6 +71,7 @@ def test_without_a_fault_it_passes() -> None:
         ({"config": {}}, "'hi': nothing decides it"),
         ({"config": {"criteria": {}}}, "'hi': nothing decides it"),
         ({"config": {"critera": {"response_match_score": 0.8}}}, "did you mean `criteria`?"),
+        ({"config": BESIDE}, "the config given: custom_metric: unknown key"),
         ({"config": {"response_match_score": 0.8}}, "put it into `criteria`"),
         ({"config": {"criteria": {"response_match_scor": 0.8}}}, "Did you mean 'response_match_score'?"),
         ({"config": "nowhere.json"}, "nowhere.json"),

@@ -37,6 +37,7 @@ class Prepared:
     """Sets that could not be read (`keep_going`)."""
 
 
+_GIVEN = "the config given"
 _RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
 
 
@@ -123,8 +124,6 @@ class _Loading:
 
     def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
         """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
-        for planned in wanted:
-            planned.only = [*planned.only, *only.get(planned.source.eval_set_id, ())]
         there = {planned.source.eval_set_id for planned in wanted}
         unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
         if wanted and not there & only.keys():
@@ -132,7 +131,13 @@ class _Loading:
             self._problems.append(SetupError(message))
         elif there < there | only.keys():
             self.warnings.append(f"`only` names {unknown}, which is not among the sets to run")
-        return [planned for planned in wanted if planned.source.eval_set_id in only]
+        named = [planned for planned in wanted if planned.source.eval_set_id in only]
+        chosen = [planned for planned in named if _narrowed(planned, only[planned.source.eval_set_id])]
+        if named and not chosen:
+            self._problems.append(
+                SetupError("`only` names none of the cases that were picked: nothing to run")
+            )
+        return chosen
 
     def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
         if isinstance(entry, str | Path):
@@ -180,10 +185,10 @@ class _Loading:
     def _config(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         """The config that judges a set, and where it came from; `None` when that is among the problems."""
         given = self._options.get("config")
-        if isinstance(given, EvalConfig):
-            return given, "the config given"
-        if isinstance(given, Mapping):
-            return self._checked_config(given), "the config given"
+        if isinstance(given, Mapping | EvalConfig):
+            if _GIVEN not in self._configs:
+                self._configs[_GIVEN] = self._checked_config(given)
+            return self._configs[_GIVEN], _GIVEN
         path = Path(given) if given is not None else _config_beside(set_path)
         if path is None:
             return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
@@ -202,21 +207,27 @@ class _Loading:
                 self._problems.append(problem)
         return self._configs[key]
 
-    def _checked_config(self, given: Mapping[str, Any]) -> EvalConfig | None:
+    def _checked_config(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
         from proctor.files.configs import config_findings, misspelled_keys
 
         try:
             config = EvalConfig.model_validate(given)
         except ValidationError as error:
-            self._problems += [SetupError(f"the config given: {line}") for line in lines_of(error)]
+            self._problems += [SetupError(f"{_GIVEN}: {line}") for line in lines_of(error)]
             return None
         slips = misspelled_keys(config)
-        self._problems += [SetupError(f"the config given: {slip.said}") for slip in slips]
+        self._problems += [SetupError(f"{_GIVEN}: {slip.said}") for slip in slips]
         if not slips:
-            self.warnings += [
-                f"the config given: {doubt.said}" for doubt in config_findings(config, dict(given))
-            ]
+            self.warnings += [f"{_GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
         return config
+
+
+def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
+    """Keep the cases of `named` that were picked, if any were; ids that do not exist stay, to be refused."""
+    there = set(planned.source.ids())
+    unknown = [eval_id for eval_id in planned.only if eval_id not in there]
+    planned.only = [eval_id for eval_id in named if not planned.only or eval_id in planned.only] + unknown
+    return bool(planned.only)
 
 
 def _config_beside(set_path: Path | None) -> Path | None:
