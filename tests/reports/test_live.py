@@ -9,7 +9,7 @@ import pytest
 
 from proctor.engine.progress import Progress
 from proctor.reports.base import ReportOptions
-from proctor.reports.live import MOST_FAILURES, BarWatch, LineWatch, watch
+from proctor.reports.live import MOST_FAILURES, PATIENCE, BarWatch, LineWatch, watch
 from proctor.schema.verdict import Outcome, RunResult
 from tests.reports.build import E, F, P, U, case, run, sketch
 
@@ -153,10 +153,30 @@ def test_of_very_many_failures_only_the_first_are_printed(clock: Clock) -> None:
 def test_failures_at_once_are_printed_together_and_none_is_lost(clock: Clock) -> None:
     def burst(watching: BarWatch, clock: Clock) -> None:
         watching.run_started(run(), 10)
+        clock.now = PATIENCE
         for outcome in (F, E, U):
             watching.case_finished(case(f"case_{outcome}", outcome, reason="because"))
 
     assert words(drawn(burst, clock)).count("because") == 3
+
+
+def test_of_a_short_run_no_failure_is_printed_since_the_report_follows_at_once(clock: Clock) -> None:
+    def short(watching: BarWatch, clock: Clock) -> None:
+        watching.run_started(run(), 2)
+        clock.now = PATIENCE - 0.1
+        watching.case_finished(case("wrong", F, reason="because"))
+
+    assert "because" not in words(drawn(short, clock))
+
+
+def test_what_failed_at_the_start_of_a_long_run_is_printed_later(clock: Clock) -> None:
+    def long(watching: BarWatch, clock: Clock) -> None:
+        watching.run_started(run(), 2)
+        watching.case_finished(case("wrong", F, reason="because"))
+        clock.now = PATIENCE
+        watching.trial_finished("s", "c", P)
+
+    assert words(drawn(long, clock)).count("because") == 1
 
 
 def test_passing_cases_are_not_printed(clock: Clock) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _FLUSH_EVERY = 0.12
+PATIENCE = 2.0
+"""Seconds before the first failure is printed above the bar; of a shorter run the report is there at once."""
 MOST_FAILURES = 20
 """Failures that are printed above the bar; all of them are in the report."""
 QUIET_SECONDS = 10.0
@@ -212,6 +214,8 @@ class BarWatch(_Watch):
             self._flush()
 
     def _flush(self) -> None:
+        if self._tally.elapsed < PATIENCE:
+            return
         self._flushed = self._tally.clock()
         waiting, self._waiting = self._waiting, []
         for result in waiting[: max(0, MOST_FAILURES - self._told)]:
