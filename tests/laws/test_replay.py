@@ -212,7 +212,7 @@ def test_repeats_of_an_agent_that_always_does_the_same_change_no_verdict(
     assert [len(case.trials) for case in often.cases] == [num_runs] * len(expected)
 
 
-@law
+@settings(law, max_examples=40)
 @given(expected_and_done())
 def test_the_worst_case_is_the_verdict_of_the_run(pair: tuple[list[Script], list[Script]]) -> None:
     expected, done = pair
@@ -221,7 +221,7 @@ def test_the_worst_case_is_the_verdict_of_the_run(pair: tuple[list[Script], list
     assert result.exit_code == (0 if result.passed else 1)
 
 
-@law
+@settings(law, max_examples=40)
 @given(expected_and_done())
 def test_scoring_what_was_recorded_gives_the_verdict_of_the_run(
     pair: tuple[list[Script], list[Script]],
