@@ -191,6 +191,20 @@ class TestFindConfig:
             (place / "test_config.json").write_text("{}")
         assert find_config(project / "evals/deep/x.evalset.json") == project / "evals/deep/test_config.json"
 
+    @pytest.mark.parametrize("name", ["test_config.yaml", "test_config.yml"])
+    def test_in_yaml(self, project: Path, name: str) -> None:
+        (project / "test_config.json").write_text("{}")
+        (project / "evals" / name).write_text("{}")
+        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals" / name
+
+    def test_two_in_one_folder_are_refused(self, project: Path) -> None:
+        for name in ("test_config.json", "test_config.yaml"):
+            (project / name).write_text("criteria: {}")
+        with pytest.raises(
+            SetupError, match=r"test_config.json and .*test_config.yaml: which of them judges x"
+        ):
+            find_config(project / "evals/deep/x.evalset.json")
+
     def test_else_in_the_nearest_folder_above(self, project: Path) -> None:
         (project / "test_config.json").write_text("{}")
         assert find_config(project / "evals/deep/x.evalset.json") == project / "test_config.json"

@@ -189,7 +189,11 @@ class _Loading:
             if _GIVEN not in self._configs:
                 self._configs[_GIVEN] = self._checked_config(given)
             return self._configs[_GIVEN], _GIVEN
-        path = Path(given) if given is not None else _config_beside(set_path)
+        try:
+            path = Path(given) if given is not None else _config_beside(set_path)
+        except SetupError as problem:
+            self._problems.append(problem)
+            return None, ""
         if path is None:
             return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
         return self._read_config(path), str(path)

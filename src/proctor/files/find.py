@@ -18,7 +18,7 @@ from proctor.settings import project_root
 SET_SUFFIXES = (
     ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml",
 )  # fmt: skip
-CONFIG_NAMES = ("test_config.json",)
+CONFIG_NAMES = ("test_config.json", "test_config.yaml", "test_config.yml")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _NEW_SET_ID = re.compile(r"[a-zA-Z0-9_]+")
 _LONGEST_NAME = 255  # bytes in a file's name, on the systems people use
@@ -167,14 +167,17 @@ def near_files(path: Path) -> str:
 def find_config(set_path: Path) -> Path | None:
     """The `test_config.json` that judges a set: beside it, else in the nearest folder above, up to the project's root.
 
-    ADK looks beside the file only. Outside of a project so does Proctor. None: there is none.
+    ADK looks beside the file only, and for JSON. Outside of a project Proctor, too, looks beside it only. None: there
+    is none. Raises SetupError: a folder has two.
     """
     folder = set_path.absolute().parent
     root = project_root(folder)
     for place in [folder, *folder.parents]:
-        for name in CONFIG_NAMES:
-            if (place / name).is_file():
-                return _as_named(place / name, set_path)
+        there = [_as_named(place / name, set_path) for name in CONFIG_NAMES if (place / name).is_file()]
+        if len(there) > 1:
+            raise SetupError(f"{there[0]} and {there[1]}: which of them judges {set_path.name}? Keep one.")
+        if there:
+            return there[0]
         if place == root or root is None:
             return None
     return None
