@@ -1,11 +1,14 @@
 """Every published eval set against itself: replayed it passes; with a fault built in it fails, and the fault is named."""
 
+import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import proctor
 from proctor.errors import SetupProblems
+from tests.cli.project import proctor as proctor_command
 from tests.stories.corpus_replay import CONFIG, FAULTS, Corpus, count, read_corpus, said, table
 
 APPLIES = {"drop-call": 121, "add-call": 291, "swap-calls": 46, "change-arg": 121, "other-text": 159}
@@ -50,6 +53,25 @@ def test_every_case_that_a_fault_applies_to_fails_and_names_it(
     assert tally.wrong == []
     assert (tally.applied, tally.named) == (APPLIES[fault], APPLIES[fault])
     assert (tally.as_wanted, tally.not_applied) == (291, 291 - APPLIES[fault])
+
+
+@pytest.mark.parametrize(("fault", "code"), [("", 0), ("drop-call", 1), ("other-text", 1)])
+def test_the_same_from_the_command_line_all_sets_at_once(
+    corpus: Corpus, shared: Path, tmp_path: Path, fault: str, code: int
+) -> None:
+    """The sets that can be run whole: all but those with a scenario or a case that nothing decides."""
+    sets = [one for one in corpus.published if one.recorded and not one.scenarios and not one.without_turns]
+    assert len(sets) == 122
+    (tmp_path / "strict.json").write_text(json.dumps(CONFIG))
+    done = proctor_command(
+        "eval", "--agent", f"replay:{fault}" if fault else "replay", *chain(*(["--set", str(shared / "corpus" / one.file)] for one in sets)),
+        "--config", "strict.json", "--allow-duplicate-ids", "--format", "json", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    outcomes = {(case["eval_set_id"], case["eval_id"]): case["outcome"] for case in run["cases"]}
+    assert sum(run["counts"].values()) == 289
+    assert set(outcomes.values()) == ({"passed", "failed"} if fault else {"passed"})
 
 
 def test_the_counts_are_those_of_the_expectations(corpus: Corpus) -> None:
