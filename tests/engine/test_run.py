@@ -247,14 +247,17 @@ def test_hooks_stand_around_every_trial_even_one_that_raises() -> None:
     assert [c.outcome for c in result.cases] == [Outcome.PASSED, Outcome.ERROR]
 
 
-def test_a_set_up_that_raises_is_an_error_of_the_hook_not_of_the_agent() -> None:
-    def setup() -> None:
+@pytest.mark.parametrize("where", ["setup", "teardown"])
+def test_a_hook_that_raises_is_an_error_of_the_hook_not_of_the_agent(where: str) -> None:
+    def raises() -> None:
         raise OSError("no database")
 
-    result = run_sync(lambda: run(Scripted(), eval_set(case("a")), setup=setup))
-    failure = result.cases[0].trials[0].failure
+    options: dict[str, Any] = {where: raises}
+    (bad,) = run_sync(lambda: run(Scripted(), eval_set(case("a")), **options)).cases
+    failure = bad.trials[0].failure
     assert failure is not None
-    assert (failure.where, failure.kind) == ("hook", FailureKind.HOOK)
+    assert (failure.where, failure.kind) == (where, FailureKind.HOOK)
+    assert bad.reason == f"{where} hook: OSError: no database"
 
 
 def test_an_agent_that_cannot_be_opened_stops_the_run_before_the_first_trial() -> None:

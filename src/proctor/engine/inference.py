@@ -90,7 +90,7 @@ class TrialRunner:
 
     async def _converse(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
         """Set up, talk, take the final state, tear down; the first failure is the trial's."""
-        where, turn = "hook", None
+        where, turn = "setup", None
         try:
             if self._limits.setup is not None:
                 slot.begin_turn(self._limits.timeout)
@@ -153,7 +153,7 @@ class TrialRunner:
             if self._end is not None:
                 slot.begin_turn(self._limits.timeout)
                 await settle(self._end(session))
-            where = "hook"
+            where = "teardown"
             if self._limits.teardown is not None:
                 slot.begin_turn(self._limits.timeout)
                 await call_hook(self._limits.teardown, case=case, session=session)
@@ -179,7 +179,7 @@ class TrialRunner:
                 raise error
             forget_cancellation()  # the agent cancelled its own task
         failure = failure_from(error, where=where, turn=turn)
-        if where == "hook":
+        if where in ("setup", "teardown"):
             failure.kind = FailureKind.HOOK
         return failure
 
