@@ -18,6 +18,8 @@ from proctor.schema.verdict import CaseResult, Outcome, RunResult
 MOST_ROWS = 50
 """Rows in which all agents pass that are listed, unless every one is asked for."""
 
+_LEAST_CELL = 8
+
 
 class Matrix:
     """Draws one table: a row for each case, a column for each agent, cells with sign and score."""
@@ -47,25 +49,29 @@ class Matrix:
         if hidden:
             self._page.print(self._page.text(f"… {hidden} more on which all agree: passed", "dim"))
         if self._only_different:
-            self._page.print(
-                self._page.text(f"{len(same)} of {len(self._rows)} cases are the same for all agents", "dim")
-            )
+            are = "is" if len(same) == 1 else "are"
+            told = f"{len(same)} of {len(self._rows)} cases {are} the same for all agents"
+            self._page.print(self._page.text(told, "dim"))
 
     def _draw_table(self, rows: Sequence[Row]) -> None:
-        grid = self._page.grid(
-            Column(overflow="fold"), *(Column(overflow="fold") for _ in self._runs), Column(overflow="fold")
-        )
         heads = [self._page.cut(run.agent, self._cell_width(), "bold") for run in self._runs]
-        grid.add_row(Text("case", "dim"), *heads, Text("score of", "dim"))
+        says_metric = self._has_room_for_metrics(heads)
+        count = 1 + len(heads) + says_metric
+        grid = self._page.grid(*(Column(overflow="fold") for _ in range(count)))
+        grid.add_row(*[Text("case", "dim"), *heads, Text("score of", "dim")][:count])
         for row in rows:
             cells = [self._cell(case, row.metric) for case in row.cases]
-            grid.add_row(
-                self._page.text(self._label(row)),
-                *cells,
-                self._page.text(self._short.get(row.metric, ""), "dim"),
-            )
-        grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs), "")
+            metric = self._page.text(self._short.get(row.metric, ""), "dim")
+            grid.add_row(*[self._page.text(self._label(row)), *cells, metric][:count])
+        grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs))
         self._page.print(grid)
+
+    def _has_room_for_metrics(self, heads: Sequence[Text]) -> bool:
+        """The names of metrics go first where the page is narrow: which case it is matters more."""
+        cells = sum(max(head.cell_len, _LEAST_CELL) + 2 for head in heads)
+        ids = max((cell_len(self._label(row)) for row in self._rows), default=0)
+        metric = max(map(len, self._short.values()), default=0)
+        return 2 + ids + 2 + cells + metric <= self._page.width
 
     def _label(self, row: Row) -> str:
         return row.name if self._several_sets else row.eval_id
