@@ -5,6 +5,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from typing import TextIO, cast
 
 import pytest
 
@@ -61,6 +62,18 @@ def test_afterwards_the_stream_is_as_it_was() -> None:
     out.write("seen\n")
     assert out.getvalue() == "seen\n"
     assert vars(out) == {}
+
+
+def test_a_stream_that_cannot_be_changed_is_left_alone() -> None:
+    class Fixed:
+        __slots__ = ()
+
+        def write(self, text: str) -> int:
+            return len(text)
+
+    aside = Aside(cast("TextIO", Fixed()), lambda text: None)
+    aside.begin()
+    aside.end()
 
 
 def test_a_display_that_fails_does_not_reach_who_writes() -> None:

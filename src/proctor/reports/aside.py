@@ -45,7 +45,9 @@ class Aside:
 
     def end(self) -> None:
         """Let the stream be as it was, and write what was kept back."""
-        if vars(self._stream).pop("write", None) is not None and self._waiting:
+        with suppress(AttributeError):
+            del self._stream.write
+        if self._waiting:
             self._direct(self._waiting + "\n")
             self._waiting = ""
 

@@ -15,7 +15,7 @@ class ReportOptions:
     """How much is shown, and on what; a report takes from it what it can use."""
 
     verbose: bool = False
-    """Every case, every failing trial, nothing shortened."""
+    """Every case turn by turn, every failing trial, nothing shortened."""
     only_different: bool = False
     """Of several agents: only the cases in which they differ."""
     width: int | None = None
