@@ -1,6 +1,7 @@
 """`proctor eval`: what it runs, and what it makes of settings and options."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -288,6 +289,7 @@ def test_watch_runs_again_when_something_changes(project: Path) -> None:
     text = wait_for("watching", 2)
     assert "changed: " in text
     assert text.index("VERDICT  failed") < text.index("changed: ") < text.index("VERDICT  passed")
+    assert re.search(r"^changed: \S+\.(py|json)$", text, re.MULTILINE)  # one file, named once
     write_set(project / "cases.evalset.json", case("wrong", "hello", answer="Something else"))
     assert wait_for("watching", 3).count("VERDICT  failed") == 2
     process.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ from typing import Any
 from proctor.cli.common import common
 from proctor.cli.failures import Stopped, say
 from proctor.cli.request import prepare_process, who_and_what
-from proctor.files.find import split_selector
+from proctor.files.find import CONFIG_NAMES, split_selector
 from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings, project_root
 
 _PAUSE = 0.3
@@ -117,7 +117,7 @@ def snapshot(named: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
 
 def _changes(before: Snapshot, after: Snapshot) -> list[Path]:
     """Return the files that are new, gone or different."""
-    return sorted(path for path, _ in before.items() ^ after.items())
+    return sorted({path for path, _ in before.items() ^ after.items()})
 
 
 def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
@@ -130,7 +130,7 @@ def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
         path = Path(split_selector(selector)[0]).absolute()
         files += _files_in(path) if path.is_dir() else [path]
         above = [folder for folder in (path, *path.parents) if folder == root or root in folder.parents]
-        files += [folder / "test_config.json" for folder in above or [path.parent]]
+        files += [folder / name for folder in above or [path.parent] for name in CONFIG_NAMES]
     return list(dict.fromkeys(files))
 
 
