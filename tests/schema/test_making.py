@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from proctor.schema.base import WireModel
 from proctor.schema.content import Content, FunctionCall, Part
 from proctor.schema.event import Event
-from proctor.schema.making import defaults, maker
+from proctor.schema.making import defaults, maker, twin
 
 texts = st.text()  # no surrogates, which are below
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -135,3 +135,12 @@ def test_a_kind_of_str_goes_through_the_validator() -> None:
     content = Event.said(Loud("x")).content
     assert content is not None
     assert type(content.joined_text()) is str
+
+
+def test_a_twin_is_equal_and_goes_its_own_way() -> None:
+    part = Part.model_validate({"text": "a", "of_tomorrow": 1})
+    copied = twin(part)
+    assert copied == part
+    assert copied.model_dump_json(exclude_unset=True) == part.model_dump_json(exclude_unset=True)
+    copied.text = "b"
+    assert part.text == "a"

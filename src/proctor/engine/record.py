@@ -12,6 +12,7 @@ from proctor.causes import safe_repr
 from proctor.errors import AgentError
 from proctor.schema.content import Content, UsageMetadata
 from proctor.schema.event import Event
+from proctor.schema.making import defaults, maker, twin
 from proctor.schema.trial import Turn
 
 MAX_EVENTS = 10_000
@@ -122,12 +123,16 @@ class Stopwatch:
 
 def copy_message(message: Content) -> Content:
     """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
-    copied = message.__copy__()
+    copied = twin(message)
     if message.parts:
-        _put(copied, "parts", [part.__copy__() for part in message.parts])
+        _put(copied, "parts", [twin(part) for part in message.parts])
     return copied
 
 
 def new_turn(message: Content, watch: Stopwatch) -> Turn:
     """Return an empty turn that begins now."""
-    return Turn(user_content=message, started_at=watch.started_at)
+    return _turn({**_TURN, "user_content": message, "events": [], "started_at": watch.started_at})
+
+
+_turn = maker(Turn)
+_TURN = defaults(Turn)

@@ -40,6 +40,16 @@ def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]
     return make
 
 
+def twin(model: Model) -> Model:
+    """Return a shallow copy: setting a field of the one does not change the other."""
+    made = model.__new__(type(model))
+    _put_fields(made, dict(model.__dict__))
+    _put_stated(made, set(model.__pydantic_fields_set__))
+    _put_unknown(made, dict(model.__pydantic_extra__ or {}))
+    _put_private(made, None)
+    return made
+
+
 def defaults(model: type[WireModel]) -> dict[str, Any]:
     """Every field of `model` with its default, in order; to be copied, and completed, for `maker`.
 
