@@ -37,6 +37,8 @@ def pair_up(
     expected: Mapping[int, Call], actual: Mapping[int, Call], *, ignore_args: bool = False
 ) -> Pairing:
     """Pair calls, given by ascending position: most equal ones, then most in order, then least difference."""
+    if len(expected) == len(actual) == 1:
+        return _of_two(*expected.items(), *actual.items(), ignore_args=ignore_args)
     classes = _Classes(ignore_args=ignore_args)
     wanted = {index: classes.of(call) for index, call in expected.items()}
     made = {index: classes.of(call) for index, call in actual.items()}
@@ -45,6 +47,14 @@ def pair_up(
     equal = {**in_place, **moved}
     differing = _differing(_without(expected, equal), _without(actual, equal.values()))
     return Pairing(in_place, moved, differing)
+
+
+def _of_two(expected: tuple[int, Call], actual: tuple[int, Call], *, ignore_args: bool) -> Pairing:
+    """The same for one call on either side, by far the most frequent case."""
+    (i, wanted), (j, made) = expected, actual
+    if same(wanted, made, ignore_args=ignore_args):
+        return Pairing({i: j}, {}, {})
+    return Pairing({}, {}, {i: j} if wanted.name == made.name else {})
 
 
 class _Classes:

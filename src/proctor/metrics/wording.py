@@ -35,7 +35,7 @@ def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
     """A text in quotes, cut where it is long."""
-    return _cut(json.dumps(text, ensure_ascii=False), longest)
+    return _cut(_to_json(text), longest)
 
 
 def show_name(name: str | None) -> str:
@@ -72,9 +72,12 @@ def _plain(text: str) -> str:
     )
 
 
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _as_json(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return _to_json(value)
     except (TypeError, ValueError, RecursionError):
         return _own_form(value)
 
