@@ -20,11 +20,11 @@ from pydantic import BaseModel
 
 from proctor.agents.answers import events_of
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.threads import THREADS
 from proctor.causes import safe_repr
 from proctor.errors import AgentLoadError
 from proctor.schema.content import Content
 from proctor.schema.event import Event
+from proctor.threads import THREADS
 
 Give = Callable[[Content, Session], Any]
 """What one parameter gets."""

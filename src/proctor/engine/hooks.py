@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from proctor.agents.base import Session
 from proctor.errors import SetupError
 from proctor.schema.case import EvalCase
+from proctor.threads import THREADS
 
 Hook = Callable[..., Any]
 
@@ -43,37 +43,6 @@ async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
     if inspect.iscoroutinefunction(hook):
         await hook(**wanted)
         return
-    answer = await in_thread(lambda: hook(**wanted))
+    answer = await THREADS.call(partial(hook, **wanted))
     if inspect.isawaitable(answer):
         await answer
-
-
-async def in_thread(work: Callable[[], Any]) -> Any:
-    """Run `work` in a daemon thread of its own: one that never returns must not keep the process alive."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(setter: Callable[[Any], None], value: Any) -> None:
-        if not future.done():
-            setter(value)
-
-    def run() -> None:
-        try:
-            outcome = work()
-        except BaseException as error:  # noqa: BLE001 - carried to the caller
-            report, value = future.set_exception, _carried(error)
-        else:
-            report, value = future.set_result, outcome
-        loop.call_soon_threadsafe(settle, report, value)
-
-    threading.Thread(target=run, daemon=True, name="proctor-hook").start()
-    return await future
-
-
-def _carried(error: BaseException) -> BaseException:
-    """Wrap what a future cannot carry: StopIteration, and what would end the event loop."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    carried = RuntimeError(f"{type(error).__name__}: {error}")
-    carried.__cause__ = error
-    return carried

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.threads import Threads
+from proctor.threads import Threads
 
 
 def run(use: Callable[[Threads], Awaitable[Any]]) -> Any:
@@ -93,7 +93,7 @@ def test_stop_iteration_ends_no_loop_of_the_caller() -> None:
     def fail() -> None:
         raise StopIteration
 
-    with pytest.raises(RuntimeError, match="raised StopIteration"):
+    with pytest.raises(RuntimeError, match="StopIteration was raised"):
         run(lambda threads: threads.call(fail))
 
 
@@ -172,7 +172,7 @@ def test_an_idle_thread_keeps_nothing_of_the_last_call_alive() -> None:
 def test_a_thread_that_never_ends_does_not_hold_up_the_exit() -> None:
     code = (
         "import asyncio, time\n"
-        "from proctor.agents.threads import THREADS\n"
+        "from proctor.threads import THREADS\n"
         "async def main():\n"
         "    try: await asyncio.wait_for(THREADS.call(time.sleep, 600), 0.1)\n"
         "    except TimeoutError: print('timed out')\n"

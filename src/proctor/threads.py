@@ -1,4 +1,4 @@
-"""Daemon threads for agents that are plain functions: reused, never waited for, never in the way of an exit."""
+"""Daemon threads for plain functions of the user: reused, never waited for, never in the way of an exit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
         if error is None:
             return self.value
         if isinstance(error, StopIteration | StopAsyncIteration):
-            what = f"the agent raised {type(error).__name__}"
+            what = f"{type(error).__name__} was raised"
             raise RuntimeError(what) from error  # noqa: TRY004 -- as Python does for generators
         raise error
 
@@ -41,9 +41,7 @@ class Worker:
         """Start the thread."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self.context: Context | None = None
-        threading.Thread(
-            target=_work, args=(self._jobs,), daemon=True, name=f"proctor-agent-{number}"
-        ).start()
+        threading.Thread(target=_work, args=(self._jobs,), daemon=True, name=f"proctor-{number}").start()
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Outcome:
         """Run `function(*args)` in the thread; contextvars are those of the time the worker was lent.
