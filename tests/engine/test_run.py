@@ -207,6 +207,11 @@ def test_infrastructure_errors_are_tried_again_and_every_attempt_is_kept() -> No
         True,
         True,
     ]
+    (warning,) = result.warnings
+    assert warning.startswith(
+        "1 trial was tried again after infrastructure errors: set/c, agent raised in turn 1"
+    )
+    assert warning.endswith(": ConnectionResetError: peer went away")
 
 
 def test_the_agents_own_mistakes_are_not_tried_again() -> None:

@@ -79,6 +79,7 @@ class Run:
     _stopped: bool = False
     _results: list[CaseResult] = field(default_factory=list)
     _runner: TrialRunner | None = None
+    _retried: list[str] = field(default_factory=list)
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -108,6 +109,8 @@ class Run:
             raise
         finally:
             run.cases = self._results
+            if self._retried:
+                run.warnings.append(_said_of(self._retried))
             run.duration = time.perf_counter() - began
             await self._close(run)
             self.progress.run_finished(run)
@@ -198,6 +201,8 @@ class Run:
         state.trials[job.number] = done.trial
         state.scores[job.number] = done.scores
         state.open -= 1
+        if done.trial.attempts and (failure := done.trial.attempts[-1].failure) is not None:
+            self._retried.append(f"{state.result.eval_set_id}/{state.case.eval_id}, {failure.cause}")
         self.progress.trial_finished(
             state.result.eval_set_id, state.case.eval_id, trial_outcome(state.metrics, done.scores)
         )
@@ -247,6 +252,12 @@ class Run:
             await settle(close())
         except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
             run.warnings.append(f"closing the agent raised {type(error).__name__}: {safe_str(error)}")
+
+
+def _said_of(retried: list[str]) -> str:
+    """What passed only after another attempt is not as sound as it looks."""
+    trials = "1 trial was" if len(retried) == 1 else f"{len(retried)} trials were"
+    return f"{trials} tried again after infrastructure errors: {'; '.join(retried[:3])}{' …' if len(retried) > 3 else ''}"
 
 
 @contextmanager
