@@ -8,7 +8,7 @@ from benchmarks.measuring import alternate, module
 from benchmarks.table import OURS, Budget, Row
 
 
-def rows(repeats: int, *, turns: int = 200, cases: int = 5) -> Iterator[Row]:
+def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
     """Measure the turns of long conversations, and whole runs of long ones against short ones."""
     found = alternate(
         {

@@ -49,7 +49,7 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
             case "W8":
                 yield from long_conversations.rows(
-                    repeats, turns=20 if small else 200, cases=1 if small else 5
+                    repeats, turns=20 if small else 200, cases=1 if small else 10
                 )
 
 
