@@ -165,6 +165,7 @@ def test_metrics_left_out_are_named_with_who_left_them_out() -> None:
     plan, _ = plan_of(eval_set(case("a")), both, metrics=["response_match_score"], no_judge=True)
     skipped = plan.sets[0].summary.skipped_metrics
     assert skipped["tool_trajectory_avg_score"] == "--metrics"
+    assert "token_usage_v1" not in skipped  # always reported
     plan, _ = plan_of(eval_set(case("a")), both, no_judge=True)
     assert plan.sets[0].summary.skipped_metrics == {"safety_v1": "--no-judge"}
 

@@ -94,7 +94,7 @@ def _append(
     name: str, criterion: BaseCriterion | None, options: RunOptions, bound: Bound, *, custom: Any = None
 ) -> None:
     """Build one metric and put it where it belongs."""
-    if options.metrics is not None and name not in options.metrics:
+    if options.metrics is not None and name not in options.metrics and name not in EFFICIENCY:
         bound.skipped[name] = "--metrics"
         return
     try:
