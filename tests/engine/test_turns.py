@@ -189,6 +189,7 @@ def test_what_a_trial_did_before_it_had_to_be_left_behind_is_its_evidence() -> N
     assert failure(bad).turn == 1
     assert [len(each.events) for each in evidence(bad).turns] == [1, 1]
     assert evidence(bad).session_id
+    assert 0.3 <= evidence(bad).duration < 3
 
 
 # --- the event loop ----------------------------------------------------------------------------------------------------

@@ -199,6 +199,20 @@ def test_what_hangs_is_timed_out_and_the_others_keep_their_time(fault: str, many
 
 
 @pytest.mark.slow
+def test_deadlines_hold_within_a_tenth_even_beside_one_that_ignores_its_own() -> None:
+    result = run(Hanging(), cases(*["never", "swallows", "good"] * 8), timeout=2.0, concurrency=24)
+    times = [
+        trial.trial.duration
+        for case in result.cases
+        for trial in case.trials
+        if not case.passed and trial.trial
+    ]
+    assert len(times) == 16
+    assert 2.0 <= min(times) <= sorted(times)[7] <= 2.2  # the eight that let themselves be cancelled
+    assert max(times) <= 2.5  # and the others, which get a tenth more to end
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["blocks", "spins"])
 def test_what_blocks_the_event_loop_twenty_times(fault: str) -> None:
     test_what_hangs_is_timed_out_and_the_others_keep_their_time(fault, TIMES)

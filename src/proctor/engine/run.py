@@ -190,6 +190,7 @@ class Run:
         limit = self.options.trial_timeout if slot.expired == "trial" else self.options.timeout
         what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
         trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
+        trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
         return _Done(trial)
 
     def _empty(self, job: _Job) -> Trial:
