@@ -36,6 +36,8 @@ def read_failed(path: Path) -> Failed:
     try:
         for run in report["runs"]:
             _add(failed, run)
+        if not any(run["cases"] or run["sets"] for run in report["runs"]):
+            raise SetupError(f"--failed {path}: the report has no cases; nothing can be said of what passed")
     except (KeyError, TypeError, AttributeError) as error:
         raise SetupError(
             f"--failed {path}: the report lacks {error}; write it anew with --report json={path}"

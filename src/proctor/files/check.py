@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
@@ -23,12 +22,12 @@ from proctor.files.documents import (
     problems_at,
     read_document,
 )
+from proctor.files.doubled import doubled_keys
 from proctor.files.eval_sets import EvalSetFile, not_a, open_document, open_eval_set
 from proctor.files.explain import Finding, near_key, resolve
 from proctor.files.find import CONFIG_NAMES
 from proctor.files.kinds import SETS, Kind, kind
 from proctor.files.pieces import no_collection
-from proctor.files.scan import scan
 from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
 from proctor.schema.base import unknown_keys
 from proctor.schema.result import EvalCaseResult, EvalSetResult
@@ -91,7 +90,7 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
         found = Kind.CONFIG
     report.kind = str(found)
     source: SourceText | None = getattr(document, "source", None)  # a YAML file refuses keys given twice
-    report.problems += _doubled_keys(source) if source else []
+    report.problems += doubled_keys(source) if source else []
     if getattr(document, "double_encoded", False) and found is not Kind.RESULT:
         finding = Finding((), "the document is inside a JSON string", "ADK reads only results so")
         report.problems += problems_at(document, [finding], "warning")
@@ -111,7 +110,7 @@ def _check_large(path: Path, report: Report, *, allow_duplicate_ids: bool) -> No
     for index in range(len(opened)):
         source = opened.source(index)
         if source is not None and len(report.problems) < _SAID:
-            report.problems += _doubled_keys(source)
+            report.problems += doubled_keys(source)
 
 
 def _is_streamed(path: Path) -> bool:
@@ -263,27 +262,3 @@ _CHECKS: dict[Kind, Callable[[Document, Report], None]] = {
     Kind.SESSION_INPUT: _check_session_input,
     Kind.RESULT: _check_results,
 }
-
-
-# --- keys given twice --------------------------------------------------------------------------------------------------
-
-
-def _doubled_keys(source: SourceText) -> list[Problem]:
-    """Warnings for keys that stand twice in one object: readers take the last one without a word."""
-    if not _has_doubled_keys(source.text):
-        return []
-    return [problem for problem in scan(source).problems if "twice" in problem.message]
-
-
-def _has_doubled_keys(text: str) -> bool:
-    doubled = False
-
-    def notice(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal doubled
-        doubled = doubled or len({key for key, _ in pairs}) < len(pairs)
-
-    try:
-        json.loads(text, object_pairs_hook=notice)
-    except ValueError:  # comments: the scan has looked already
-        return True
-    return doubled

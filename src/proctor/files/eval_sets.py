@@ -21,6 +21,7 @@ from proctor.files.documents import (
     read_yaml,
     unreadable,
 )
+from proctor.files.doubled import QUICK, doubled_keys
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding
 from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
@@ -145,12 +146,20 @@ def open_eval_set(
     try:
         with no_collection():
             opened = streamed(source)
+            opened.warnings += _doubled_in(source)
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
         opened = _from_document(read_json(data, label), _digest_of(data))
     return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
+
+
+def _doubled_in(source: FileBytes) -> list[Problem]:
+    if source.size > QUICK:
+        return []
+    text = source.read(0, source.size).decode("utf-8-sig", "replace")
+    return doubled_keys(SourceText(source.name, text))
 
 
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:

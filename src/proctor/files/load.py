@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from proctor.files.base import Problem, file_error
 from proctor.files.configs import config_findings, misspelled_keys
 from proctor.files.documents import RESULT_LIMIT, Document, JsonDocument, problems_at, read_document
+from proctor.files.doubled import doubled_keys
 from proctor.files.eval_sets import (
     EvalSetFile,
     load_eval_set,
@@ -22,7 +23,6 @@ from proctor.files.eval_sets import (
 from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind
 from proctor.files.pieces import no_collection
-from proctor.files.scan import scan
 from proctor.schema.base import WireModel
 from proctor.schema.config import EvalConfig
 from proctor.schema.result import EvalSetResult
@@ -60,7 +60,7 @@ def _stated_twice(document: Document) -> list[Problem]:
     """Keys that a config has twice, of which the first would be lost in silence; `check` looks for them itself."""
     if document.warnings or not isinstance(document, JsonDocument):  # then it was looked at already
         return []
-    return [problem for problem in scan(document.source).problems if problem.severity == "warning"]
+    return doubled_keys(document.source)
 
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
