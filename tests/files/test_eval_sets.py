@@ -320,6 +320,8 @@ def test_many_broken_cases_are_said_in_one_look_at_the_file() -> None:
 
 def test_a_key_given_twice_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.evalset.json"
-    case = '{"eval_id": "a", "conversation": [], "final_session_state": {"k": 1},\n "final_session_state": {}}'
+    case = (
+        '{"eval_id": "a", "conversation": [], "final_session_state": {"k": 1},\n "final_session_state": {}}'
+    )
     path.write_text('{"eval_set_id": "s", "eval_cases": [' + case + "]}", encoding="utf-8")
     assert [(found.line, "twice" in found.message) for found in open_eval_set(path).warnings] == [(2, True)]
