@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator
 
@@ -123,3 +124,33 @@ def test_a_timed_out_turn_may_be_tried_again() -> None:
     trial = result.cases[0].trials[0].trial
     assert trial is not None
     assert len(trial.attempts) == 1
+
+
+def test_time_that_an_agent_blocks_is_its_own() -> None:
+    async def blocks_then_waits(_: Session) -> AsyncIterator[Event]:
+        hold_the_interpreter(0.4)
+        await asyncio.sleep(0.3)
+        yield Event.said("ok")
+
+    async def waits(_: Session) -> AsyncIterator[Event]:
+        await asyncio.sleep(0.3)
+        yield Event.said("ok")
+
+    given = eval_set(case("waits"), case("block"))
+    result = run_sync(lambda: run(Scripted({"waits": waits, "block": blocks_then_waits}), given, timeout=0.5))
+    assert {done.eval_id: done.outcome for done in result.cases} == {
+        "waits": Outcome.PASSED,
+        "block": Outcome.ERROR,
+    }
+
+
+def hold_the_interpreter(seconds: float) -> None:
+    """Run without letting any other thread run, as code in C does."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    try:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pass
+    finally:
+        sys.setswitchinterval(before)

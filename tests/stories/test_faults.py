@@ -180,8 +180,8 @@ class Hanging:
         if text == "spins":
             while True:
                 pass
-        if text == "blocks in C":  # about a second in which no Python code runs, not even a signal handler
-            re.match(r"(a+)+$", "a" * 24 + "b")
+        if text == "blocks in C":  # a second or two in which no Python code runs, not even a signal handler
+            re.match(r"(a+)+$", "a" * 25 + "b")
         await asyncio.sleep(NAP)
         yield Event.said("fine")
 

@@ -11,7 +11,7 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
 from math import inf
 from types import FrameType
@@ -37,6 +37,10 @@ class Slot:
     stopping: bool = False
     """Whether the run itself is being stopped: any other cancellation is the doing of code under test."""
     task: asyncio.Task[None] | None = field(default=None)
+    began: float = 0.0
+    """When the turn began."""
+    held: float = 0.0
+    """Seconds for which this turn held the event loop since the last look at the deadlines."""
 
     @property
     def deadline(self) -> float:
@@ -46,7 +50,8 @@ class Slot:
     def begin_turn(self, timeout: float | None) -> None:
         """Start the clock of a turn; what ran out before is over."""
         self.expired, self.cancelled_at = "", inf
-        self.turn_deadline = inf if timeout is None else time.monotonic() + timeout
+        self.began, self.held = time.monotonic(), 0.0
+        self.turn_deadline = inf if timeout is None else self.began + timeout
 
     def expire(self, now: float) -> None:
         """Remember which deadline ran out."""
@@ -58,6 +63,39 @@ def forget_cancellation() -> None:
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
+
+
+class TimedSteps(Coroutine[Any, Any, None]):
+    """A trial's coroutine that notes in its slot how long it holds the event loop: its own time is its own."""
+
+    __slots__ = ("_inner", "_slot")
+
+    def __init__(self, inner: Coroutine[Any, Any, None], slot: Slot) -> None:
+        """Take the coroutine to run."""
+        self._inner, self._slot = inner, slot
+
+    def send(self, value: Any) -> Any:
+        """Run it up to where it waits next."""
+        began = time.monotonic()
+        try:
+            return self._inner.send(value)
+        finally:
+            self._slot.held += time.monotonic() - began
+
+    def throw(self, *error: Any) -> Any:
+        """Raise inside it, and run it up to where it waits next."""
+        began = time.monotonic()
+        try:
+            return self._inner.throw(*error)
+        finally:
+            self._slot.held += time.monotonic() - began
+
+    def close(self) -> None:
+        """End it where it waits."""
+        self._inner.close()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._inner.__await__()
 
 
 def is_running(task: asyncio.Task[Any] | None) -> bool:
@@ -111,10 +149,13 @@ class Deadlines:
         now = time.monotonic()
         late = now - self._last - self._tick
         self._last = now
-        if late > max(self._tick, 0.1):  # somebody blocked the loop: the others get that time back
+        if late > max(self._tick, 0.1):  # somebody held the loop: the others get that time back
             for slot in self._slots:
-                slot.turn_deadline += late
-                slot.trial_deadline += late
+                lost = max(0.0, min(late, now - slot.began) - slot.held)
+                slot.turn_deadline += lost
+                slot.trial_deadline += lost
+        for slot in self._slots:
+            slot.held = 0.0
         for slot in list(self._slots):
             self._check(slot, now)
         self._timer = self._loop.call_later(self._tick, self._look)

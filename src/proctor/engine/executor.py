@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, TypeVar
 
-from proctor.engine.deadlines import Deadlines, Slot
+from proctor.engine.deadlines import Deadlines, Slot, TimedSteps
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -68,7 +68,7 @@ class LocalExecutor(Generic[Job, Done]):
         slot = Slot()
         self._active[slot] = job
         deadlines.add(slot)
-        slot.task = asyncio.create_task(self._one(job, slot, deadlines))
+        slot.task = asyncio.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
 
     async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
         try:
