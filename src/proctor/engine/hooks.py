@@ -10,7 +10,6 @@ from typing import Any
 from proctor.agents.base import Session
 from proctor.errors import SetupError
 from proctor.schema.case import EvalCase
-from proctor.threads import THREADS
 
 Hook = Callable[..., Any]
 
@@ -43,6 +42,8 @@ async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
     if inspect.iscoroutinefunction(hook):
         await hook(**wanted)
         return
+    from proctor.threads import THREADS  # brings asyncio, which `import proctor` need not wait for
+
     answer = await THREADS.call(partial(hook, **wanted))
     if inspect.isawaitable(answer):
         await answer

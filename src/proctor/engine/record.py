@@ -22,6 +22,7 @@ _MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
 _PLAIN = frozenset({str, bool, type(None)})
+_LONG = 2**63
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
@@ -79,6 +80,8 @@ def copy_json(value: Any, _depth: int = 0) -> Any:
     """
     if type(value) in _PLAIN or isinstance(value, str):
         return value
+    if type(value) is dict and _is_flat(value):
+        return value.copy()
     if isinstance(value, int):
         if value.bit_length() > _MAX_BITS:
             raise AgentError(
@@ -104,6 +107,16 @@ def copy_json(value: Any, _depth: int = 0) -> Any:
     raise AgentError(
         f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
     )
+
+
+def _is_flat(value: dict[Any, Any]) -> bool:
+    """Texts, small whole numbers and the like under texts, as most arguments of most calls are."""
+    for key, item in value.items():  # a loop, not any(...): this runs for every call of every trial
+        if type(key) is not str:
+            return False
+        if type(item) not in _PLAIN and not (type(item) is int and -_LONG < item < _LONG):
+            return False
+    return True
 
 
 class Stopwatch:

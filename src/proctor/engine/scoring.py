@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
@@ -46,7 +47,10 @@ async def score_trial(
     for metric in metrics:
         if slot is not None:
             slot.begin_turn(seconds)
-        found.append(await _score(metric, view, slot, seconds))
+        outcome = _ask(metric, view, slot, seconds)
+        found.append(
+            outcome if type(outcome) is MetricScore else await _awaited(metric, outcome, slot, seconds)
+        )
     return found
 
 
@@ -65,19 +69,32 @@ def given_up(
 _LATE = "no score within the time of one turn"
 
 
-async def _score(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> MetricScore:
+def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
+    """What the metric says at once: its score, or what must be awaited for it."""
     if not bound.covers(scenario=view.scenario is not None):
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
-    task = asyncio.current_task()
     try:
         scored = bound.metric.score(view)
         if type(scored) is not MetricScore and inspect.isawaitable(scored):
-            scored = await scored
+            return scored
+    except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
+        return MetricScore(failure=_blame(error, slot, seconds))
+    return _in_time(bound, scored, slot, seconds)
+
+
+async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None) -> MetricScore:
+    task = asyncio.current_task()
+    try:
+        scored = await answer
     except BaseException as error:
         if isinstance(error, GeneratorExit) and not is_running(task):
             raise  # the interpreter closes this coroutine; nothing may be awaited now
         return MetricScore(failure=_blame(error, slot, seconds))
+    return _in_time(bound, scored, slot, seconds)
+
+
+def _in_time(bound: BoundMetric, scored: object, slot: Slot | None, seconds: float | None) -> MetricScore:
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
     return _checked(bound, scored)

@@ -42,12 +42,20 @@ def decide(
         deciding.append(Outcome.ERROR)
     outcome = worst(deciding)
     reason = "" if outcome is Outcome.PASSED else _reason(outcome, verdicts.values(), failures)
-    trials = [trial_outcome(metrics, row) for row in scores]
+    trials = [outcome] if len(scores) == 1 else [trial_outcome(metrics, row) for row in scores]
     return CaseVerdict(outcome, reason, verdicts, trials)
 
 
 def decide_metric(bound: BoundMetric, scores: list[MetricScore | None]) -> MetricVerdict:
     """Hold one metric's scores of all trials against its criterion; `None` stands for a trial without a score."""
+    if (
+        len(scores) == 1 and (only := scores[0]) is not None and only.failure is None
+    ):  # the usual case, and the fast one
+        outcome = decide_metric_once(bound, only) if bound.gates else Outcome.INFORMATIONAL
+        if outcome is Outcome.PASSED or outcome is Outcome.INFORMATIONAL:
+            return MetricVerdict(
+                bound.name, outcome, only.value, bound.threshold, bound.gate, only.reason, scores
+            )
     values: list[float] = []
     missing = 0
     failure: Failure | None = None
@@ -87,8 +95,9 @@ def trial_outcome(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] 
     """The outcome of one trial by itself; `None`: it gave nothing to score."""
     if scores is None:
         return Outcome.ERROR
-    outcomes = [decide_metric_once(m, s) for m, s in zip(metrics, scores, strict=True) if m.gate]
-    return worst(outcome for outcome in outcomes if outcome is not Outcome.NOT_APPLICABLE)
+    found = {decide_metric_once(m, s) for m, s in zip(metrics, scores, strict=True) if m.gate}
+    found.discard(Outcome.NOT_APPLICABLE)
+    return worst(found)
 
 
 def decide_metric_once(bound: BoundMetric, score: MetricScore) -> Outcome:

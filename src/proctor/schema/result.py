@@ -11,15 +11,7 @@ from proctor.schema.criterion import EvalMetric
 from proctor.schema.invocation import Invocation
 from proctor.schema.rubric import RubricScore
 from proctor.schema.session import SessionDetails
-
-
-class EvalStatus(IntEnum):
-    """What a metric, or a case, came to. INFORMATIONAL: measured, not judged."""
-
-    PASSED = 1
-    FAILED = 2
-    NOT_EVALUATED = 3
-    INFORMATIONAL = 4
+from proctor.schema.status import EvalStatus
 
 
 class InferenceStatus(IntEnum):

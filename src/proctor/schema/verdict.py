@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from proctor.schema.result import EvalStatus
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure, Trial
 
 
@@ -50,7 +50,10 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     Nothing at all, or nothing that decides, is an *error*: never green by absence.
     """
     found = set(outcomes)
-    return next((outcome for outcome in _WORST_FIRST if outcome in found), Outcome.ERROR)
+    for outcome in _WORST_FIRST:
+        if outcome in found:
+            return outcome
+    return Outcome.ERROR
 
 
 @dataclass(slots=True)
@@ -99,7 +102,11 @@ class MetricVerdict:
     @property
     def is_warned(self) -> bool:
         """Whether any of its scores carries a warning."""
-        return any(each.warning for score in self.per_trial if score for each in score.per_invocation)
+        for score in self.per_trial:
+            for each in score.per_invocation if score else ():
+                if each.warning:
+                    return True
+        return False
 
     def judge(self, score: Score) -> InvocationVerdict:
         """Hold one invocation's score against the threshold."""
