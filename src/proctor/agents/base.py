@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 
@@ -49,12 +48,4 @@ class Agent(Protocol):
 
     def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Yield what the agent does and says in answer to `message`."""
-        ...
-
-
-class Begins(Protocol):
-    """An agent that wants to know when a trial begins, and of which case."""
-
-    def begin(self, session: Session, case: EvalCase) -> Any:
-        """Get ready for one trial."""
         ...

@@ -178,7 +178,6 @@ class _Watchdog:
         self._loop, self._slots, self._tick = loop, slots, tick
         self._done = threading.Event()
         self._target: asyncio.Task[None] | None = None
-        self._handler: object = None
         self._signal = _free_signal() if threading.current_thread() is threading.main_thread() else None
 
     def start(self) -> None:

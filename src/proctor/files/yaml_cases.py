@@ -255,16 +255,7 @@ class _Reader(TurnForm):
     def _session(self, made: Map, found: Fields, path: Path_) -> None:
         given = [name for name in SESSION_KEYS.values() if name in found]
         if "session_input" in found:
-            key, node = found["session_input"]
-            if given:
-                other = found[given[0]][0]
-                self.problem(
-                    node.place,
-                    (*path, key),
-                    f"`{key}` beside `{other}`: it holds that, too",
-                    "write all of it in one",
-                )
-            made.put("session_input", node)
+            made.put("session_input", self.whole(found, "session_input", given, "that", path))
         elif given:
             made.put("session_input", self._session_input(found, given, path))
 

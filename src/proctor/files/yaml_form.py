@@ -30,6 +30,14 @@ class Form:
         """Note what is wrong at a place."""
         self.problems.append(Problem("error", self.source.name, *place, field_name(path), message, hint))
 
+    def whole(self, found: Fields, name: str, parts: list[str], holds: str, path: Path_) -> Node:
+        """The entry `name`, which may not stand beside its own `parts`; `holds` is what it holds of theirs."""
+        key, node = found[name]
+        if parts:
+            message = f"`{key}` beside `{found[parts[0]][0]}`: it holds {holds}, too"
+            self.problem(node.place, (*path, key), message, "write all of it in one")
+        return node
+
     def fields(self, node: Map, path: Path_, table: dict[str, str], what: str) -> Fields:
         """The entries of an object by the names of the format."""
         found: Fields = {}

@@ -72,16 +72,7 @@ class TurnForm(CallForm):
     def _intermediate_data(self, made: Map, found: Fields, path: Path_) -> None:
         given = [name for name in _DATA_KEYS if name in found]
         if "intermediate_data" in found:
-            key, node = found["intermediate_data"]
-            if given:
-                other = found[given[0]][0]
-                self.problem(
-                    node.place,
-                    (*path, key),
-                    f"`{key}` beside `{other}`: it holds the calls, too",
-                    "write all of it in one",
-                )
-            made.put("intermediate_data", node)
+            made.put("intermediate_data", self.whole(found, "intermediate_data", given, "the calls", path))
         elif given:
             first = found[given[0]][1].place
             data = map_node(

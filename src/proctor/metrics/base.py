@@ -10,7 +10,7 @@ from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
 from proctor.schema.rubric import Rubric
 from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import Explanation, MetricScore
+from proctor.schema.score import MetricScore
 from proctor.schema.trial import Trial
 
 RECORDED = "recorded"
@@ -75,14 +75,6 @@ class Metric(Protocol):
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Score one trial: overall, and one `Score` per invocation. Plain or async."""
-        ...
-
-
-class Explains(Protocol):
-    """A metric that can say why."""
-
-    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Say why invocation `index` got its score."""
         ...
 
 
