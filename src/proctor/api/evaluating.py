@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.api.preparing import prepare
-from proctor.engine.progress import Silent
+from proctor.api.preparing import Prepared, prepare
+from proctor.engine.progress import Progress, Silent
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.verdict import RunResult
 
@@ -33,19 +33,7 @@ async def evaluate(
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
     """
-    from proctor.engine.run import Run
-
-    prepared = prepare(agent, eval_sets, options)
-    run = Run(
-        plan=prepared.plan,
-        agent=prepared.agent,
-        agent_label=prepared.agent_label,
-        options=prepared.options,
-        progress=options.get("progress") or Silent(),
-        warnings=prepared.warnings,
-        unreadable=prepared.unreadable,
-    )
-    return await run()
+    return await _carry_out(prepare(agent, eval_sets, options), options.get("progress"))
 
 
 def evaluate_sync(
@@ -68,11 +56,27 @@ async def evaluate_matrix(
         SetupProblems: all that is wrong with any of them, before the first agent call.
     """
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
+    prepared: list[Prepared] = []
     for agent in agents:
         try:
-            prepare(agent, eval_sets, options)
+            prepared.append(prepare(agent, eval_sets, options))
         except SetupProblems as found:
             problems += found.problems
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    return [await evaluate(agent, eval_sets, **options) for agent in agents]
+    return [await _carry_out(one, options.get("progress")) for one in prepared]
+
+
+async def _carry_out(prepared: Prepared, progress: Progress | None) -> RunResult:
+    from proctor.engine.run import Run
+
+    run = Run(
+        plan=prepared.plan,
+        agent=prepared.agent,
+        agent_label=prepared.agent_label,
+        options=prepared.options,
+        progress=progress or Silent(),
+        warnings=prepared.warnings,
+        unreadable=prepared.unreadable,
+    )
+    return await run()
