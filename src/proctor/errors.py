@@ -10,7 +10,8 @@
     │   ├── MissingExtraError   an optional package is not installed
     │   ├── AgentLoadError      the agent under test could not be loaded
     │   ├── CriterionError      a criterion does not fit its metric
-    │   └── SettingsError       proctor.toml or [tool.proctor] says something that cannot be
+    │   ├── SettingsError       proctor.toml or [tool.proctor] says something that cannot be
+    │   └── StoreError          the store cannot be used: not there, foreign, damaged, read-only, full, taken
     └── EvalError               something under evaluation failed; becomes data in a result
         ├── AgentError
         ├── MetricError
@@ -74,6 +75,13 @@ class CriterionError(SetupError):
 
 class SettingsError(SetupError):
     """The project's settings (`proctor.toml`, `[tool.proctor]`) are not usable."""
+
+
+class StoreError(SetupError):
+    """The store cannot be opened, read or written; the message names the file and what to do.
+
+    Raised before a run it is a set-up error; while a run is under way it ends the run, with all before it kept.
+    """
 
 
 class EvalError(ProctorError):

@@ -83,3 +83,4 @@ def _entry_points(group: str) -> dict[str, Any]:
 METRICS = Registry("metric", table="proctor.metrics.builtin:METRICS", group="proctor.metrics")
 AGENTS = Registry("agent prefix", table="proctor.agents.builtin:AGENTS", group="proctor.agents")
 REPORTS = Registry("report", table="proctor.reports.builtin:REPORTS", group="proctor.reports")
+STORES = Registry("store scheme", table="proctor.stores.builtin:STORES", group="proctor.stores")

@@ -1,0 +1,145 @@
+"""What a run was: its manifest, what was planned, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from proctor.schema.base import WireModel
+from proctor.schema.verdict import Outcome
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    """A process is at work on it."""
+    UNFINISHED = "unfinished"
+    """Nobody is at work on it, and something was not reached: `proctor resume` goes on."""
+    FINISHED = "finished"
+
+
+class MetricManifest(WireModel):
+    """One metric as it judged: enough to read its verdicts without being able to load it."""
+
+    name: str
+    definition: str
+    """Hash of its code's identity, its criterion and its prompts: another one is another metric."""
+    threshold: float | None = None
+    gate: bool = True
+
+
+class SetManifest(WireModel):
+    """One eval set of a run."""
+
+    eval_set_id: str
+    path: str | None = None
+    """As it was given; `None` for a set made in Python."""
+    content_hash: str = ""
+    """Hash over the ids and hashes of its chosen cases, in order."""
+    cases: int = 0
+
+
+class Judging(WireModel):
+    """One pass of judging over a run's evidence: with which configs and metrics, set by set."""
+
+    number: int = 1
+    """1 is the run's own; each later `score` adds one."""
+    created_at: float = 0.0
+    sets: list[JudgedSet] = Field(default_factory=list)
+    """In the order of the manifest's sets."""
+
+
+class JudgedSet(WireModel):
+    """How one set was judged."""
+
+    eval_set_id: str
+    config_source: str = ""
+    config: dict[str, Any] = Field(default_factory=dict)
+    config_hash: str = ""
+    metrics: list[MetricManifest] = Field(default_factory=list)
+    skipped_metrics: dict[str, str] = Field(default_factory=dict)
+
+
+class AgentManifest(WireModel):
+    """The agent under test."""
+
+    reference: str | None = None
+    """The AGENT string; `None` for an object given in Python, which cannot be resumed by itself."""
+    label: str = ""
+    version: str | None = None
+    description: dict[str, Any] | None = None
+    """What `describe()` said: instructions and tools."""
+    source_hash: str | None = None
+    """Hash over the Python files that it was loaded from."""
+    commit: str | None = None
+    """The git commit its folder was at, with `+` behind it where files were changed."""
+
+
+class Manifest(WireModel):
+    """What exactly was run. Written before the first agent call, never changed."""
+
+    run_id: str
+    created_at: float
+    """Unix seconds."""
+    agent: AgentManifest
+    sets: list[SetManifest] = Field(default_factory=list)
+    num_runs: int = 1
+    options: dict[str, Any] = Field(default_factory=dict)
+    """What the run was told, as JSON: enough to go on with it."""
+    command: list[str] = Field(default_factory=list)
+    """The command line, secrets left out."""
+    folder: str = ""
+    """The working folder."""
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Versions of Python, of proctor and of the packages that mattered."""
+
+
+class RunSummary(WireModel):
+    """What came of a run, for lists; written when it ends, again when it is resumed."""
+
+    outcome: Outcome | None = None
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Cases by outcome."""
+    duration: float = 0.0
+    """Seconds that processes were at work on it."""
+    interrupted: bool = False
+    warnings: list[str] = Field(default_factory=list)
+    stopped_by: str = ""
+    """Why not everything was run (a limit, a signal); empty when nothing was left out."""
+    models: list[str] = Field(default_factory=list)
+    """Model names seen in the evidence."""
+    tokens: int = 0
+    """Tokens that the agent reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCase:
+    """One case of a run, as it was planned."""
+
+    position: int
+    """Its place among all cases of the run, from 0."""
+    eval_set_id: str
+    eval_id: str
+    content_hash: str
+    """Hash of the case's JSON: an edited case has another one."""
+    place: str
+    """`file:line`; empty for a case made in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One line of a list of runs."""
+
+    run_id: str
+    created_at: float
+    agent: str
+    sets: tuple[str, ...]
+    num_runs: int
+    cases: int
+    state: RunState
+    summary: RunSummary
+    judgings: int = 1

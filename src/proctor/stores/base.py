@@ -1,0 +1,163 @@
+"""The contract of a store: runs go in as they happen, and come out again, a case at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
+from proctor.schema.score import MetricScore
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """The evidence of one attempt at one trial. Never changed."""
+
+    position: int
+    number: int
+    """The repeat, from 0."""
+    attempt: int
+    """0, and one more for each time an errored trial was run again by `resume --retry-errors`; the last one counts."""
+    evidence: bytes
+    """The `Trial` as JSON."""
+    failed: bool
+    """Whether it has a `failure`: then there is nothing to score."""
+    case: bytes = b""
+    """The case as JSON, with the first trial of it; kept once by its hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """What some metrics said about one attempt, in one judging. Several may follow one another."""
+
+    position: int
+    number: int
+    attempt: int
+    scores: dict[str, MetricScore]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """What one case came to in one judging; a later one takes its place."""
+
+    position: int
+    result: CaseResult
+
+
+Record = TrialRecord | ScoreRecord | VerdictRecord
+
+Committed = Callable[[Sequence[object], Exception | None], None]
+"""Told, on the writer's thread, the tokens whose records are on disk now, or why they (and all later ones) are not."""
+
+
+class RunWriter(Protocol):
+    """Writes one judging of one run. All methods are called on one thread; `put` does not wait."""
+
+    run_id: str
+    judging: int
+
+    def put(self, records: Sequence[Record], token: object = None) -> None:
+        """Take records to be written together; `committed` hears of `token` when they are on disk."""
+        ...
+
+    def finish(self, summary: RunSummary, *, complete: bool) -> None:
+        """Write what is left and what came of the run, and let go of it. `complete`: nothing is left to run.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the run without a summary; what was put is written if it can be."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrial:
+    """One trial as it is kept: its last attempt, and what was said about it in the judging asked for."""
+
+    number: int
+    attempt: int
+    failed: bool
+    evidence: bytes
+    scores: dict[str, MetricScore]
+    """By metric; empty when nothing has been scored."""
+
+
+class Store(Protocol):
+    """Where runs live.
+
+    Every method raises `StoreError` for what is wrong with the store itself, `UnknownNameError` for a run that is
+    not there.
+    """
+
+    url: str
+
+    def begin(
+        self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
+    ) -> RunWriter:
+        """Write down a new run and take hold of it."""
+        ...
+
+    def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> RunWriter:
+        """Take hold of an unfinished run; `added` are cases that it did not have before.
+
+        Raises:
+            StoreError: another process is at work on it.
+        """
+        ...
+
+    def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> RunWriter:
+        """Begin another judging of a run's evidence; its number is chosen here."""
+        ...
+
+    def find(self, name: str) -> str:
+        """Return the id of the run called `name`: an id, the unambiguous beginning of one, or `latest`."""
+        ...
+
+    def runs(self) -> Iterator[RunRecord]:
+        """List the runs, newest first."""
+        ...
+
+    def manifest(self, run_id: str) -> Manifest:
+        """Return what exactly was run."""
+        ...
+
+    def judgings(self, run_id: str) -> list[Judging]:
+        """Return the judgings of a run, in order."""
+        ...
+
+    def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
+        """Return what came of a judging (default: the last one)."""
+        ...
+
+    def load(self, run_id: str, judging: int | None = None) -> RunResult:
+        """Return a run as a result whose cases are read from the store as they are asked for."""
+        ...
+
+    def planned(self, run_id: str) -> Iterator[PlannedCase]:
+        """Return what was planned, in order."""
+        ...
+
+    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
+        """Return the outcome of every case that was decided in a judging, by position."""
+        ...
+
+    def trials(self, run_id: str, position: int, judging: int) -> list[StoredTrial]:
+        """Return the trials of one case, the last attempt of each."""
+        ...
+
+    def case(self, run_id: str, position: int) -> bytes | None:
+        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        ...
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Forget runs, and what only they needed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file or the connection."""
+        ...
