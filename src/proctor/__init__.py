@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         evaluate_sync as evaluate_sync,
     )
     from proctor.api import (
+        list_runs as list_runs,
+    )
+    from proctor.api import (
         load_agent as load_agent,
     )
     from proctor.api import (
@@ -37,6 +40,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     )
     from proctor.api import (
         load_eval_set as load_eval_set,
+    )
+    from proctor.api import (
+        load_run as load_run,
+    )
+    from proctor.api import (
+        open_store as open_store,
+    )
+    from proctor.api import (
+        prune_runs as prune_runs,
     )
     from proctor.api import (
         score as score,
@@ -82,6 +94,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     )
     from proctor.errors import (
         SimulatorError as SimulatorError,
+    )
+    from proctor.errors import (
+        StoreError as StoreError,
     )
     from proctor.errors import (
         UnknownNameError as UnknownNameError,
@@ -214,6 +229,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserPersona as UserPersona,
     )
     from proctor.schema.event import Event as Event
+    from proctor.schema.run import RunRecord as RunRecord
+    from proctor.schema.run import RunState as RunState
     from proctor.schema.score import (
         Explanation as Explanation,
     )
@@ -259,16 +276,18 @@ __version__ = "0.1.0"
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
+        " list_runs load_run open_store prune_runs"
     ),
     "proctor.metrics.custom": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
     "proctor.agents.base": "Agent AgentInfo Session",
     "proctor.errors": (
         "ProctorError SetupError SetupProblems EvalFileError UnknownNameError MissingExtraError AgentLoadError"
-        " CriterionError SettingsError EvalError AgentError MetricError JudgeError SimulatorError"
+        " CriterionError SettingsError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
     ),
     "proctor.schema.event": "Event",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",
+    "proctor.schema.run": "RunRecord RunState",
     "proctor.schema.score": "Score MetricScore Explanation",
     "proctor.schema.verdict": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",
     "proctor.schema": (

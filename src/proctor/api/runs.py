@@ -1,0 +1,253 @@
+"""Runs that are kept: where, which there are, and what came of one."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+
+from proctor.errors import SetupError, StoreError
+from proctor.registry import STORES
+from proctor.schema.run import RunRecord, RunState
+from proctor.schema.verdict import Outcome, RunResult
+from proctor.settings import load_settings, project_root
+from proctor.stores.base import Store
+
+FOLDER = ".proctor"
+STORE_FILE = "store.sqlite3"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least: `C:` is a drive
+_SET_SUFFIX = re.compile(r"\.(evalset|test)?\.?(jsonc?|json5|ya?ml)$")
+
+StoreLike = str | Path | Store | None
+"""A URL (`sqlite:///path`, `memory:`, `adk:DIR`), the path of a SQLite file, an open store, or `None`: the project's."""
+
+
+# --- where runs are kept ------------------------------------------------------------------------------------------------
+
+
+def store_url(url: str | Path | None = None) -> str:
+    """Return the URL of the store that `url` means.
+
+    `None` means the setting `store`, and without one the file `.proctor/store.sqlite3` in the project's root, or in the
+    working folder where there is no project. A path without a scheme is that of a SQLite file.
+    """
+    if url is None:
+        url = load_settings(Path.cwd()).store or default_store()
+    if isinstance(url, Path) or not _SCHEME.match(url):
+        return f"sqlite:///{url}"
+    return url
+
+
+def default_store() -> Path:
+    """Return the file that runs of this project are kept in, whether it is there or not."""
+    here = Path.cwd()
+    return (project_root(here) or here) / FOLDER / STORE_FILE
+
+
+def store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store; `None` for a store of another kind, or in memory."""
+    scheme, _, rest = url.partition(":")
+    if scheme != "sqlite":
+        return None
+    return Path(rest.removeprefix("///"))
+
+
+def open_store(url: str | Path | None = None) -> Store:
+    """Open the store at `url` for keeping runs; a SQLite file that is not there is made.
+
+    `url` is a URL, the path of a SQLite file, or `None` for the project's own store (see `store_url`).
+
+    Raises:
+        UnknownNameError: no kind of store has that scheme.
+        StoreError: it cannot be opened; the message names it and says what to do.
+    """
+    wanted = store_url(url)
+    if (file := store_file(wanted)) is not None:
+        _make_folder(file.parent)
+    return _opened(wanted)
+
+
+def open_runs(url: str | Path | None = None) -> Store:
+    """Open the store at `url` for looking at its runs; nothing is made, and a place without a store is an error.
+
+    Raises:
+        StoreError: there is no store yet, or it cannot be read.
+    """
+    wanted = store_url(url)
+    if (file := store_file(wanted)) is not None and not file.exists():
+        raise NoRunsError(
+            f"no runs yet: there is no store {_near(file)}. `proctor eval AGENT SET` keeps its runs; "
+            "--store names another place"
+        )
+    return _opened(wanted)
+
+
+class NoRunsError(StoreError):
+    """There is no store yet, so that there is no run either."""
+
+
+def _opened(url: str) -> Store:
+    store: Store = STORES.get(url.partition(":")[0])(url)
+    return store
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a store; one called `.proctor` is kept out of version control."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ignored = folder / ".gitignore"
+        if folder.name == FOLDER and not ignored.exists():
+            ignored.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        if not folder.is_dir():
+            raise StoreError(
+                f"the store's folder {_near(folder)} cannot be made: {error.strerror}. "
+                "--store names another place, --store memory: keeps nothing"
+            ) from None
+
+
+def _near(path: Path) -> str:
+    """Return a path below the working folder as it is seen from there."""
+    return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+# --- which runs there are -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs of a list are wanted; what is not said does not matter."""
+
+    agent: str | None = None
+    """What its agent is called; `*` and `?` stand for anything."""
+    eval_set: str | None = None
+    """The id of one of its sets, or the name of its file; `*` and `?` stand for anything."""
+    outcome: Collection[Outcome] = ()
+    state: Collection[RunState] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes(self, run: RunRecord) -> bool:
+        """Tell whether `run` is wanted."""
+        return (
+            (self.agent is None or fnmatchcase(run.agent, self.agent))
+            and (self.eval_set is None or any(_is_set(name, self.eval_set) for name in run.sets))
+            and (not self.outcome or run.summary.outcome in self.outcome)
+            and (not self.state or run.state in self.state)
+            and (self.since is None or run.created_at >= _seconds(self.since))
+            and (self.until is None or run.created_at < _seconds(self.until))
+        )
+
+
+def _is_set(name: str, wanted: str) -> bool:
+    return fnmatchcase(name, wanted) or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+
+
+def _seconds(when: datetime) -> float:
+    """A time without a zone is one on the clock here."""
+    return when.timestamp()
+
+
+def list_runs(
+    store: StoreLike = None,
+    *,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    outcome: Outcome | str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
+) -> list[RunRecord]:
+    """Return the runs that are kept, newest first; all of them unless something narrows them down.
+
+    `agent` and `eval_set` may have `*` and `?`; `since` (inclusive) and `until` (exclusive) are about when a run began.
+    A place where no store is yet has no runs.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    wanted = RunFilter(
+        agent=agent,
+        eval_set=eval_set,
+        outcome=[Outcome(outcome)] if outcome else (),
+        since=since,
+        until=until,
+    )
+    try:
+        opened = as_store(store)
+    except NoRunsError:
+        return []
+    return list(islice(filter(wanted.takes, opened.runs()), limit))
+
+
+def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
+    """Return a run that is kept; its cases are read from the store as they are asked for.
+
+    `run` is an id, the unambiguous beginning of one, or `latest`. `judging` is the number of a judging (1 is the run's
+    own); without it the last one counts.
+
+    Raises:
+        UnknownNameError: there is no such run.
+        StoreError: there is no store, or it cannot be read.
+    """
+    opened = as_store(store)
+    return opened.load(opened.find(run), judging)
+
+
+def as_store(store: StoreLike) -> Store:
+    """Return the store that `store` means, opened for looking at its runs."""
+    return open_runs(store) if store is None or isinstance(store, str | Path) else store
+
+
+# --- forgetting ---------------------------------------------------------------------------------------------------------
+
+
+def prune_runs(
+    store: StoreLike = None,
+    *,
+    keep: int | None = None,
+    older_than: timedelta | None = None,
+    runs: Sequence[str] = (),
+    dry_run: bool = False,
+) -> list[RunRecord]:
+    """Delete runs, and return what was deleted (`dry_run`: what would be), newest first.
+
+    `keep`: all but the newest so many. `older_than`: those that began longer ago. With both, only what is neither among
+    the newest nor young enough goes. `runs` names single ones. A run that is under way is never deleted.
+
+    Raises:
+        SetupError: nothing says what is to be deleted, or a run that is named is under way.
+        UnknownNameError: a run that is named is not there.
+    """
+    opened = as_store(store)
+    if runs:
+        doomed = _named(opened, runs)
+    elif keep is None and older_than is None:
+        raise SetupError("nothing says which runs are to go: give keep, older_than or runs")
+    else:
+        doomed = list(_surplus(opened, keep or 0, older_than))
+    if doomed and not dry_run:
+        opened.delete([run.run_id for run in doomed])
+    return doomed
+
+
+def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
+    wanted = {store.find(name): name for name in names}
+    found = [run for run in store.runs() if run.run_id in wanted]
+    for run in found:
+        if run.state is RunState.RUNNING:
+            raise SetupError(f"run {wanted[run.run_id]} is under way: it is not deleted")
+    return found
+
+
+def _surplus(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
+    limit = time.time() - older_than.total_seconds() if older_than is not None else None
+    for run in islice(store.runs(), keep, None):
+        if run.state is not RunState.RUNNING and (limit is None or run.created_at < limit):
+            yield run
