@@ -16,7 +16,8 @@ class LocalExecutor(Generic[Job, Done]):
     """Runs jobs as tasks of the running event loop.
 
     `work(job, slot)` does one job; `abandoned(job, slot)` makes the outcome of one that ignored its cancellation;
-    `on_done(job, outcome)` is called for each job exactly once, in the order in which they end.
+    `commit(job, outcome)`, where there is one, puts an outcome where it is safe; only then
+    `on_done(job, outcome)` is called, exactly once for each job, and its place is given to the next.
     """
 
     def __init__(
@@ -25,26 +26,30 @@ class LocalExecutor(Generic[Job, Done]):
         *,
         abandoned: Callable[[Job, Slot], Done],
         on_done: Callable[[Job, Done], None],
+        commit: Callable[[Job, Done], Awaitable[None]] | None = None,
         concurrency: int,
         shortest_timeout: float | None,
     ) -> None:
         """Take what to do, and how many at a time."""
-        self._work, self._abandoned, self._on_done = work, abandoned, on_done
+        self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
         self._concurrency = concurrency
         self._shortest = shortest_timeout
         self._active: dict[Slot, Job] = {}
+        self._given_up: set[Slot] = set()
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
         self.left_behind: set[asyncio.Task[None]] = set()
         """Tasks that ignored their cancellation and may never end."""
+        self._commits: set[asyncio.Task[None]] = set()
+        self._stopping = self._cut_short = False
 
-    async def run(self, jobs: Iterator[Job], *, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Run `jobs` until they are all done, or until `stopped()` says to start no more."""
+    async def run(self, jobs: Iterator[Job]) -> None:
+        """Run `jobs` until they are all done, or until `stop` is called."""
         loop = asyncio.get_running_loop()
         with Deadlines(self._shortest, self._abandon) as deadlines:
             try:
-                while True:
-                    while len(self._active) < self._concurrency and not stopped():
+                while not self._cut_short:
+                    while len(self._active) < self._concurrency and not self._stopping:
                         job = next(jobs, None)
                         if job is None:
                             break
@@ -63,6 +68,21 @@ class LocalExecutor(Generic[Job, Done]):
                         slot.task.cancel()
                         self.left_behind.add(slot.task)
 
+    def stop(self, drain: float | None = None) -> None:
+        """Begin no further job; what is under way gets `drain` seconds to end (`None`: as long as it takes)."""
+        self._stopping = True
+        if drain is not None:
+            asyncio.get_running_loop().call_later(drain, self._cut)
+        self._wake_up()
+
+    def _cut(self) -> None:
+        self._cut_short = True
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
     def _start(self, job: Job, deadlines: Deadlines) -> None:
         # Nothing here may refer back to the slot: a circle per trial would keep its evidence until the next collection.
         slot = Slot()
@@ -73,21 +93,45 @@ class LocalExecutor(Generic[Job, Done]):
     async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
         try:
             outcome = await self._work(job, slot)
+            deadlines.remove(slot)
+            if slot in self._given_up:  # what it says now comes too late
+                return
+            if self._commit is not None:
+                await self._commit(job, outcome)
         except BaseException as error:  # noqa: BLE001 - the work catches what the agent does: this is ours
             deadlines.remove(slot)
-            if slot in self._active:  # else abandoned earlier
-                self._error = self._error or error
-                self._release(slot)
+            if slot not in self._given_up:
+                self._fail(slot, error)
         else:
-            deadlines.remove(slot)
-            if slot in self._active:  # else abandoned earlier: what it says now comes too late
-                self._settle(slot, outcome)
+            self._settle(slot, outcome)
 
     def _abandon(self, slot: Slot) -> None:
         """Settle a trial that ignored its cancellation, and leave its task behind."""
         if slot.task is not None:
             self.left_behind.add(slot.task)
-        self._settle(slot, self._abandoned(self._active[slot], slot))
+        self._given_up.add(slot)
+        outcome = self._abandoned(self._active[slot], slot)
+        if self._commit is None:
+            self._settle(slot, outcome)
+            return
+        committing = asyncio.create_task(self._settle_committed(slot, outcome, self._commit))
+        self._commits.add(committing)
+        committing.add_done_callback(self._commits.discard)
+
+    async def _settle_committed(
+        self, slot: Slot, outcome: Done, commit: Callable[[Job, Done], Awaitable[None]]
+    ) -> None:
+        try:
+            await commit(self._active[slot], outcome)
+        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
+            self._fail(slot, error)
+        else:
+            self._settle(slot, outcome)
+
+    def _fail(self, slot: Slot, error: BaseException) -> None:
+        """End the whole run with `error`: something of ours went wrong, not of what is tested."""
+        self._error = self._error or error
+        self._release(slot)
 
     def _settle(self, slot: Slot, outcome: Done) -> None:
         try:
@@ -99,5 +143,4 @@ class LocalExecutor(Generic[Job, Done]):
     def _release(self, slot: Slot) -> None:
         """Give a slot back and let the loop start the next job."""
         self._active.pop(slot, None)
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        self._wake_up()

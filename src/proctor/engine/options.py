@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
 
 
@@ -33,6 +34,14 @@ class RunOptions:
     """Further attempts at a trial that ended in an infrastructure error."""
     fail_fast: bool = False
     """Stop after the first case that did not pass."""
+    max_failures: int | None = None
+    """Stop after so many cases that did not pass."""
+    max_tokens: int | None = None
+    """Stop when the agent has reported so many tokens."""
+    max_time: float | None = None
+    """Stop after so many seconds; trials under way get a few more to finish."""
+    stop: StopRequest | None = None
+    """Lets somebody else end the run early, in order."""
     compat: str | None = None
     """`adk`: score every metric exactly as google-adk does."""
     setup: Callable[..., Any] | None = None
@@ -53,15 +62,15 @@ class RunOptions:
 
     def _wrong(self) -> dict[str, str]:
         wrong: dict[str, str] = {}
-        for name, least in (("num_runs", 1), ("concurrency", 1), ("limit", 1), ("retry_errors", 0)):
+        for name, least in _LEAST.items():
             value = getattr(self, name)
-            if not (value is None and name == "limit") and not (_is_whole(value) and value >= least):
+            if not (value is None and name in _NO_LIMIT) and not (_is_whole(value) and value >= least):
                 wrong[name] = (
                     f"{name} must be at least {least}, got {value!r}"
                     if _is_whole(value)
                     else f"{name} must be a whole number, got {value!r}"
                 )
-        for name in ("timeout", "trial_timeout"):
+        for name in ("timeout", "trial_timeout", "max_time"):
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and value > 0):
                 wrong[name] = f"{name} must be a number of seconds above 0, got {value!r}"
@@ -71,6 +80,10 @@ class RunOptions:
         if self.compat not in (None, "adk"):
             wrong["compat"] = f"compat knows only 'adk', got {self.compat!r}"
         return wrong
+
+
+_LEAST = {"num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1}
+_NO_LIMIT = frozenset({"limit", "max_failures", "max_tokens"})
 
 
 def _is_whole(value: object) -> bool:

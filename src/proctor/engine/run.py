@@ -5,63 +5,31 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.causes import safe_str
-from proctor.engine.criteria import BoundMetric
-from proctor.engine.deadlines import Slot
+from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
 from proctor.engine.executor import LocalExecutor
-from proctor.engine.failures import timed_out
-from proctor.engine.inference import TrialLimits, TrialRunner, settle
+from proctor.engine.inference import settle
+from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, SetPlan
 from proctor.engine.progress import Progress
-from proctor.engine.scoring import explain, given_up, score_trial, view_of
-from proctor.engine.verdict import decide, decide_metric_once, trial_outcome
-from proctor.errors import AgentLoadError, ProctorError
-from proctor.schema.case import EvalCase
-from proctor.schema.score import MetricScore
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
+from proctor.engine.spending import Spending
+from proctor.engine.stopping import DRAIN
+from proctor.engine.trials import TrialWork, keep
+from proctor.engine.verdict import trial_outcome
+from proctor.errors import AgentLoadError, ProctorError, StoreError
+from proctor.schema.run import RunSummary
+from proctor.schema.trial import Failure, Trial
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, worst
 
 _OFTEN = 50_000
 """New objects between two looks of the garbage collector while a run is under way (Python: 700)."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _CaseState:
-    """A case while its trials are under way."""
-
-    chosen: SetPlan
-    index: int
-    case: EvalCase
-    metrics: list[BoundMetric]
-    """Those that have something to do with this case."""
-    trials: list[Trial | None]
-    scores: list[list[MetricScore] | None]
-    open: int
-    result: CaseResult
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _Job:
-    state: _CaseState
-    number: int
-    trial: Trial | None = None
-    """The evidence so far, once there is any."""
-    scores: list[MetricScore] | None = None
-    """The scores so far, once the agent is done."""
-
-
-@dataclass(slots=True, repr=False)
-class _Done:
-    trial: Trial
-    scores: list[MetricScore] | None = None
 
 
 @dataclass(slots=True, repr=False)
@@ -69,17 +37,22 @@ class Run:
     """Carries a plan out."""
 
     plan: Plan
-    agent: Agent
+    agent: Agent | None
+    """`None` where recorded evidence is judged again and nothing is run."""
     agent_label: str
     options: RunOptions
     progress: Progress
     warnings: list[str] = field(default_factory=list)
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read, and that the others did not wait for."""
-    _stopped: bool = False
+    stored: StoredRun | None = None
+    """The store that it is written to while it happens; without one the result has everything in memory."""
     _results: list[CaseResult] = field(default_factory=list)
-    _runner: TrialRunner | None = None
+    _counts: Counter[Outcome] = field(default_factory=Counter)
+    _spending: Spending = field(default_factory=Spending)
+    _executor: LocalExecutor[Job, TrialState] | None = None
     _retried: list[str] = field(default_factory=list)
+    _stopped_by: str = ""
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -89,6 +62,7 @@ class Run:
 
         Raises:
             AgentLoadError: the agent's `open` or `describe` raised; no trial was run.
+            StoreError: the run could not be written down; no trial was run.
         """
         run = RunResult(
             agent=self.agent_label,
@@ -99,138 +73,189 @@ class Run:
         )
         began = time.perf_counter()
         info = await self._open()
-        self._runner = TrialRunner(self.agent, self._limits(), info.app_details if info else None)
-        self.progress.run_started(run, self.plan.trials)
         try:
+            self._begin(run, info)
+            work = TrialWork(self.agent, self.options, info, stored=self.stored)
+            self.progress.run_started(run, self._trials_left())
             with _fewer_collections():
-                await self._carry_out()
+                await self._carry_out(run, work)
         except asyncio.CancelledError:
             run.interrupted = True
             raise
         finally:
-            run.cases = self._results
-            if self._retried:
-                run.warnings.append(_said_of(self._retried))
             run.duration = time.perf_counter() - began
             await self._close(run)
-            self.progress.run_finished(run)
+            self._finish(run)
         return run
 
-    async def _carry_out(self) -> None:
+    def _begin(self, run: RunResult, info: AgentInfo | None) -> None:
+        if self.stored is not None:
+            self.stored.begin(info)
+            run.run_id = self.stored.writer.run_id
+            self._counts.update(self.stored.earlier_outcomes())
+
+    def _trials_left(self) -> int:
+        return self.plan.trials - self._counts.total() * self.plan.num_runs
+
+    async def _carry_out(self, run: RunResult, work: TrialWork) -> None:
         options = self.options
         limits = [limit for limit in (options.timeout, options.trial_timeout) if limit is not None]
-        executor: LocalExecutor[_Job, _Done] = LocalExecutor(
-            self._work,
-            abandoned=self._abandoned,
+        self._executor = LocalExecutor(
+            work,
+            abandoned=work.abandoned,
             on_done=self._trial_done,
+            commit=None if self.stored is None else self._commit,
             concurrency=options.concurrency,
             shortest_timeout=min(limits, default=None),
         )
+        self._watch_limits(run)
         jobs = self._jobs()
         try:
-            await executor.run(jobs, stopped=lambda: self._stopped)
+            await self._executor.run(jobs)
+        except StoreError as error:
+            run.failure = Failure(where="store", message=str(error))
         finally:
-            for _ in jobs:  # what was not reached still gets its place in the results
-                pass
+            if self.stored is None:
+                for _ in jobs:  # what was not reached still gets its place in the results
+                    pass
 
-    def _limits(self) -> TrialLimits:
-        options = self.options
-        return TrialLimits(
-            timeout=options.timeout,
-            trial_timeout=options.trial_timeout,
-            retry_errors=options.retry_errors,
-            setup=options.setup,
-            teardown=options.teardown,
-        )
+    def _watch_limits(self, run: RunResult) -> None:
+        options, loop = self.options, asyncio.get_running_loop()
+        if options.max_time is not None:
+            loop.call_later(options.max_time, self._stop, f"max_time: {options.max_time:g} s are over", DRAIN)
 
-    def _jobs(self) -> Iterator[_Job]:
+        def obey(reason: str, drain: float | None) -> None:
+            run.interrupted = True
+            self._stop(reason, drain)
+
+        def hear(reason: str, drain: float | None) -> None:
+            loop.call_soon_threadsafe(obey, reason, drain)
+
+        if options.stop is not None:
+            options.stop.listen(hear)
+
+    def _stop(self, reason: str, drain: float | None = None) -> None:
+        """Begin no further trial; what is under way may finish, within `drain` seconds where that is given."""
+        if not self._stopped_by and self._executor is not None:
+            self._stopped_by = reason
+            self._executor.stop(drain)
+
+    def _jobs(self) -> Iterator[Job]:
+        ordinal = -1
         for chosen in self.plan.sets:
             for index in chosen.cases:
-                state = self._begin_case(chosen, index)
-                for number in range(self.plan.num_runs):
-                    yield _Job(state, number)
+                ordinal += 1
+                position = ordinal if self.stored is None else self.stored.position(ordinal)
+                if self.stored is not None and self.stored.outcome(position) is not None:
+                    continue
+                state = self._begin_case(chosen, index, position)
+                jobs = jobs_of(state, self.stored)
+                if not jobs:  # everything was there but the verdict
+                    self._decide_again(state)
+                yield from jobs
 
-    def _begin_case(self, chosen: SetPlan, index: int) -> _CaseState:
+    def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
         case = chosen.source.case(index)
         result = CaseResult(
             chosen.summary.eval_set_id, case.eval_id, Outcome.NOT_RUN, place=chosen.source.where(index)
         )
-        self._results.append(result)
+        if self.stored is None:
+            self._results.append(result)
         wanted = [
             m for m in chosen.metrics if case.final_session_state or "expected_state" not in m.facts.needs
         ]
         runs = self.plan.num_runs
-        return _CaseState(chosen, index, case, wanted, [None] * runs, [None] * runs, runs, result)
+        return CaseState(chosen, case, position, wanted, [None] * runs, runs, result)
 
-    async def _work(self, job: _Job, slot: Slot) -> _Done:
-        """One trial: talk to the agent, score what it did, say why where it missed."""
-        if self._runner is None:
-            raise RuntimeError("the run has not been opened")
+    async def _commit(self, job: Job, done: TrialState) -> None:
+        """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""
+        if self.stored is None:
+            return
+        if isinstance(done.evidence, Trial):  # it was left behind before its evidence was complete
+            done.evidence = keep(self.stored, job, done.evidence)
+        self._take(job, done)
+        await self.stored.commit(job.outcome_records(done))
+
+    def _take(self, job: Job, done: TrialState) -> None:
+        """Put a trial into its case, and decide the case when it was the last one."""
         state = job.state
-        set_id = state.result.eval_set_id
-        trial = await self._runner.run(state.case, set_id, job.number, slot, partial(setattr, job, "trial"))
-        if trial.failure is not None:
-            return _Done(trial)
-        view = view_of(state.case, trial)
-        job.scores = []
-        scores = await score_trial(
-            state.metrics, view, slot=slot, seconds=self.options.timeout, scores=job.scores
-        )
-        everything = self.options.explain == "all"
-        for bound, score in zip(state.metrics, scores, strict=True):
-            if everything or decide_metric_once(bound, score) is Outcome.FAILED:
-                explain(bound, view, score, everything=everything)
-        return _Done(trial, scores)
-
-    def _abandoned(self, job: _Job, slot: Slot) -> _Done:
-        """Make the best of a trial that ignored its cancellation: what there is so far is its evidence."""
-        trial = (job.trial or self._empty(job)).model_copy(deep=True)
-        if job.scores is not None:
-            return _Done(trial, given_up(job.state.metrics, job.scores, self.options.timeout))
-        limit = self.options.trial_timeout if slot.expired == "trial" else self.options.timeout
-        what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
-        trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
-        trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
-        return _Done(trial)
-
-    def _empty(self, job: _Job) -> Trial:
-        result = job.state.result
-        return Trial(eval_set_id=result.eval_set_id, eval_id=result.eval_id, number=job.number)
-
-    def _trial_done(self, job: _Job, done: _Done) -> None:
-        state = job.state
-        state.trials[job.number] = done.trial
-        state.scores[job.number] = done.scores
+        state.trials[job.number] = done
         state.open -= 1
-        if done.trial.attempts and (failure := done.trial.attempts[-1].failure) is not None:
-            self._retried.append(f"{state.result.eval_set_id}/{state.case.eval_id}, {failure.cause}")
-        self.progress.trial_finished(
-            state.result.eval_set_id, state.case.eval_id, trial_outcome(state.metrics, done.scores)
-        )
         if state.open == 0:
-            self._finish_case(state)
+            job.decided = state.decide(
+                keep_all=self.stored is not None or self.options.keep_evidence == "all"
+            )
 
-    def _finish_case(self, state: _CaseState) -> None:
-        trials = [trial for trial in state.trials if trial is not None]
-        verdict = decide(state.metrics, state.scores, [trial.failure for trial in trials])
-        result = state.result
-        result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
-        keep = self.options.keep_evidence == "all" or result.outcome is not Outcome.PASSED
-        result.trials = [
-            TrialResult(trial.number, outcome, evidence=_kept(trial) if keep else None, failure=trial.failure)
-            for trial, outcome in zip(trials, verdict.trials, strict=True)
-        ]
-        if not keep:
-            for metric in result.metrics.values():
-                if not metric.is_warned:
-                    metric.per_trial = []
-        state.trials, state.scores = [], []
+    def _trial_done(self, job: Job, done: TrialState) -> None:
+        state = job.state
+        if self.stored is None:
+            self._take(job, done)
+        if job.trial is not None and job.trial.attempts:
+            self._note_retry(state, job.trial)
+        outcome = trial_outcome(state.metrics, done.scores)
+        self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
+        if job.trial is not None:
+            self._spending.add(job.trial)
+        most = self.options.max_tokens
+        if most is not None and self._spending.tokens >= most:
+            self._stop(f"max_tokens: the agent has used {self._spending.tokens:,} of {most:,} tokens")
+        if job.decided is not None:
+            self._case_done(job.decided)
+
+    def _note_retry(self, state: CaseState, trial: Trial) -> None:
+        if (failure := trial.attempts[-1].failure) is not None:
+            self._retried.append(f"{state.result.eval_set_id}/{state.case.eval_id}, {failure.cause}")
+
+    def _decide_again(self, state: CaseState) -> None:
+        """Decide a case of which an earlier process left everything but the verdict."""
+        decided = state.decide(keep_all=True)
+        if self.stored is not None:
+            self.stored.put(state.verdict_record(decided))
+        self._case_done(decided)
+
+    def _case_done(self, result: CaseResult) -> None:
+        self._counts[result.outcome] += 1
         self.progress.case_finished(result)
-        if self.options.fail_fast and result.outcome is not Outcome.PASSED:
-            self._stopped = True
+        most = 1 if self.options.fail_fast else self.options.max_failures
+        if most is not None and self._counts.total() - self._counts[Outcome.PASSED] >= most:
+            self._stop("fail_fast" if self.options.fail_fast else f"max_failures: {most} did not pass")
+
+    def _finish(self, run: RunResult) -> None:
+        """Put together what came of the run, and write it down."""
+        if self._retried:
+            run.warnings.append(_said_of(self._retried))
+        run.stopped_by = self._stopped_by
+        run.cases = self._results
+        if self.stored is not None:
+            self._finish_stored(run, self.stored)
+        self.progress.run_finished(run)
+
+    def _finish_stored(self, run: RunResult, stored: StoredRun) -> None:
+        """Write down what came of the run; what could be written before stays readable whatever happens."""
+        if not stored.is_open:
+            return
+        not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
+        counts = self._counts + Counter({Outcome.NOT_RUN: not_run})
+        summary = RunSummary(
+            outcome=worst(counts),
+            counts={outcome.value: count for outcome, count in counts.items()},
+            duration=run.duration,
+            interrupted=run.interrupted,
+            warnings=run.warnings,
+            stopped_by=run.stopped_by,
+            models=sorted(self._spending.models),
+            tokens=self._spending.tokens,
+        )
+        try:
+            stored.finish(summary, complete=not not_run and run.failure is None)
+        except StoreError as error:
+            run.failure = run.failure or Failure(where="store", message=str(error))
+        run.cases = stored.results()
 
     async def _open(self) -> AgentInfo | None:
         """Open the agent and hear what it says about itself."""
+        if self.agent is None:
+            return None
         try:
             if (opener := getattr(self.agent, "open", None)) is not None:
                 await settle(opener())
@@ -271,13 +296,3 @@ def _fewer_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _kept(trial: Trial) -> Trial | bytes:
-    """Evidence as its JSON, a tenth of the memory; as it is where JSON cannot hold it (a lone surrogate)."""
-    try:
-        text: Any = trial.__pydantic_serializer__.to_json(trial, exclude_none=True)
-    except ValueError:
-        return trial
-    kept: bytes = text
-    return kept

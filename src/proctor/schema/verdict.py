@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -108,6 +108,19 @@ class MetricVerdict:
                     return True
         return False
 
+    def outcome_in(self, trial: int) -> Outcome:
+        """Return what the metric says about one trial (its place in `per_trial`) by itself."""
+        if len(self.per_trial) == 1:
+            return self.outcome
+        score = self.per_trial[trial]
+        if score is None or score.failure is not None:
+            return Outcome.ERROR
+        if self.threshold is None or not self.gate:
+            return Outcome.INFORMATIONAL
+        if score.value is None:
+            return Outcome.NOT_APPLICABLE
+        return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
+
     def judge(self, score: Score) -> InvocationVerdict:
         """Hold one invocation's score against the threshold."""
         return InvocationVerdict(
@@ -196,14 +209,21 @@ class RunResult:
     """One execution: eval sets × agent × repeats."""
 
     agent: str
-    cases: list[CaseResult] = field(default_factory=list)
-    """In the order of the sets and of the cases in them."""
+    cases: Sequence[CaseResult] = field(default_factory=list)
+    """In the order of the sets and of the cases in them; of a stored run they are read as they are asked for."""
     sets: list[SetSummary] = field(default_factory=list)
     num_runs: int = 1
     warnings: list[str] = field(default_factory=list)
     started_at: float = 0.0
     duration: float = 0.0
     interrupted: bool = False
+    """Whether somebody ended it before everything was run."""
+    stopped_by: str = ""
+    """Why not everything was run: a limit, a signal; empty when nothing was left out."""
+    run_id: str = ""
+    """Its name in the store; empty where it is not kept."""
+    failure: Failure | None = None
+    """Why the run itself could not go on (the store could not be written); its exit code is 3."""
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
@@ -218,8 +238,8 @@ class RunResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every case passed."""
-        return self.outcome is Outcome.PASSED
+        """Whether every case passed, and the run could be carried out."""
+        return self.failure is None and self.outcome is Outcome.PASSED
 
     @property
     def counts(self) -> dict[Outcome, int]:
@@ -229,7 +249,7 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive."""
-        return _EXIT_CODES.get(self.outcome, 3)
+        return 3 if self.failure is not None else _EXIT_CODES.get(self.outcome, 3)
 
     def case(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult:
         """Return the result of the case `eval_id`.

@@ -1,0 +1,167 @@
+"""A case while its trials are under way: what is there, what is still to do, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from proctor.engine.criteria import BoundMetric
+from proctor.engine.keeping import StoredRun
+from proctor.engine.plan import SetPlan
+from proctor.engine.verdict import decide
+from proctor.schema.case import EvalCase
+from proctor.schema.kept import kept_json
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Failure, Trial
+from proctor.schema.verdict import CaseResult, Outcome, TrialResult
+from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class CaseState:
+    """A case while its trials are under way."""
+
+    chosen: SetPlan
+    case: EvalCase
+    position: int
+    """Its place among all cases of the run."""
+    metrics: list[BoundMetric]
+    """Those that have something to do with this case."""
+    trials: list[TrialState | None]
+    open: int
+    """How many of its trials are still to come."""
+    result: CaseResult
+    is_kept: bool = False
+    """Whether the store has the case itself."""
+    only_recorded: bool = False
+    """Whether trials that were never made stay so: evidence is judged again, and nothing is run."""
+
+    def verdict_record(self, decided: CaseResult) -> VerdictRecord:
+        """What is to be written when the case is decided."""
+        return VerdictRecord(self.position, decided)
+
+    def decide(self, *, keep_all: bool) -> CaseResult:
+        """Say what the case comes to, now that all its trials are in; evidence of passes is kept if `keep_all`."""
+        trials = [trial for trial in self.trials if trial is not None]
+        verdict = decide(
+            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials]
+        )
+        result = self.result
+        result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
+        keep = keep_all or result.outcome is not Outcome.PASSED
+        result.trials = [
+            TrialResult(
+                trial.number, outcome, evidence=trial.as_json() if keep else None, failure=trial.failure
+            )
+            for trial, outcome in zip(trials, verdict.trials, strict=True)
+        ]
+        if not keep:
+            for metric in result.metrics.values():
+                if not metric.is_warned:
+                    metric.per_trial = []
+        self.trials = []
+        return result
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class TrialState:
+    """One trial that is done: its evidence, and its scores once there are any."""
+
+    number: int
+    evidence: Trial | bytes
+    failure: Failure | None
+    attempt: int = 0
+    scores: list[MetricScore] | None = None
+    """In the order of the case's metrics; `None` when the trial failed."""
+
+    def as_json(self) -> bytes:
+        """Return the evidence as its JSON, a tenth of the memory."""
+        return self.evidence if isinstance(self.evidence, bytes) else kept_json(self.evidence)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Job:
+    """One trial to be done."""
+
+    state: CaseState
+    number: int
+    attempt: int = 0
+    evidence: bytes | None = None
+    """What an earlier process recorded: the agent is not asked again."""
+    known: dict[str, MetricScore] = field(default_factory=dict)
+    """What an earlier process scored, by metric."""
+    trial: Trial | None = None
+    """The evidence so far, once there is any."""
+    scores: list[MetricScore] | None = None
+    """The scores so far, once the agent is done."""
+    decided: CaseResult | None = None
+    """What the case came to, where this was its last trial."""
+
+    def metrics(self) -> list[BoundMetric]:
+        """Return the metrics that have not said anything about this trial yet."""
+        if not self.known:
+            return self.state.metrics
+        return [metric for metric in self.state.metrics if metric.name not in self.known]
+
+    def with_known(self, scores: Sequence[MetricScore]) -> list[MetricScore]:
+        """Return the scores of all metrics, in their order: `scores` of `metrics()`, and what was known before."""
+        if not self.known:
+            return list(scores)
+        fresh = iter(scores)
+        return [self.known.get(metric.name) or next(fresh) for metric in self.state.metrics]
+
+    def outcome_records(self, done: TrialState) -> list[Record]:
+        """What is to be written when the trial is done: its scores, and the verdict with the last one of a case."""
+        records: list[Record] = []
+        if done.scores is not None:
+            by_name = {
+                metric.name: score
+                for metric, score in zip(self.state.metrics, done.scores, strict=True)
+                if metric.name not in self.known
+            }
+            records.append(ScoreRecord(self.state.position, self.number, self.attempt, by_name))
+        if self.decided is not None:
+            records.append(VerdictRecord(self.state.position, self.decided))
+        return records
+
+
+def evidence_record(job: Job, trial: Trial) -> TrialRecord:
+    """Return the evidence of a trial as it is kept; the first of a case brings the case."""
+    state = job.state
+    case = b"" if state.is_kept else kept_json(state.case)
+    state.is_kept = True
+    failed = trial.failure is not None
+    return TrialRecord(state.position, job.number, job.attempt, kept_json(trial), failed, case)
+
+
+def jobs_of(state: CaseState, stored: StoredRun | None) -> list[Job]:
+    """Return what is to be done for a case; trials that are complete in the store are put into `state`."""
+    if stored is None or not stored.resumed:
+        return [Job(state, number) for number in range(len(state.trials))]
+    there = {trial.number: trial for trial in stored.trials(state.position)}
+    state.is_kept = bool(there)
+    jobs = []
+    for number in range(len(state.trials)):
+        job = _continued(state, number, there.get(number), again=stored.retry_errors)
+        if job is not None:
+            jobs.append(job)
+    state.open = len(jobs)
+    return jobs
+
+
+def _continued(state: CaseState, number: int, there: StoredTrial | None, *, again: bool) -> Job | None:
+    """Return what is left to do for a trial of which `there` is in the store; `None` when nothing is."""
+    if there is None:
+        return None if state.only_recorded else Job(state, number)
+    if there.failed:
+        if again:
+            return Job(state, number, there.attempt + 1)
+        failure = Trial.model_validate_json(there.evidence).failure
+        state.trials[number] = TrialState(number, there.evidence, failure, there.attempt)
+        return None
+    known = {name: score for name, score in there.scores.items() if not (again and score.failure)}
+    if all(metric.name in known for metric in state.metrics):
+        scores = [known[metric.name] for metric in state.metrics]
+        state.trials[number] = TrialState(number, there.evidence, None, there.attempt, scores)
+        return None
+    return Job(state, number, there.attempt, there.evidence, known)

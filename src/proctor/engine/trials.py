@@ -1,0 +1,101 @@
+"""The work of one trial: talk to the agent, write down what it did, score it, say why where it missed."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from proctor.agents.base import Agent, AgentInfo
+from proctor.engine.cases import Job, TrialState, evidence_record
+from proctor.engine.deadlines import Slot
+from proctor.engine.failures import timed_out
+from proctor.engine.inference import TrialLimits, TrialRunner
+from proctor.engine.keeping import StoredRun
+from proctor.engine.options import RunOptions
+from proctor.engine.scoring import explain, given_up, score_trial, view_of
+from proctor.engine.verdict import decide_metric_once
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Trial
+from proctor.schema.verdict import Outcome
+
+
+class TrialWork:
+    """Does trials; what the agent did is handed to the store, if there is one, before anything is said about it."""
+
+    def __init__(
+        self, agent: Agent | None, options: RunOptions, info: AgentInfo | None, *, stored: StoredRun | None
+    ) -> None:
+        """Take the agent (`None`: every job brings its evidence) and what it said about itself."""
+        self._options = options
+        self._stored = stored
+        self._everything = options.explain == "all"
+        self._runner = None
+        if agent is not None:
+            self._runner = TrialRunner(agent, _limits(options), info.app_details if info else None)
+
+    async def __call__(self, job: Job, slot: Slot) -> TrialState:
+        """Do one trial."""
+        trial = await self._evidence(job, slot)
+        done = TrialState(job.number, trial, trial.failure, job.attempt)
+        if self._stored is not None:
+            done.evidence = job.evidence or keep(self._stored, job, trial)
+        if trial.failure is None:
+            done.scores = await self._scores(job, trial, slot)
+        return done
+
+    async def _evidence(self, job: Job, slot: Slot) -> Trial:
+        if job.evidence is not None:
+            return Trial.model_validate_json(job.evidence)
+        if self._runner is None:
+            raise RuntimeError("there is no agent to ask, and no evidence")
+        state = job.state
+        set_id = state.result.eval_set_id
+        return await self._runner.run(state.case, set_id, job.number, slot, partial(setattr, job, "trial"))
+
+    async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
+        view = view_of(job.state.case, trial)
+        metrics, job.scores = job.metrics(), []
+        scores = await score_trial(metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores)
+        for bound, score in zip(metrics, scores, strict=True):
+            if self._everything or decide_metric_once(bound, score) is Outcome.FAILED:
+                explain(bound, view, score, everything=self._everything)
+        return job.with_known(scores)
+
+    def abandoned(self, job: Job, slot: Slot) -> TrialState:
+        """Make the best of a trial that ignored its cancellation: what there is so far is its evidence."""
+        options = self._options
+        if job.scores is not None:
+            trial: Trial | bytes = job.evidence or _frozen(job)
+            scores = given_up(job.metrics(), job.scores, options.timeout)
+            return TrialState(job.number, trial, None, job.attempt, job.with_known(scores))
+        trial = _frozen(job)
+        limit = options.trial_timeout if slot.expired == "trial" else options.timeout
+        what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
+        trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
+        trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
+        return TrialState(job.number, trial, trial.failure, job.attempt)
+
+
+def keep(stored: StoredRun, job: Job, trial: Trial) -> bytes:
+    """Hand the evidence of a trial to the store and return it as it is kept."""
+    record = evidence_record(job, trial)
+    stored.put(record)
+    job.evidence = record.evidence
+    return record.evidence
+
+
+def _frozen(job: Job) -> Trial:
+    """The evidence so far, out of the reach of an agent that goes on."""
+    result = job.state.result
+    empty = Trial(eval_set_id=result.eval_set_id, eval_id=result.eval_id, number=job.number)
+    return (job.trial or empty).model_copy(deep=True)
+
+
+def _limits(options: RunOptions) -> TrialLimits:
+    return TrialLimits(
+        timeout=options.timeout,
+        trial_timeout=options.trial_timeout,
+        retry_errors=options.retry_errors,
+        setup=options.setup,
+        teardown=options.teardown,
+    )
