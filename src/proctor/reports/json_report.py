@@ -6,28 +6,27 @@ Written piece by piece: one line for each trial and each case's verdict, so that
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from math import isfinite
 from typing import Any, ClassVar, TextIO
 
-from proctor.causes import safe_repr
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.data import (
+    Write,
+    evidence_data,
+    failure_data,
+    json_line,
+    json_list,
+    json_writer,
+    score_data,
+)
 from proctor.reports.evidence import reason_of
 from proctor.reports.summary import exit_code
-from proctor.sanitize import clean_json, has_lone_surrogate
-from proctor.schema.score import MetricScore
-from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult, worst
 from proctor.stats import wilson
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come at any time."""
-
-DEEPEST = 200
-"""Levels of nesting that are written where a value is not plain JSON; readers have limits, too."""
-
-Write = Callable[[str], object]
 
 
 class JsonReport:
@@ -37,7 +36,7 @@ class JsonReport:
 
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out` as one JSON object, a case and a trial at a time."""
-        write = _writer(out)
+        write = json_writer(out)
         write(f'{{"proctor_report": {VERSION},\n')
         write(f'"proctor_version": {json.dumps(_version())},\n')
         write(f'"outcome": "{worst(run.outcome for run in runs)}",\n')
@@ -48,21 +47,6 @@ class JsonReport:
         write("\n]}\n")
 
 
-def _writer(out: TextIO) -> Write:
-    """Write what every terminal and every encoding can take; JSON's own escapes keep the meaning."""
-    encoding = (getattr(out, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
-
-    def write(text: str) -> None:
-        text = clean_json(text)
-        out.write(text if encoding.startswith("utf") else _ascii(text))
-
-    return write
-
-
-def _ascii(text: str) -> str:
-    return text if text.isascii() else "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
-
-
 def _version() -> str:
     try:
         return version("proctor")
@@ -71,9 +55,9 @@ def _version() -> str:
 
 
 def _write_run(write: Write, run: RunResult) -> None:
-    head, notes = _json(_run_head(run))
+    head, notes = json_line(_run_head(run))
     write(head[:-1])
-    write(f', "notes": {_list(notes)},\n"cases": [')
+    write(f', "notes": {json_list(notes)},\n"cases": [')
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)
@@ -117,7 +101,7 @@ def _set(one: SetSummary) -> dict[str, Any]:
         "cases": one.cases,
         "metrics": one.metrics,
         "skipped_metrics": one.skipped_metrics,
-        "failure": _failure(one.failure),
+        "failure": failure_data(one.failure),
     }
 
 
@@ -130,13 +114,13 @@ def _write_case(write: Write, case: CaseResult) -> None:
         "place": case.place,
         "metrics": {name: _metric(metric) for name, metric in case.metrics.items()},
     }
-    text, notes = _json(head)
+    text, notes = json_line(head)
     write(text[:-1])
-    write(f', "notes": {_list(notes)},\n "trials": [')
+    write(f', "notes": {json_list(notes)},\n "trials": [')
     for index, trial in enumerate(case.trials):
         write(",\n  " if index else "\n  ")
-        text, notes = _json(_trial(trial))
-        write(f'{text[:-1]}, "notes": {_list(notes)}}}')
+        text, notes = json_line(_trial(trial))
+        write(f'{text[:-1]}, "notes": {json_list(notes)}}}')
     write("]}")
 
 
@@ -147,88 +131,15 @@ def _metric(metric: MetricVerdict) -> dict[str, Any]:
         "threshold": metric.threshold,
         "gate": metric.gate,
         "reason": metric.reason,
-        "failure": _failure(metric.failure),
-        "trials": [score and _score(metric, score) for score in metric.per_trial],
-    }
-
-
-def _score(metric: MetricVerdict, score: MetricScore) -> dict[str, Any]:
-    return {
-        "score": score.value,
-        "reason": score.reason,
-        "not_applicable": score.not_applicable,
-        "details": score.details,
-        "failure": _failure(score.failure),
-        "invocations": [
-            {
-                "outcome": verdict.outcome.value,
-                "score": verdict.score,
-                "reason": verdict.reason,
-                "warning": verdict.warning,
-                "details": verdict.details,
-            }
-            for verdict in map(metric.judge, score.per_invocation)
-        ],
+        "failure": failure_data(metric.failure),
+        "trials": [score and score_data(metric, score) for score in metric.per_trial],
     }
 
 
 def _trial(result: TrialResult) -> dict[str, Any]:
-    evidence = result.trial
     return {
         "number": result.number,
         "outcome": result.outcome.value,
-        "failure": _failure(result.failure),
-        "evidence": evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None,
+        "failure": failure_data(result.failure),
+        "evidence": evidence_data(result.trial),
     }
-
-
-def _failure(failure: Failure | None) -> dict[str, Any] | None:
-    return failure.model_dump(mode="json") if failure is not None else None
-
-
-# --- what JSON cannot say ------------------------------------------------------------------------------------------------
-
-
-def _json(value: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return one line of JSON, and notes on what had to be said otherwise: NaN, infinity, half characters, objects."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
-        notes = [*_unwritable(value, "")]
-        text = json.dumps(_writable(value), ensure_ascii=False, allow_nan=False)
-    else:
-        notes = []
-    if has_lone_surrogate(text):
-        notes.append("half a character (a lone surrogate) is written as U+FFFD")
-    return text, notes
-
-
-def _list(notes: list[str]) -> str:
-    return json.dumps(notes, ensure_ascii=False)
-
-
-def _writable(value: Any, depth: int = 0) -> Any:
-    if depth > DEEPEST:
-        return None
-    if isinstance(value, dict):
-        return {str(key): _writable(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_writable(item, depth + 1) for item in value]
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, str | int | bool) else safe_repr(value)
-
-
-def _unwritable(value: Any, place: str, depth: int = 0) -> Iterator[str]:
-    if depth > DEEPEST:
-        yield f"{place[:200]}… is nested too deeply: null stands for it"
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _unwritable(item, f"{place}/{key}", depth + 1)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from _unwritable(item, f"{place}/{index}", depth + 1)
-    elif isinstance(value, float) and not isfinite(value):
-        yield f"{place} is {value}, which JSON cannot hold: null stands for it"
-    elif not (value is None or isinstance(value, str | int | float | bool)):
-        yield f"{place} is of type {type(value).__name__}: its text stands for it"

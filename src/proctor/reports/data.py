@@ -1,0 +1,116 @@
+"""Verdicts, scores and evidence as plain data, and the JSON text of it: what the reports for programs are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from math import isfinite
+from typing import Any, TextIO
+
+from proctor.causes import safe_repr
+from proctor.sanitize import clean_json, has_lone_surrogate
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Failure, Trial
+from proctor.schema.verdict import MetricVerdict
+
+DEEPEST = 200
+"""Levels of nesting that are written where a value is not plain JSON; readers have limits, too."""
+
+Write = Callable[[str], object]
+
+
+def json_writer(out: TextIO) -> Write:
+    """Write what every terminal and every encoding can take; JSON's own escapes keep the meaning."""
+    encoding = (getattr(out, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+
+    def write(text: str) -> None:
+        text = clean_json(text)
+        out.write(text if encoding.startswith("utf") else _ascii(text))
+
+    return write
+
+
+def _ascii(text: str) -> str:
+    return text if text.isascii() else "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
+
+
+def score_data(metric: MetricVerdict, score: MetricScore) -> dict[str, Any]:
+    """Return what a metric found in one trial, invocation by invocation."""
+    return {
+        "score": score.value,
+        "reason": score.reason,
+        "not_applicable": score.not_applicable,
+        "details": score.details,
+        "failure": failure_data(score.failure),
+        "invocations": [
+            {
+                "outcome": verdict.outcome.value,
+                "score": verdict.score,
+                "reason": verdict.reason,
+                "warning": verdict.warning,
+                "not_applicable": each.not_applicable,
+                "details": verdict.details,
+            }
+            for each in score.per_invocation
+            for verdict in [metric.judge(each)]
+        ],
+    }
+
+
+def failure_data(failure: Failure | None) -> dict[str, Any] | None:
+    """Return a failure as plain data."""
+    return failure.model_dump(mode="json") if failure is not None else None
+
+
+def evidence_data(evidence: Trial | None) -> dict[str, Any] | None:
+    """Return a trial's evidence as plain data, keys without a value left out; `None` when it was not kept."""
+    return evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None
+
+
+# --- what JSON cannot say ------------------------------------------------------------------------------------------------
+
+
+def json_line(value: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return one line of JSON, and notes on what had to be said otherwise: NaN, infinity, half characters, objects."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        notes = [*_unwritable(value, "")]
+        text = json.dumps(_writable(value), ensure_ascii=False, allow_nan=False)
+    else:
+        notes = []
+    if has_lone_surrogate(text):
+        notes.append("half a character (a lone surrogate) is written as U+FFFD")
+    return text, notes
+
+
+def json_list(notes: list[str]) -> str:
+    """Return notes as JSON."""
+    return json.dumps(notes, ensure_ascii=False)
+
+
+def _writable(value: Any, depth: int = 0) -> Any:
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {str(key): _writable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(item, depth + 1) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else safe_repr(value)
+
+
+def _unwritable(value: Any, place: str, depth: int = 0) -> Iterator[str]:
+    if depth > DEEPEST:
+        yield f"{place[:200]}… is nested too deeply: null stands for it"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unwritable(item, f"{place}/{key}", depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _unwritable(item, f"{place}/{index}", depth + 1)
+    elif isinstance(value, float) and not isfinite(value):
+        yield f"{place} is {value}, which JSON cannot hold: null stands for it"
+    elif not (value is None or isinstance(value, str | int | float | bool)):
+        yield f"{place} is of type {type(value).__name__}: its text stands for it"
