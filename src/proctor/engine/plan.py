@@ -12,6 +12,7 @@ from proctor.engine.options import RunOptions
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
+from proctor.schema.kept import HASH_BYTES, case_hash
 from proctor.schema.verdict import SetSummary
 
 
@@ -63,8 +64,15 @@ class SetPlan:
     source: CaseSource
     summary: SetSummary
     metrics: list[BoundMetric]
+    config: EvalConfig
     cases: list[int] = field(default_factory=list)
     """Indexes of the cases to run, in order."""
+    hashes: bytearray = field(default_factory=bytearray)
+    """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
+
+    def content_hash(self, ordinal: int) -> str:
+        """Return the hash of the content of the case number `ordinal` of those to run, in hex."""
+        return self.hashes[HASH_BYTES * ordinal : HASH_BYTES * (ordinal + 1)].hex()
 
 
 @dataclass(slots=True)
@@ -80,15 +88,21 @@ class Plan:
         return sum(len(chosen.cases) for chosen in self.sets) * self.num_runs
 
 
-def make_plan(wanted: Sequence[PlannedSet], options: RunOptions, problems: Sequence[SetupError] = ()) -> Plan:
-    """Check everything and return what to run.
+def make_plan(
+    wanted: Sequence[PlannedSet],
+    options: RunOptions,
+    problems: Sequence[SetupError] = (),
+    *,
+    hashed: bool = False,
+) -> Plan:
+    """Check everything and return what to run; `hashed` takes the hash of each case, for a store.
 
     Raises:
         SetupProblems: all that is wrong, `problems` (found while loading) first.
     """
     found = [*problems, *options.problems()]
     found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
-    plans = [_plan_set(entry, options.usable(), found) for entry in wanted]
+    plans = [_plan_set(entry, options.usable(), found, hashed=hashed) for entry in wanted]
     if not found and not any(plan.cases for plan in plans):
         found.append(SetupError(_nothing_left(options)))
     if found:
@@ -107,7 +121,7 @@ def _nothing_left(options: RunOptions) -> str:
     return "no cases to run"
 
 
-def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError]) -> SetPlan:
+def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *, hashed: bool) -> SetPlan:
     bound = bind(entry.config, options)
     found += [type(problem)(f"{entry.config_source}: {problem}") for problem in bound.problems]
     found += _unsupported(entry)
@@ -119,9 +133,15 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError]) -
         metrics=[metric.name for metric in bound.metrics],
         skipped_metrics=bound.skipped,
     )
-    plan = SetPlan(entry.source, summary, bound.metrics)
+    plan = SetPlan(entry.source, summary, bound.metrics, entry.config)
     found += _unknown_ids(entry)
-    plan.cases = _choose(entry, bound, options, found)
+    for index, case in _chosen(entry, options):
+        plan.cases.append(index)
+        if hashed:
+            plan.hashes += case_hash(case)
+        if problem := _cannot_decide(case, bound):
+            where = entry.source.where(index) or entry.source.eval_set_id
+            found.append(SetupError(f"{where}: case {case.eval_id!r}: {problem}"))
     summary.cases = len(plan.cases)
     return plan
 
@@ -158,22 +178,19 @@ def _some(names: Sequence[str], most: int = 10) -> str:
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
-def _choose(entry: PlannedSet, bound: Bound, options: RunOptions, found: list[SetupError]) -> list[int]:
-    """Return the indexes to run, checking each case on the way."""
-    chosen: list[int] = []
-    only, limit = set(entry.only), options.limit
+def _chosen(entry: PlannedSet, options: RunOptions) -> Iterator[tuple[int, EvalCase]]:
+    """Return the cases to run, with their indexes."""
+    only, limit, tags = set(entry.only), options.limit, set(options.tags)
+    found = 0
     for index, case in enumerate(entry.source):
         if only and case.eval_id not in only:
             continue
-        if options.tags and not set(options.tags) & set(_tags(case)):
+        if tags and not tags & set(_tags(case)):
             continue
-        if limit is not None and len(chosen) >= limit:
-            break
-        chosen.append(index)
-        if problem := _cannot_decide(case, bound):
-            where = entry.source.where(index) or entry.source.eval_set_id
-            found.append(SetupError(f"{where}: case {case.eval_id!r}: {problem}"))
-    return chosen
+        if limit is not None and found >= limit:
+            return
+        found += 1
+        yield index, case
 
 
 def _tags(case: EvalCase) -> list[str]:

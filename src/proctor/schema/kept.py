@@ -20,6 +20,14 @@ def kept_json(model: WireModel) -> bytes:
     return kept
 
 
+HASH_BYTES = 16
+
+
 def content_hash(content: bytes) -> str:
     """Return the name of some content: 128 bits of BLAKE2b, in hex."""
-    return blake2b(content, digest_size=16).hexdigest()
+    return blake2b(content, digest_size=HASH_BYTES).hexdigest()
+
+
+def case_hash(case: WireModel) -> bytes:
+    """Return the hash of what a case says, however its file spells it: 16 bytes."""
+    return blake2b(kept_json(case), digest_size=HASH_BYTES).digest()
