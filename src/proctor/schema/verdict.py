@@ -3,57 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from proctor.schema.outcome import Outcome, worst
+from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure, Trial
+from proctor.stats import Mean, pass_at, pass_hat, wilson
 
-
-class Outcome(StrEnum):
-    """How something ended. Only *passed* is green."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    ERROR = "error"
-    """Something needed for the verdict could not be computed."""
-    INCONCLUSIVE = "inconclusive"
-    SKIPPED = "skipped"
-    """Left out on purpose."""
-    NOT_RUN = "not_run"
-    """Not reached."""
-    NOT_APPLICABLE = "not_applicable"
-    """Of a metric: there was nothing to compare with."""
-    INFORMATIONAL = "informational"
-    """Of a metric: reported, never deciding."""
-
-    @property
-    def status(self) -> EvalStatus:
-        """The same in ADK's words: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
-        return _STATUS.get(self, EvalStatus.NOT_EVALUATED)
-
-
-_STATUS = {
-    Outcome.PASSED: EvalStatus.PASSED,
-    Outcome.FAILED: EvalStatus.FAILED,
-    Outcome.INFORMATIONAL: EvalStatus.INFORMATIONAL,
-}
-
-_WORST_FIRST = (Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASSED)
-
-
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Combine outcomes: failed before error before inconclusive before not run; only *passed* with a pass in it.
-
-    Nothing at all, or nothing that decides, is an *error*: never green by absence.
-    """
-    found = set(outcomes)
-    for outcome in _WORST_FIRST:
-        if outcome in found:
-            return outcome
-    return Outcome.ERROR
+__all__ = [
+    "CaseResult", "InvocationVerdict", "MetricVerdict", "Outcome", "RunResult", "SetSummary", "TrialResult", "TrialRule",
+    "worst",
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -87,6 +50,18 @@ class MetricVerdict:
     per_trial: list[MetricScore | None] = field(default_factory=list)
     """The score of each trial, in order; `None` where the trial gave nothing to score."""
     failure: Failure | None = None
+    scored: int = 0
+    """Trials that have a score; counted from `per_trial` unless given."""
+    met: int = 0
+    """Trials in which the threshold was met; counted likewise."""
+
+    def __post_init__(self) -> None:
+        """Count while the scores of the trials are here: they may be dropped to save memory."""
+        if not self.scored:
+            for score in self.per_trial:
+                if score is not None and score.value is not None:
+                    self.scored += 1
+                    self.met += self.threshold is not None and score.value >= self.threshold
 
     @property
     def status(self) -> EvalStatus:
@@ -172,6 +147,10 @@ class CaseResult:
     trials: list[TrialResult] = field(default_factory=list)
     place: str = ""
     """`file:line` of the case, where it came from a file."""
+    rule: TrialRule | None = None
+    """What share of the trials had to pass; `None`: every metric's mean over the trials decided."""
+    missed: str = ""
+    """Of several trials: which was the first that failed, and why."""
 
     def __repr__(self) -> str:
         return f"<CaseResult {self.eval_id}: {self.outcome.value}{': ' if self.reason else ''}{self.reason}>"
@@ -185,6 +164,58 @@ class CaseResult:
     def status(self) -> EvalStatus:
         """The outcome in ADK's words."""
         return self.outcome.status
+
+    @property
+    def trials_passed(self) -> int:
+        """How many trials passed by themselves."""
+        return sum(trial.outcome is Outcome.PASSED for trial in self.trials)
+
+    @property
+    def trials_failed(self) -> int:
+        """How many trials failed by themselves; those that are neither could not be judged."""
+        return sum(trial.outcome is Outcome.FAILED for trial in self.trials)
+
+    @property
+    def flaky(self) -> bool:
+        """Whether some trials passed and some failed."""
+        return bool(self.trials_passed and self.trials_failed)
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of the trials that passed, from 0 to 1; a trial in error did not. `None` without trials."""
+        return self.trials_passed / len(self.trials) if self.trials else None
+
+    @property
+    def confidence(self) -> float:
+        """At which `interval` holds: what the config's `trials` asks for, else 0.95."""
+        return self.rule.confidence if self.rule and self.rule.confidence else CONFIDENCE
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson interval (low, high) of the pass rate.
+
+        Trials that could not be judged might have been anything: the low end takes them as failed, the high end as
+        passed. (0, 1) without trials.
+        """
+        total, confidence = len(self.trials), self.confidence
+        low = wilson(self.trials_passed, total, confidence=confidence)[0]
+        return low, wilson(total - self.trials_failed, total, confidence=confidence)[1]
+
+    def pass_hat(self, k: int) -> float:
+        """Return pass^k: the probability that `k` trials all pass, estimated without bias.
+
+        Raises:
+            ValueError: k is less than 1, or more than there are trials.
+        """
+        return pass_hat(self.trials_passed, len(self.trials), k)
+
+    def pass_at(self, k: int) -> float:
+        """Return pass@k: the probability that of `k` trials at least one passes, estimated without bias.
+
+        Raises:
+            ValueError: k is less than 1, or more than there are trials.
+        """
+        return pass_at(self.trials_passed, len(self.trials), k)
 
 
 @dataclass(slots=True)
@@ -202,6 +233,10 @@ class SetSummary:
     """Metrics left out on purpose, and by what."""
     failure: Failure | None = None
     """Why the set could not be run at all (`keep_going`)."""
+    num_runs: int = 1
+    """Trials of each case."""
+    rule: TrialRule | None = None
+    """What share of a case's trials must pass; `None`: every metric's mean over the trials decides."""
 
 
 @dataclass(slots=True, repr=False)
@@ -213,6 +248,7 @@ class RunResult:
     """In the order of the sets and of the cases in them; of a stored run they are read as they are asked for."""
     sets: list[SetSummary] = field(default_factory=list)
     num_runs: int = 1
+    """Trials of each case; where sets differ, the most."""
     warnings: list[str] = field(default_factory=list)
     started_at: float = 0.0
     duration: float = 0.0
@@ -250,6 +286,38 @@ class RunResult:
     def exit_code(self) -> int:
         """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive."""
         return 3 if self.failure is not None else _EXIT_CODES.get(self.outcome, 3)
+
+    @property
+    def repeats(self) -> Repeats:
+        """What the trials of all cases say together: pass^k, pass@k, means with their errors. Looks at every case once."""
+        return Repeats(self.cases)
+
+    @property
+    def means(self) -> dict[str, Mean]:
+        """Each metric's mean over all trials, with a standard error clustered by case and its 95 % interval."""
+        return self.repeats.means()
+
+    def pass_hat(self, k: int) -> float | None:
+        """Return pass^k, the probability that `k` trials of a case all pass, as the mean over the cases.
+
+        Cases with fewer than `k` trials are left out; `None` where no case has as many.
+
+        Raises:
+            ValueError: k is less than 1.
+        """
+        found = self.repeats.pass_hat(k)
+        return found.value if found else None
+
+    def pass_at(self, k: int) -> float | None:
+        """Return pass@k, the probability that of `k` trials of a case at least one passes, as the mean over the cases.
+
+        Cases with fewer than `k` trials are left out; `None` where no case has as many.
+
+        Raises:
+            ValueError: k is less than 1.
+        """
+        found = self.repeats.pass_at(k)
+        return found.value if found else None
 
     def case(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult:
         """Return the result of the case `eval_id`.

@@ -1,0 +1,52 @@
+"""How things end, and how ends combine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from proctor.schema.status import EvalStatus
+
+
+class Outcome(StrEnum):
+    """How something ended. Only *passed* is green."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """Something needed for the verdict could not be computed."""
+    INCONCLUSIVE = "inconclusive"
+    SKIPPED = "skipped"
+    """Left out on purpose."""
+    NOT_RUN = "not_run"
+    """Not reached."""
+    NOT_APPLICABLE = "not_applicable"
+    """Of a metric: there was nothing to compare with."""
+    INFORMATIONAL = "informational"
+    """Of a metric: reported, never deciding."""
+
+    @property
+    def status(self) -> EvalStatus:
+        """The same in ADK's words: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
+        return _STATUS.get(self, EvalStatus.NOT_EVALUATED)
+
+
+_STATUS = {
+    Outcome.PASSED: EvalStatus.PASSED,
+    Outcome.FAILED: EvalStatus.FAILED,
+    Outcome.INFORMATIONAL: EvalStatus.INFORMATIONAL,
+}
+
+_WORST_FIRST = (Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASSED)
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Combine outcomes: failed before error before inconclusive before not run; only *passed* with a pass in it.
+
+    Nothing at all, or nothing that decides, is an *error*: never green by absence.
+    """
+    found = set(outcomes)
+    for outcome in _WORST_FIRST:
+        if outcome in found:
+            return outcome
+    return Outcome.ERROR
