@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -143,3 +144,11 @@ class RunRecord:
     state: RunState
     summary: RunSummary
     judgings: int = 1
+
+
+_LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so no words; nothing that looks like something else
+
+
+def new_run_id() -> str:
+    """Return a name for a run that no other one has: ten letters and digits, of which the first few usually suffice."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(10))
