@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.api.preparing import Prepared, prepare
 from proctor.engine.progress import Progress, Silent
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.agents.base import AgentInfo
+    from proctor.engine.keeping import StoredRun
+    from proctor.stores.base import Committed, RunWriter
 
 
 async def evaluate(
@@ -23,10 +28,11 @@ async def evaluate(
     Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case, 1),
     `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
     `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
-    `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `keep_going` (a set that cannot be
-    read is an error of its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent),
-    `setup` / `teardown` (around each trial), `judge`, `store`, `keep_evidence` (`"failures"` keeps memory flat),
-    `explain` (`"all"` gives reasons for passes, too), `progress`.
+    `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `max_failures`, `max_tokens`, `max_time`
+    (limits: the run stops in order), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of
+    its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown`
+    (around each trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can
+    be resumed; without one it is in memory only), `keep_evidence` (`"failures"` keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
 
     Whatever happens inside a case is in the result: check `result.passed`, `result.outcome`, `result.exit_code`.
 
@@ -78,5 +84,24 @@ async def _carry_out(prepared: Prepared, progress: Progress | None) -> RunResult
         progress=progress or Silent(),
         warnings=prepared.warnings,
         unreadable=prepared.unreadable,
+        stored=_stored(prepared),
     )
     return await run()
+
+
+def _stored(prepared: Prepared) -> StoredRun | None:
+    """Say how the run is begun in its store, once the agent has said what it is."""
+    from proctor.engine.keeping import StoredRun
+    from proctor.engine.manifest import judging_of, planned_cases
+
+    store, manifest, plan = prepared.store, prepared.manifest, prepared.plan
+    if store is None or manifest is None:
+        return None
+
+    def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
+        if info is not None:
+            manifest.agent.version, manifest.agent.description = info.version, info.app_details
+        judging = judging_of(plan, created_at=manifest.created_at)
+        return store.begin(manifest, planned_cases(plan), judging, committed)
+
+    return StoredRun(store, begin)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pydantic import ValidationError
 
 from proctor.engine.progress import Progress
+from proctor.engine.stopping import StopRequest
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 AgentLike = Any
 """An AGENT string, or an object of any recognised kind: see `proctor.load_agent`."""
@@ -37,6 +41,10 @@ class EvaluateOptions(TypedDict, total=False):
     only: Mapping[str, Sequence[str]] | None
     retry_errors: int
     fail_fast: bool
+    max_failures: int | None
+    max_tokens: int | None
+    max_time: float | None
+    stop: StopRequest | None
     keep_going: bool
     allow_duplicate_ids: bool
     compat: str | None
@@ -44,7 +52,7 @@ class EvaluateOptions(TypedDict, total=False):
     setup: Callable[..., Any] | None
     teardown: Callable[..., Any] | None
     judge: Any
-    store: str | None
+    store: str | Path | Store | None
     keep_evidence: Literal["all", "failures"]
     explain: Literal["all", "failures"]
     progress: Progress | None

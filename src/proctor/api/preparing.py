@@ -22,6 +22,8 @@ from proctor.schema.verdict import SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
+    from proctor.schema.run import Manifest
+    from proctor.stores.base import Store
 
 
 @dataclass(slots=True)
@@ -35,6 +37,10 @@ class Prepared:
     warnings: list[str] = field(default_factory=list)
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read (`keep_going`)."""
+    store: Store | None = None
+    """Where the run is to be kept."""
+    manifest: Manifest | None = None
+    """What it is, where it is kept; what the agent says about itself is missing yet."""
 
 
 _GIVEN = "the config given"
@@ -51,18 +57,40 @@ def prepare(
     """
     problems = [*_unknown(options), *_not_yet(options)]
     run_options = _run_options(options)
+    store = _store(options, problems)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()
     wanted = loading.sets(eval_sets)
     if not wanted and not problems and not loading.unreadable:
         problems.append(SetupError("no eval set given"))
     if problems or wanted:
-        plan = make_plan(wanted, run_options, problems)
+        plan = make_plan(wanted, run_options, problems, hashed=store is not None)
     else:
         plan = Plan([], run_options.num_runs)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
-    return Prepared(loaded, loading.label, plan, run_options, loading.warnings, loading.unreadable)
+    prepared = Prepared(loaded, loading.label, plan, run_options, loading.warnings, loading.unreadable, store)
+    if store is not None:
+        from proctor.api.manifests import manifest_of
+
+        prepared.manifest = manifest_of(
+            plan, agent=agent, label=loading.label, eval_sets=_listed(eval_sets), options=options
+        )
+    return prepared
+
+
+def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None:
+    """Open the store that a run is to be written to; `None` when it is kept nowhere, or cannot be."""
+    wanted = options.get("store")
+    if wanted is None or not isinstance(wanted, str | Path):
+        return wanted
+    from proctor.api.runs import open_store
+
+    try:
+        return open_store(wanted)
+    except SetupError as problem:
+        problems.append(problem)
+        return None
 
 
 def _run_options(options: EvaluateOptions) -> RunOptions:
@@ -90,8 +118,6 @@ def _not_yet(options: EvaluateOptions) -> list[SetupError]:
     problems = []
     if options.get("judge") is not None:
         problems.append(SetupError("judge: metrics that ask a language model are not in this version"))
-    if options.get("store") not in (None, "memory:"):
-        problems.append(SetupError(f"store {options.get('store')!r}: only 'memory:' is in this version"))
     return problems
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from proctor.agents.base import AgentInfo
-from proctor.schema.run import RunSummary
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 from proctor.stores.base import Committed, Record, RunWriter, Store, StoredTrial
+
+if TYPE_CHECKING:
+    from proctor.schema.run import RunSummary
 
 Opener = Callable[[AgentInfo | None, Committed], RunWriter]
 """Takes what the agent says about itself; begins a run, takes an unfinished one up, or begins another judging."""

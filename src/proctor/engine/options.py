@@ -14,8 +14,8 @@ from proctor.errors import SetupError
 class RunOptions:
     """The options of one run; the defaults are those of the command line."""
 
-    num_runs: int = 1
-    """Trials per case."""
+    num_runs: int | None = None
+    """Trials per case; `None`: as many as each set's config says, else 1."""
     concurrency: int = 8
     """Trials under way at once."""
     timeout: float | None = 300.0

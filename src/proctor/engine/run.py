@@ -24,7 +24,6 @@ from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
 from proctor.errors import AgentLoadError, ProctorError, StoreError
-from proctor.schema.run import RunSummary
 from proctor.schema.trial import Failure, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, worst
 
@@ -232,6 +231,8 @@ class Run:
 
     def _finish_stored(self, run: RunResult, stored: StoredRun) -> None:
         """Write down what came of the run; what could be written before stays readable whatever happens."""
+        from proctor.schema.run import RunSummary  # heavy, and only of use where a run is kept
+
         if not stored.is_open:
             return
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()

@@ -47,7 +47,7 @@ class FunctionMetric:
         path: str,
     ) -> None:
         self.facts = facts
-        self._function = function
+        self.function = function
         self._signature = signature
         self._criterion = criterion
         self._path = path
@@ -77,7 +77,7 @@ class FunctionMetric:
         return mean_score(scores)
 
     async def _ask(self, **values: Any) -> Any:
-        answer = self._function(**self._signature.arguments({**values, "criterion": self._criterion}))
+        answer = self.function(**self._signature.arguments({**values, "criterion": self._criterion}))
         return await answer if inspect.isawaitable(answer) else answer
 
     def _eval_metric(self) -> EvalMetric:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
 from proctor.schema.score import MetricScore
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+if TYPE_CHECKING:
+    from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,168 @@
+"""The manifest of a run: which agent, from which code, with which options, on which versions."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from proctor.agents.load import agent_folder
+from proctor.agents.reference import read_reference
+from proctor.api.forms import AgentLike, EvalSetLike
+from proctor.engine.manifest import set_manifests
+from proctor.engine.plan import Plan
+from proctor.redaction import redacted
+from proctor.schema.run import AgentManifest, Manifest, new_run_id
+
+_FRAMEWORKS = {
+    "google.adk": "google-adk",
+    "agents": "openai-agents",
+    "langgraph": "langgraph",
+    "pydantic_ai": "pydantic-ai",
+    "litellm": "litellm",
+}
+_NOT_SOURCE = frozenset({"__pycache__", "node_modules", "site-packages", "venv", "build", "dist"})
+_MOST_FILES = 2_000
+_GIT_SECONDS = 2.0
+
+
+def manifest_of(
+    plan: Plan,
+    *,
+    agent: AgentLike,
+    label: str,
+    eval_sets: list[EvalSetLike],
+    options: Mapping[str, Any],
+) -> Manifest:
+    """Return the manifest of a run that is about to begin, but for what the agent will say about itself."""
+    now = time.time()
+    return Manifest(
+        run_id=new_run_id(),
+        created_at=now,
+        agent=agent_manifest(agent, label),
+        sets=set_manifests(plan),
+        num_runs=plan.num_runs,
+        options=told(eval_sets, options),
+        command=redacted(sys.argv),
+        folder=str(Path.cwd()),
+        versions=versions(),
+    )
+
+
+def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
+    """Return what is known of an agent from outside: how it was named, its source, its commit."""
+    reference = str(agent) if isinstance(agent, str | Path) else None
+    folder = agent_folder(agent)
+    return AgentManifest(
+        reference=reference,
+        label=label,
+        source_hash=_source_hash(agent, folder),
+        commit=_commit(folder) if folder is not None else None,
+    )
+
+
+def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was told, as JSON: enough to go on with it; what cannot be written down is left out."""
+    kept = {name: value for name, value in options.items() if name not in _NOT_TOLD and _is_plain(value)}
+    for name in ("setup", "teardown"):
+        hook = options.get(name)
+        if hook is not None and "<" not in getattr(hook, "__qualname__", "<"):
+            kept[name] = f"{hook.__module__}:{hook.__qualname__}"
+    if isinstance(options.get("config"), Path):
+        kept["config"] = str(options["config"])
+    if all(isinstance(one, str | Path) for one in eval_sets):
+        kept["eval_sets"] = [str(one) for one in eval_sets]
+    return kept
+
+
+_NOT_TOLD = frozenset({"progress", "stop", "store", "judge", "setup", "teardown"})
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, str | int | float | bool)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, of proctor, and of the agent frameworks that are loaded."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for module, package in {"proctor": "proctor", "pydantic": "pydantic", **_FRAMEWORKS}.items():
+        if module not in sys.modules:
+            continue
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # a module of the user's own that has the same name
+            continue
+    return found
+
+
+def _source_hash(agent: AgentLike, folder: Path | None) -> str | None:
+    """Return one hash over the Python files that the agent is made of: its own one, or all of its folder."""
+    if folder is None:
+        return None
+    files = sorted(_sources(agent, folder))
+    hashed = blake2b(digest_size=16)
+    for file in files:
+        hashed.update(str(file.relative_to(folder)).encode() + b"\0")
+        try:
+            hashed.update(file.read_bytes())
+        except OSError:
+            continue
+    return hashed.hexdigest() if files else None
+
+
+def _sources(agent: AgentLike, folder: Path) -> Iterator[Path]:
+    if not isinstance(agent, str | Path):
+        return
+    file = read_reference(str(agent)).file
+    if file is not None and file.is_file() and file.stem not in ("agent", "__init__"):
+        yield file
+        return
+    for count, found in enumerate(_python_files(folder)):
+        if count >= _MOST_FILES:
+            return
+        yield found
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith(".") or entry.name in _NOT_SOURCE or entry.is_symlink():
+            continue
+        if entry.is_dir():
+            yield from _python_files(entry)
+        elif entry.suffix == ".py":
+            yield entry
+
+
+def _commit(folder: Path) -> str | None:
+    """Return the commit that a folder is at, with `+` behind it where something in its project was changed."""
+    if not any((above / ".git").exists() for above in (folder, *folder.parents)):
+        return None
+    import subprocess
+
+    ask = [
+        "git",
+        "-c",
+        "core.fsmonitor=false",
+        "describe",
+        "--always",
+        "--abbrev=40",
+        "--exclude=*",
+        "--dirty=+",
+    ]
+    try:
+        said = subprocess.run(
+            ask, cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip() or None

@@ -1,0 +1,84 @@
+"""What a plan's sets and metrics were, as a run's manifest keeps it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from proctor.engine.criteria import BoundMetric
+from proctor.engine.plan import Plan, SetPlan
+from proctor.schema.kept import content_hash
+from proctor.schema.run import JudgedSet, Judging, MetricManifest, PlannedCase, SetManifest
+
+
+def set_manifests(plan: Plan) -> list[SetManifest]:
+    """Return what is run of each set; the hash of a set is over the hashes of its chosen cases, in order."""
+    return [
+        SetManifest(
+            eval_set_id=chosen.summary.eval_set_id,
+            path=chosen.summary.path,
+            content_hash=content_hash(bytes(chosen.hashes)),
+            cases=len(chosen.cases),
+        )
+        for chosen in plan.sets
+    ]
+
+
+def planned_cases(plan: Plan) -> Iterator[PlannedCase]:
+    """Return the cases of a plan that takes their hashes, in order."""
+    position = 0
+    for chosen in plan.sets:
+        ids = chosen.source.ids()
+        for ordinal, index in enumerate(chosen.cases):
+            where = chosen.source.where(index)
+            set_id, hashed = chosen.summary.eval_set_id, chosen.content_hash(ordinal)
+            yield PlannedCase(position, set_id, ids[index], hashed, where)
+            position += 1
+
+
+def judging_of(plan: Plan, *, created_at: float) -> Judging:
+    """Return how the sets of a plan are judged."""
+    return Judging(created_at=created_at, sets=[judged_set(chosen) for chosen in plan.sets])
+
+
+def judged_set(chosen: SetPlan) -> JudgedSet:
+    """Return how one set is judged: its config and its metrics."""
+    config = chosen.config.model_dump(mode="json", exclude_none=True)
+    return JudgedSet(
+        eval_set_id=chosen.summary.eval_set_id,
+        config_source=chosen.summary.config_source,
+        config=config,
+        config_hash=_hash_of(config),
+        metrics=[_metric(bound, chosen) for bound in chosen.metrics],
+        skipped_metrics=chosen.summary.skipped_metrics,
+    )
+
+
+def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
+    criterion = chosen.config.criterion_for(bound.name)
+    definition = {
+        "name": bound.name,
+        "criterion": criterion.model_dump(mode="json", exclude_none=True) if criterion else None,
+        "code": _code_of(bound.metric),
+    }
+    return MetricManifest(
+        name=bound.name, definition=_hash_of(definition), threshold=bound.threshold, gate=bound.gate
+    )
+
+
+def _code_of(metric: Any) -> str:
+    """The name of a metric's code; of a user's own function or class, with the hash of its source."""
+    code = getattr(metric, "function", type(metric))
+    name = f"{code.__module__}.{getattr(code, '__qualname__', '')}"
+    if name.startswith("proctor."):
+        return name  # it changes with the version of proctor, which the manifest has
+    try:
+        return f"{name} {content_hash(inspect.getsource(code).encode())}"
+    except (OSError, TypeError):
+        return name
+
+
+def _hash_of(value: Any) -> str:
+    return content_hash(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode())
