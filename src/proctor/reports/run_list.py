@@ -20,6 +20,7 @@ from proctor.schema.verdict import Outcome
 SHORTEST = 6
 """Characters of an id that are shown at least, so that it stays unambiguous for a while."""
 
+_COMMIT = 9
 _TOLD = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE)
 
 
@@ -109,6 +110,13 @@ def when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
+def short_commit(commit: str | None) -> str:
+    """Return the beginning of a commit, with the `+` of a changed folder."""
+    if not commit:
+        return ""
+    return commit.removesuffix("+")[:_COMMIT] + ("+" if commit.endswith("+") else "")
+
+
 # --- plain lines --------------------------------------------------------------------------------------------------------
 
 
@@ -134,6 +142,6 @@ def _fields(listed: ListedRun) -> Iterator[str]:
     if run.summary.duration:
         yield f"duration={duration(run.summary.duration)}"
     if listed.commit:
-        yield f"commit={listed.commit}"
+        yield f"commit={short_commit(listed.commit)}"
     if run.judgings > 1:
         yield f"judgings={run.judgings}"

@@ -11,13 +11,12 @@ from rich.text import Text
 
 from proctor.reports.base import ReportOptions
 from proctor.reports.page import STYLES, Page
-from proctor.reports.run_list import ListedRun, how_it_stands, told_counts
+from proctor.reports.run_list import ListedRun, how_it_stands, short_commit, told_counts
 from proctor.reports.summary import duration
 from proctor.schema.run import RunRecord, RunState
 
 _WIDE_FROM = 96
 """Columns from which the commit is shown, too; it is in --json anyway."""
-_COMMIT = 9
 
 
 def draw_list(runs: Sequence[ListedRun], out: TextIO, *, more: int, options: ReportOptions) -> None:
@@ -64,7 +63,7 @@ def _row(page: Page, listed: ListedRun, *, wide: bool) -> list[Text]:
         _counts(page, run),
         Text(duration(run.summary.duration) if run.summary.duration else "", "dim"),
     ]
-    return [*cells, page.text(_short_commit(listed.commit), "dim")] if wide else cells
+    return [*cells, page.text(short_commit(listed.commit), "dim")] if wide else cells
 
 
 def _standing(page: Page, run: RunRecord) -> Text:
@@ -89,10 +88,3 @@ def _began(seconds: float) -> str:
     if then.date() == today - timedelta(days=1):
         return f"yesterday {then:%H:%M}"
     return f"{then:%Y-%m-%d %H:%M}"
-
-
-def _short_commit(commit: str | None) -> str:
-    """Return the beginning of a commit, with the `+` of a changed folder."""
-    if not commit:
-        return ""
-    return commit.removesuffix("+")[:_COMMIT] + ("+" if commit.endswith("+") else "")

@@ -1,0 +1,126 @@
+"""`proctor prune`: delete runs, after saying which."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.cli.stored import store_option
+from proctor.cli.when import Age
+from proctor.errors import SetupError
+from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.schema.run import RunRecord
+    from proctor.stores.base import Store
+
+WHICH, HOW = "Which runs", "How"
+_MOST_LISTED = 20
+
+EXAMPLES = """
+proctor prune --keep 50
+proctor prune --older-than 30d
+proctor prune --older-than 30d --keep 10 --yes     what is old, but never the newest ten
+proctor prune --run 7f3k2c
+"""
+
+
+@click.command("prune", cls=SectionedCommand, examples=EXAMPLES)
+@option("--keep", section=WHICH, type=click.IntRange(min=0), metavar="N", help="All but the newest N.")
+@option(
+    "--older-than",
+    section=WHICH,
+    type=Age(),
+    metavar="AGE",
+    help="Those that began longer ago: 30d, 12h, 2w. With --keep: of these, all but the newest N runs.",
+)
+@option(
+    "--run",
+    "names",
+    section=WHICH,
+    multiple=True,
+    metavar="RUN",
+    help="This one: an id, the beginning of one, or latest; may be repeated.",
+)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only say what would be deleted.")
+@store_option
+@common_options
+def prune(
+    *,
+    keep: int | None,
+    older_than: timedelta | None,
+    names: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Delete runs that are no longer needed.
+
+    Their evidence goes with them: they cannot be shown, scored again or resumed. It says which runs
+    and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
+    never deleted.
+    """
+    from proctor.api.runs import open_store, prune_runs
+
+    if names and (keep is not None or older_than is not None):
+        raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
+    if not names and keep is None and older_than is None:
+        raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
+    opened = _existing(store)
+    doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
+    if not doomed:
+        say("nothing to delete")
+        return
+    for line in _told(doomed, opened):
+        click.echo(clean(line))
+    if dry_run or not _is_sure(len(doomed), yes=yes):
+        return
+    opened = open_store(store)
+    gone = prune_runs(opened, runs=[run.run_id for run in doomed])
+    click.echo(f"deleted {_runs(len(gone))}")
+
+
+def _existing(store: str | None) -> Store:
+    from proctor.api.runs import open_runs
+
+    return open_runs(store)
+
+
+def _told(doomed: Sequence[RunRecord], store: Store) -> Iterator[str]:
+    from proctor.reports.run_list import how_it_stands, short_ids, when
+
+    short = short_ids([run.run_id for run in store.runs()])
+    yield f"{_runs(len(doomed))} of {len(short)} in {store.url}:"
+    for run in doomed[:_MOST_LISTED]:
+        cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
+        sets = ", ".join(run.sets)
+        yield f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {how_it_stands(run)}"
+    if len(doomed) > _MOST_LISTED:
+        yield f"  … and {len(doomed) - _MOST_LISTED} older ones"
+
+
+def _is_sure(count: int, *, yes: bool) -> bool:
+    """Tell whether to go on.
+
+    Raises:
+        SetupError: nobody is there to be asked.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise SetupError("nothing was deleted: add --yes to delete them without being asked")
+    if click.confirm(f"Delete {_runs(count)}?", default=False, err=True):
+        return True
+    say("nothing was deleted")
+    return False
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"

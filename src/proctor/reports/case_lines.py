@@ -1,0 +1,84 @@
+"""One case as plain lines, in the form of the plain report (docs/text-report.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.reports.case_view import CaseView, Judged, TrialView
+from proctor.reports.evidence import reason_of
+from proctor.reports.lines import evidence_lines
+from proctor.reports.marks import ASCII
+from proctor.reports.run_list import when
+from proctor.reports.summary import against
+from proctor.schema.score import MetricScore, score_text
+from proctor.schema.verdict import MetricVerdict, Outcome
+
+_INDENT = "    "
+_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
+
+
+def case_lines(view: CaseView) -> Iterator[str]:
+    """Return `view` line by line."""
+    case = view.case
+    yield _joined(
+        "CASE",
+        f"{case.eval_set_id}/{case.eval_id}",
+        case.outcome.value,
+        f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        f"run={view.run_id}",
+        f"agent={view.agent}",
+        when(view.began),
+        f"judging={view.judging}",
+        f"place={case.place}" if case.place else "",
+    )
+    if reason := reason_of(case):
+        yield f"{_INDENT}reason: {reason}"
+    for metric in case.metrics.values():
+        yield _metric(metric)
+    for trial in view.shown():
+        yield from _trial(trial, several=len(case.trials) > 1)
+    for judged in view.history:
+        yield _judging(judged)
+
+
+def _joined(*fields: str) -> str:
+    return "  ".join(field for field in fields if field)
+
+
+def _metric(metric: MetricVerdict) -> str:
+    scores = ",".join(_score(metric, score) for score in metric.per_trial)
+    told = against(metric, ASCII).replace(" ", "") if metric.score is not None else ""
+    return _joined("METRIC", metric.name, metric.outcome.value, told, f"trials={scores}" if scores else "")
+
+
+def _score(metric: MetricVerdict, score: MetricScore | None) -> str:
+    return score_text(score.value, metric.threshold) if score and score.value is not None else "-"
+
+
+def _trial(view: TrialView, *, several: bool) -> Iterator[str]:
+    case = view.alone
+    yield _joined("TRIAL", str(view.number + 1), case.outcome.value, *view.facts())
+    reason = reason_of(case)
+    if several and reason:
+        yield f"{_INDENT}reason: {reason}"
+    for note in view.trial.notes if view.trial else []:
+        yield f"{_INDENT}note: {note}"
+    for line in evidence_lines(case, reason, full=True):
+        yield _INDENT + line
+
+
+def _judging(judged: Judged) -> str:
+    criteria = f"criteria={judged.criteria}" if judged.criteria else ""
+    scored = [
+        f"{metric.name}={against(metric, ASCII).replace(' ', '')}"
+        for metric in judged.case.metrics.values()
+        if metric.gate and metric.score is not None
+    ]
+    return _joined(
+        "JUDGING",
+        str(judged.number),
+        judged.case.outcome.value,
+        when(judged.created_at),
+        criteria,
+        *scored,
+    )

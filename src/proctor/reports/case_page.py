@@ -1,0 +1,160 @@
+"""One case on a terminal: the verdict first, then every metric, every trial, and how it was judged before."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.table import Column
+from rich.text import Text
+
+from proctor.reports.base import ReportOptions
+from proctor.reports.case_view import CaseView, Judged, TrialView
+from proctor.reports.drawing import EvidenceDrawing
+from proctor.reports.evidence import evidence_of, reason_of
+from proctor.reports.marks import WORDS
+from proctor.reports.page import STYLES, Page
+from proctor.reports.run_list import when
+from proctor.reports.summary import against
+from proctor.schema.score import MetricScore, score_text
+from proctor.schema.verdict import MetricVerdict, Outcome
+
+MOST_ALIKE = 1
+"""Trials that passed whose evidence is drawn, unless every one is asked for."""
+
+
+def draw_case(view: CaseView, out: TextIO, *, options: ReportOptions) -> None:
+    """Draw `view` on `out`."""
+    page = Page(out, options)
+    page.print()
+    _draw_head(page, view)
+    _draw_metrics(page, view)
+    _draw_trials(page, view, everything=options.verbose or bool(view.trials))
+    if len(view.history) > 1:
+        _draw_history(page, view)
+    page.print()
+
+
+def _draw_head(page: Page, view: CaseView) -> None:
+    case = view.case
+    style = STYLES.get(case.outcome, "dim")
+    name = Text.assemble(page.text(f"{case.eval_set_id}/", "dim"), page.text(case.eval_id, "bold"))
+    head = Text.assemble((f"{page.marks.outcome(case.outcome)} {WORDS[case.outcome]}", style), "  ", name)
+    if len(case.trials) > 1:
+        head.append("  ").append_text(_strip(page, [trial.outcome for trial in case.trials]))
+    page.print(head)
+    facts = [f"run {view.run_id}", view.agent, when(view.began), case.place]
+    if len(view.history) > 1:
+        facts.append(f"judging {view.judging} of {len(view.history)}")
+    page.print(page.joined(page.text(fact, "dim") for fact in facts if fact))
+    if reason := reason_of(case):
+        page.print()
+        page.print(page.prose(reason))
+    page.print()
+
+
+def _strip(page: Page, outcomes: list[Outcome]) -> Text:
+    """One sign a trial; counts where they are many."""
+    styles = {page.marks.trial(outcome): STYLES[outcome] for outcome in STYLES}
+    strip = Text()
+    for sign in page.marks.strip(outcomes):
+        strip.append(sign, styles.get(sign, "dim"))
+    return strip
+
+
+# --- metrics ------------------------------------------------------------------------------------------------------------
+
+
+def _draw_metrics(page: Page, view: CaseView) -> None:
+    shown = [metric for metric in view.case.metrics.values() if metric.outcome is not Outcome.SKIPPED]
+    if not shown:
+        return
+    grid = page.grid(Column(overflow="fold"), Column(no_wrap=True), Column(overflow="fold"))
+    for metric in shown:
+        grid.add_row(*_metric(page, metric))
+    page.print(grid)
+    page.print()
+
+
+def _metric(page: Page, metric: MetricVerdict) -> list[Text]:
+    informs = metric.outcome is Outcome.INFORMATIONAL
+    style = "dim" if informs else STYLES.get(metric.outcome, "dim")
+    sign = page.marks.dot if informs else page.marks.outcome(metric.outcome)
+    scores = metric.per_trial if len(metric.per_trial) > 1 else []
+    return [
+        Text.assemble((f"{sign} ", style), page.text(metric.name, "dim" if informs else "")),
+        page.text(against(metric, page.marks), style if metric.outcome in _MISSED else "dim"),
+        Text(" ").join(_one_score(page, metric, score) for score in scores),
+    ]
+
+
+_MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+
+
+def _one_score(page: Page, metric: MetricVerdict, score: MetricScore | None) -> Text:
+    if score is None or score.value is None:
+        return Text(page.marks.outcome(Outcome.ERROR) if score and score.failure else page.marks.rest, "dim")
+    misses = metric.threshold is not None and score.value < metric.threshold
+    return Text(
+        score_text(score.value, metric.threshold),
+        STYLES[Outcome.FAILED] if misses and metric.gate else "dim",
+    )
+
+
+# --- trials -------------------------------------------------------------------------------------------------------------
+
+
+def _draw_trials(page: Page, view: CaseView, *, everything: bool) -> None:
+    left = len(view.case.trials) if everything else MOST_ALIKE
+    hidden = 0
+    for shown in view.shown():
+        if shown.alone.outcome is Outcome.PASSED:
+            left -= 1
+            if left < 0:
+                hidden += 1
+                continue
+        _draw_trial(page, shown, several=len(view.case.trials) > 1)
+    if hidden:
+        mark = page.marks.trial(Outcome.PASSED)
+        told = f"{mark} … {hidden} more that passed (-v: all, --trial N: one)"
+        page.print(page.text(told, "dim"))
+        page.print()
+
+
+def _draw_trial(page: Page, view: TrialView, *, several: bool) -> None:
+    case = view.alone
+    style = STYLES.get(case.outcome, "dim")
+    head = Text.assemble((page.marks.trial(case.outcome), style), f" trial {view.number + 1}")
+    head.stylize("bold", 1)
+    page.print(page.joined([head, *(page.text(fact, "dim") for fact in view.facts())]))
+    reason = reason_of(case)
+    if several and reason:
+        page.print(page.prose(reason), indent=6)
+    for note in view.trial.notes if view.trial else []:
+        page.print(Text.assemble(("note ", "yellow"), page.prose(note)), indent=6)
+    drawing = EvidenceDrawing(page, reason=reason)
+    drawing.draw(evidence_of(case, full=True))
+    page.print()
+
+
+# --- judgings -----------------------------------------------------------------------------------------------------------
+
+
+def _draw_history(page: Page, view: CaseView) -> None:
+    page.print(Text("judged", "bold"))
+    grid = page.grid(*(Column(no_wrap=True) for _ in range(3)), Column(overflow="fold"))
+    for judged in view.history:
+        grid.add_row(*_judging(page, judged, shown=judged.number == view.judging))
+    page.print(grid, indent=4)
+
+
+def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
+    outcome = judged.case.outcome
+    scored = [m for m in judged.case.metrics.values() if m.gate and m.score is not None]
+    told = [page.text(f"{m.name} {against(m, page.marks)}") for m in scored]
+    criteria = page.text(f"criteria from {judged.criteria}" if judged.criteria else "", "dim")
+    return [
+        Text(str(judged.number), "bold" if shown else "dim"),
+        Text(f"{page.marks.outcome(outcome)} {WORDS[outcome]}", STYLES.get(outcome, "dim")),
+        Text(when(judged.created_at), "dim"),
+        page.joined([*([criteria] if criteria.plain else []), *told]),
+    ]

@@ -1,0 +1,125 @@
+"""One case of a run with all that is known of it: every trial, every score, how it was judged before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TextIO
+
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.show import is_terminal
+from proctor.reports.summary import duration
+from proctor.sanitize import clean, encodable
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.trial import Trial
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a case came to in one judging of its run."""
+
+    number: int
+    created_at: float
+    criteria: str
+    """Where the criteria came from."""
+    case: CaseResult
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """What there is to show of one case."""
+
+    run_id: str
+    agent: str
+    began: float
+    case: CaseResult
+    """As the judging that is shown has it."""
+    judging: int
+    history: Sequence[Judged] = ()
+    """All judgings, in order."""
+    trials: Sequence[int] = ()
+    """Numbers of the trials to show (from 0); none given: all."""
+
+    def shown(self) -> Iterator[TrialView]:
+        """Return the trials to show, one at a time."""
+        for place, result in enumerate(self.case.trials):
+            if not self.trials or result.number in self.trials:
+                yield view_trial(self.case, place)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """What there is to show of one trial."""
+
+    number: int
+    alone: CaseResult
+    """The case as if this were its only trial."""
+    trial: Trial | None
+    """Its evidence; `None` when it was not kept."""
+
+    def facts(self) -> list[str]:
+        """Return in short what it took: time, turns, tokens, retries."""
+        if self.trial is None:
+            return ["its evidence was not kept"]
+        turns, tokens, retries = len(self.trial.turns), _tokens(self.trial), len(self.trial.attempts)
+        told = [
+            duration(self.trial.duration) if self.trial.duration else "",
+            f"{turns} {'turn' if turns == 1 else 'turns'}",
+            f"{tokens:,} tokens" if tokens else "",
+            f"tried {retries + 1} times" if retries else "",
+        ]
+        return [text for text in told if text]
+
+
+def _tokens(trial: Trial) -> int:
+    events = (event for turn in trial.turns for event in turn.events)
+    return sum(event.usage_metadata.total_token_count or 0 for event in events if event.usage_metadata)
+
+
+def view_trial(case: CaseResult, place: int) -> TrialView:
+    """Return what there is to show of the trial at `place` of a case, as if it were the only one."""
+    result = case.trials[place]
+    trial = result.trial
+    alone = replace(
+        case,
+        outcome=result.outcome,
+        reason=case.reason if len(case.trials) == 1 else "",
+        metrics={name: _alone(metric, place) for name, metric in case.metrics.items()},
+        trials=[TrialResult(0, result.outcome, evidence=trial, failure=result.failure)],
+    )
+    return TrialView(result.number, alone, trial)
+
+
+def _alone(metric: MetricVerdict, place: int) -> MetricVerdict:
+    """Return what a metric says of one trial alone."""
+    score = metric.per_trial[place] if place < len(metric.per_trial) else None
+    if score is None:
+        return replace(metric, score=None, per_trial=[None])
+    return replace(
+        metric,
+        outcome=_outcome(metric, score),
+        score=score.value,
+        reason=score.reason or metric.reason,
+        per_trial=[score],
+        failure=score.failure,
+    )
+
+
+def _outcome(metric: MetricVerdict, score: MetricScore) -> Outcome:
+    if score.failure is not None:
+        return Outcome.ERROR
+    return metric.judge(Score(score.value, not_applicable=score.not_applicable)).outcome
+
+
+def write_case(view: CaseView, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+    """Write `view` in the form that suits `out`."""
+    if is_terminal(out):
+        from proctor.reports.case_page import draw_case
+
+        draw_case(view, out, options=options)
+        return
+    from proctor.reports.case_lines import case_lines
+
+    encoding = getattr(out, "encoding", None)
+    out.writelines(encodable(clean(line), encoding) + "\n" for line in case_lines(view))
