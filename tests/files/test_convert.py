@@ -21,7 +21,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".json", ".YAML"])
+@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".json", ".YAML", ".jsonl", ".JSONL"])
 def test_there_and_back(source: Path, tmp_path: Path, suffix: str) -> None:
     there, back = tmp_path / f"b.evalset{suffix}", tmp_path / "c.evalset.json"
     convert(source, there)
@@ -72,9 +72,9 @@ def test_an_empty_set_converts(tmp_path: Path) -> None:
     assert load_eval_set(tmp_path / "b.yaml").eval_cases == []
 
 
-@pytest.mark.parametrize("name", ["b", "b.txt", "b.toml", "b.jsonl"])
+@pytest.mark.parametrize("name", ["b", "b.txt", "b.toml", "b.ndjson"])
 def test_a_target_of_another_sort_is_refused(source: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(EvalFileError, match=r"name a \.json, \.yaml or \.yml file"):
+    with pytest.raises(EvalFileError, match=r"name a \.json, \.yaml, \.yml or \.jsonl file"):
         convert(source, tmp_path / name)
     assert not (tmp_path / name).exists()
 

@@ -24,7 +24,7 @@ proctor check evals/
 proctor check evals/ --json
 """
 
-_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
+_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
 _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 
 

@@ -1,4 +1,4 @@
-"""`proctor convert`: eval sets between JSON and YAML, and out of the old formats."""
+"""`proctor convert`: eval sets between JSON, YAML and JSON lines, and out of the old formats."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ EXAMPLES = """
 proctor convert booking.evalset.json booking.evalset.yaml
 proctor convert booking.evalset.yaml booking.evalset.json
 proctor convert old.test.json new.evalset.yaml
+proctor convert large.evalset.json large.evalset.jsonl
 """
 
 
@@ -30,10 +31,10 @@ proctor convert old.test.json new.evalset.yaml
 )  # fmt: skip
 @common_options
 def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: bool) -> None:
-    """Turn an eval set into JSON or YAML.
+    """Turn an eval set into JSON, YAML or JSON lines.
 
-    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml) says what is
-    written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
+    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) says
+    what is written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
     """
     from proctor.files import convert as conversion
 
@@ -44,5 +45,5 @@ def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: boo
         say(str(warning))
     if done.comments_lost:
         say(f"{source}: its comments are not in {target}")
-    count = len(done.eval_set.eval_cases)
-    click.echo(clean(f"{target}: {count} {'case' if count == 1 else 'cases'} from {source}"))
+    cases = "1 case" if done.cases == 1 else f"{done.cases} cases"
+    click.echo(clean(f"{target}: {cases} from {source}"))

@@ -15,7 +15,7 @@ from proctor.errors import SetupError, did_you_mean
 from proctor.files.find import SET_SUFFIXES, sets_in, split_selector
 from proctor.settings import Settings
 
-_SET_SUFFIXES = (".json", ".jsonc", ".json5", ".yaml", ".yml")
+_SET_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)

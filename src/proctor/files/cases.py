@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -117,7 +118,8 @@ class SpanCases:
 
     def __init__(self, data: FileBytes, spans: Spans) -> None:
         self._data, self._spans = data, spans
-        self._starts: list[Place] = []
+        self._counter = LineCounter(data)
+        self._lines, self._columns = array("I"), array("I")  # as far as anybody has asked
 
     def __len__(self) -> int:
         return len(self._spans.starts)
@@ -128,10 +130,11 @@ class SpanCases:
 
     def start(self, index: int) -> Place:
         """Where a case starts."""
-        if not self._starts:  # counted once, in one pass
-            lines = LineCounter(self._data)
-            self._starts = [lines.place(offset) for offset in self._spans.starts]
-        return self._starts[index]
+        while len(self._lines) <= index:
+            line, column = self._counter.place(self._spans.starts[len(self._lines)])
+            self._lines.append(line)
+            self._columns.append(column)
+        return Place(self._lines[index], self._columns[index])
 
     def id_key(self, index: int) -> str:
         """The key that a case's id has in the file."""
@@ -141,12 +144,26 @@ class SpanCases:
         """The text of one case, which knows where in the file it stands."""
         return SourceText(self._data.name, self.piece(index).decode(), self.start(index))
 
+    @property
+    def header(self) -> dict[str, Any]:
+        """The set's own keys, as the file has them."""
+        return self._spans.header
+
+    def header_problems(self, found: Sequence[Finding], severity: Severity) -> list[Problem]:
+        """Findings about the set's own keys: at the start of the file, where they nearly always are."""
+        if not found:
+            return []
+        name = self._data.name
+        start = SourceText(name, self._data.read(0, 1 << 20).decode("utf-8-sig", "ignore"))
+        places = Places(start, [finding.path for finding in found])
+        return [finding_at(name, places, finding.path, finding, severity) for finding in found]
+
     def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
         """Findings with their places."""
         return [problem for index, findings in found for problem in self._placed(index, findings, severity)]
 
     def _placed(self, index: int, findings: Sequence[Finding], severity: Severity) -> Iterator[Problem]:
-        base: Path_ = (self._spans.cases_key, index)
+        base: Path_ = (self._spans.cases_key, index) if self._spans.cases_key else ()
         places = Places(self.source(index), [base + finding.path for finding in findings], base=base)
         for finding in findings:
             yield finding_at(self._data.name, places, base + finding.path, finding, severity)

@@ -15,19 +15,22 @@ from proctor.files import load
 from proctor.files.base import Path_, Problem, SourceText, file_error
 from proctor.files.cases import read_case
 from proctor.files.documents import (
+    LINES_SUFFIX,
     RESULT_LIMIT,
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
     problems_at,
     read_document,
+    unreadable,
 )
 from proctor.files.doubled import doubled_keys
 from proctor.files.eval_sets import EvalSetFile, not_a, open_document, open_eval_set
 from proctor.files.explain import Finding, near_key, resolve
-from proctor.files.find import CONFIG_NAMES
+from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
+from proctor.files.json_lines import starts_like_lines
 from proctor.files.kinds import SETS, Kind, kind
-from proctor.files.pieces import no_collection
+from proctor.files.pieces import FileBytes, no_collection
 from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
 from proctor.schema.base import unknown_keys
 from proctor.schema.result import EvalCaseResult, EvalSetResult
@@ -81,8 +84,13 @@ def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report
 
 
 def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
+    if path.suffix.lower() == LINES_SUFFIX and path.is_file():
+        report.kind = str(Kind.CASE_LINES if _named_set(path) or _looks_like_lines(path) else Kind.UNKNOWN)
+        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids)
+        return
     if _is_streamed(path):
-        _check_large(path, report, allow_duplicate_ids=allow_duplicate_ids)
+        report.kind = str(Kind.EVAL_SET)
+        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids)
         return
     document = read_document(path, limit=RESULT_LIMIT)
     found = kind(document.value, document.name)
@@ -96,17 +104,18 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
         report.problems += problems_at(document, [finding], "warning")
     if found in SETS:
         _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
-        findings = chain(_set_keys(document.value, found), _old_turns(document.value, found))
+        own_keys = _set_keys(document.value) if found is Kind.EVAL_SET else ()
+        findings = chain(own_keys, _old_turns(document.value, found))
         report.problems += problems_at(document, islice(findings, _SAID), "warning")
     else:
         _CHECKS.get(found, _check_unknown)(document, report)
 
 
-def _check_large(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
+def _check_streamed(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
     """A set that is streamed: what it is made of is looked at case by case."""
-    report.kind = str(Kind.EVAL_SET)
     opened = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
     _check_set(opened, report)
+    report.problems += opened.header_problems(_set_keys)
     for index in range(len(opened)):
         source = opened.source(index)
         if source is not None and len(report.problems) < _SAID:
@@ -119,6 +128,17 @@ def _is_streamed(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return b"eval_set_result_id" not in file.read(4096) or path.stat().st_size > RESULT_LIMIT
+
+
+def _named_set(path: Path) -> bool:
+    return path.name.lower().endswith(SET_SUFFIXES)
+
+
+def _looks_like_lines(path: Path) -> bool:
+    try:
+        return starts_like_lines(FileBytes(path, path.name))
+    except OSError as error:
+        raise unreadable(path, str(path), error) from None
 
 
 def _named_config(path: Path) -> bool:
@@ -192,10 +212,8 @@ def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
             yield Finding((*path, key), "unknown key; nothing reads it", hint, at_key=True)
 
 
-def _set_keys(value: Any, found: Kind) -> Iterator[Finding]:
+def _set_keys(value: dict[str, Any]) -> Iterator[Finding]:
     """Keys of the set itself: ADK reads them in snake_case only, and drops those it does not know."""
-    if found is not Kind.EVAL_SET:
-        return
     for key in value:
         if key in _SET_KEYS:
             continue

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.explain import Finding, explain, near_key
 from proctor.files.kinds import CONFIG_KEYS
-from proctor.schema.config import EvalConfig, LlmAudioUserSimulatorConfig
+from proctor.schema.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
 from proctor.schema.criterion import (
     EFFICIENCY_METRICS,
     BaseCriterion,
@@ -23,6 +23,7 @@ from proctor.schema.criterion import (
     ToolTrajectoryCriterion,
 )
 
+_KEYS = (*CONFIG_KEYS, "trials")  # the last is Proctor's own, and does not make a document a config
 # What Proctor adds to every criterion.
 _OWN_OPTIONS = ("gate", "applies_to", "compat")
 
@@ -52,21 +53,33 @@ def config_findings(config: EvalConfig, value: dict[str, Any]) -> list[Finding]:
 
 def misspelled_keys(config: EvalConfig) -> list[Finding]:
     """Unknown keys that are nearly known ones, or metrics: what they say would not be heard, so no config to run with."""
-    near = {key: near_key(key, CONFIG_KEYS) for key in config.model_extra or ()}
-    return [
+    near = {key: near_key(key, _KEYS) for key in config.model_extra or ()}
+    slips = [
         Finding((key,), "unknown key; nothing reads it", f"did you mean `{meant}`?", at_key=True)
         for key, meant in near.items()
         if meant and key not in _COMMENT_KEYS
-    ] + [
+    ]
+    beside = [
         Finding((key,), "a metric beside `criteria`; nothing reads it", "put it into `criteria`", at_key=True)
         for key in config.model_extra or ()
         if key in _PREBUILT
     ]
+    return [*slips, *beside, *_misspelled_trials(config)]
+
+
+def _misspelled_trials(config: EvalConfig) -> Iterator[Finding]:
+    """Every key in `trials` that nothing reads: the rest of the config is ADK's, this is ours alone."""
+    known = tuple(TrialsConfig.model_fields)
+    for key in islice((config.trials and config.trials.model_extra) or (), _SAID):
+        if key not in _COMMENT_KEYS:
+            near = near_key(key, known)
+            hint = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
+            yield Finding(("trials", key), "unknown key; nothing reads it", hint, at_key=True)
 
 
 def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     for key in islice(config.model_extra or (), _SAID):
-        if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, CONFIG_KEYS):
+        if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, _KEYS):
             continue
         yield Finding((key,), "unknown key; nothing reads it", _other_config(key), at_key=True)
     if not config.criteria:
@@ -78,8 +91,10 @@ def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding
 
 
 def _other_config(key: str) -> str:
-    if to_snake(key) in {"num_runs", "compat"}:
-        return f"say so when you run: --{to_snake(key).replace('_', '-')}"
+    if to_snake(key) in TrialsConfig.model_fields:
+        return "put it into `trials`"
+    if to_snake(key) == "compat":
+        return "say so when you run: --compat"
     if to_snake(key) in {"metrics", "eval_metrics", "evaluators", "evaluation_criteria", "global_criteria"}:
         return "a config of this format names its metrics in `criteria`"
     return ""

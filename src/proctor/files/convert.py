@@ -1,4 +1,4 @@
-"""Eval sets between JSON and YAML; the suffix of the target says which."""
+"""Eval sets between JSON, YAML and JSON lines; the suffix of the target says which."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from proctor.errors import EvalFileError
 from proctor.files.base import Problem
-from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets import open_document, open_eval_set
-from proctor.files.save import save_eval_set, write_text
+from proctor.files.save import save_eval_set, save_lines, write_text
 from proctor.schema.eval_set import EvalSet
 
 
@@ -17,32 +17,35 @@ from proctor.schema.eval_set import EvalSet
 class Conversion:
     """What was written, and what there is to say about the file that it comes from."""
 
-    eval_set: EvalSet
+    cases: int
     comments_lost: bool = False
     """The source has comments, which are not kept."""
     warnings: list[Problem] = field(default_factory=list)
 
 
 def convert(source: str | Path, target: str | Path, *, allow_duplicate_ids: bool = False) -> Conversion:
-    """Read the eval set `source`, of any generation of the format, and write it to `target`, JSON or YAML by its suffix.
+    """Read the eval set `source`, of any generation, and write it to `target`: JSON, YAML or JSON lines by its suffix.
 
-    A target that is there is replaced in one step. What is written is read again first: it says the same, or nothing
-    is written. Comments are not kept.
+    A target that is there is replaced in one step. YAML that is written is read again first: it says the same, or
+    nothing is written. Comments are not kept. JSON lines are written case by case, in little memory.
 
     Raises:
         EvalFileError: the source is no eval set, the target's suffix is none of these, or it cannot be written.
     """
     target = Path(target)
     suffix = target.suffix.lower()
-    if suffix not in {".json", *YAML_SUFFIXES}:
-        raise EvalFileError(f"{target}: the suffix says what is written: name a .json, .yaml or .yml file")
+    if suffix not in {".json", LINES_SUFFIX, *YAML_SUFFIXES}:
+        raise EvalFileError(
+            f"{target}: the suffix says what is written: name a .json, .yaml, .yml or .jsonl file"
+        )
     opened = open_eval_set(source, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
-    eval_set = opened.eval_set()
-    if suffix == ".json":
-        save_eval_set(eval_set, target, comments_may_go=True)
+    if suffix == LINES_SUFFIX:
+        save_lines(opened.header, opened, target)
+    elif suffix == ".json":
+        save_eval_set(opened.eval_set(), target, comments_may_go=True)
     else:
-        write_text(target, yaml_text(eval_set, str(target)))
-    return Conversion(eval_set, opened.has_comments, opened.warnings)
+        write_text(target, yaml_text(opened.eval_set(), str(target)))
+    return Conversion(len(opened), opened.has_comments, opened.warnings)
 
 
 def yaml_text(eval_set: EvalSet, name: str = "<yaml>") -> str:

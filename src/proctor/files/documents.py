@@ -23,6 +23,7 @@ MOST_KEYS = 4_000_000
 """The most keys that are read whole: small objects take fifty times their text in memory."""
 
 YAML_SUFFIXES = (".yaml", ".yml")
+LINES_SUFFIX = ".jsonl"
 
 
 class Located(Protocol):

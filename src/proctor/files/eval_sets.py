@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 from proctor.files.base import Path_, Place, Problem, SourceText, file_error
 from proctor.files.cases import CaseFindings, Collector, HeldCases, SpanCases, read_case
 from proctor.files.documents import (
+    LINES_SUFFIX,
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
@@ -24,10 +25,11 @@ from proctor.files.documents import (
 from proctor.files.doubled import QUICK, doubled_keys
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding
+from proctor.files.json_lines import streamed_lines
 from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
 from proctor.files.old import convert_old
 from proctor.files.opened import Opened, read_header, streamed, too_large
-from proctor.files.pieces import BrokenTextError, FileBytes, no_collection
+from proctor.files.pieces import BrokenTextError, FileBytes, changed_since, no_collection
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 
@@ -78,9 +80,15 @@ class EvalSetFile:
         Raises:
             EvalFileError: the file was changed since it was opened.
         """
-        case, _ = read_case(self.value(index))
+        eval_id = self._ids[index]
+        try:
+            case, _ = read_case(self.value(index))
+        except ValueError:
+            raise changed_since(self.label) from None
         if index in self._renamed:
-            case.eval_id = self._ids[index]
+            case.eval_id = eval_id
+        elif case.eval_id != eval_id:
+            raise changed_since(self.label)
         return case
 
     def value(self, index: int) -> Any:
@@ -90,6 +98,12 @@ class EvalSetFile:
     def problems(self, found: CaseFindings) -> list[Problem]:
         """Warnings about cases, with their places; paths start at the case."""
         return self._cases.problems(found, "warning")
+
+    def header_problems(self, look: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Problem]:
+        """What `look` finds in the set's own keys, as warnings with their places; nothing where the file was read whole."""
+        if not isinstance(self._cases, SpanCases):
+            return []
+        return self._cases.header_problems(list(look(self._cases.header)), "warning")
 
     def source(self, index: int) -> SourceText | None:
         """The text of one case as it stands in the file; None where the file was read whole."""
@@ -131,28 +145,31 @@ def open_eval_set(
         EvalFileError: with every problem of the file and its place.
     """
     path = Path(path)
-    label = label or str(path)
-    if path.suffix.lower() in YAML_SUFFIXES:
+    opened = _opened(path, label or str(path))
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
+
+
+def _opened(path: Path, label: str) -> Opened:
+    suffix = path.suffix.lower()
+    if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
-        return _checked(
-            _from_document(read_yaml(data, label), _digest_of(data)),
-            allow_duplicate_ids=allow_duplicate_ids,
-            allow_empty=allow_empty,
-        )
+        return _from_document(read_yaml(data, label), _digest_of(data))
     try:
         source = FileBytes(path, label)
     except OSError as error:
         raise unreadable(path, label, error) from None
     try:
         with no_collection():
+            if suffix == LINES_SUFFIX:
+                return streamed_lines(source)
             opened = streamed(source)
             opened.warnings += _doubled_in(source)
+            return opened
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
-        opened = _from_document(read_json(data, label), _digest_of(data))
-    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
+        return _from_document(read_json(data, label), _digest_of(data))
 
 
 def _doubled_in(source: FileBytes) -> list[Problem]:

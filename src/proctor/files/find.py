@@ -17,6 +17,7 @@ from proctor.settings import project_root
 
 SET_SUFFIXES = (
     ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml",
+    ".evalset.jsonl", ".test.jsonl",
 )  # fmt: skip
 CONFIG_NAMES = ("test_config.json", "test_config.yaml", "test_config.yml")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")

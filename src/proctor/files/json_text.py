@@ -10,12 +10,12 @@ import codecs
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
 
-from proctor.errors import EvalFileError
 from proctor.files.base import Place, Problem, SourceText, file_error
 from proctor.files.scan import scan
 
@@ -99,30 +99,37 @@ def blanked(text: str, blanks: list[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def decode(data: bytes, name: str) -> str:
-    """The text of a file.
+def decode(data: bytes, name: str, *, first: Place | None = None, at: int = 0) -> str:
+    """The text of a file, or of a part of it: that starts at `first`, at byte `at` of the file.
 
     Raises:
         EvalFileError: the bytes are not UTF-8; the message has the byte offset as well as line and column.
     """
+    with suppress(UnicodeDecodeError):
+        text = data.decode("utf-8-sig")
+        if 0 not in data:
+            return text
+    offset, message = _not_utf8(data)
+    before = data[:offset].decode("utf-8-sig", "replace")
+    place = SourceText(name, before, first).place(len(before))
+    hint = "save the file as UTF-8"
+    raise file_error([Problem("error", name, *place, "", f"{message}, at byte offset {at + offset}", hint)])
+
+
+def _not_utf8(data: bytes) -> tuple[int, str]:
+    """Where and why bytes are no text in UTF-8."""
     for bom, encoding in _OTHER_ENCODINGS:
         if data.startswith(bom):
-            raise _not_utf8(name, data, 0, f"the file is {encoding}")
+            return 0, f"the file is {encoding}"
     if (nul := data.find(0)) >= 0:
-        raise _not_utf8(name, data, nul, "the file holds NUL bytes: UTF-16 without a mark, or not a text")
+        return nul, "the file holds NUL bytes: UTF-16 without a mark, or not a text"
     try:
-        return data.decode("utf-8-sig")
+        data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # The codec counts from after the byte-order mark.
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
-        raise _not_utf8(name, data, offset, f"byte 0x{data[offset]:02X} is not UTF-8") from None
-
-
-def _not_utf8(name: str, data: bytes, offset: int, message: str) -> EvalFileError:
-    before = data[:offset].decode("utf-8-sig", "replace")
-    place = SourceText(name, before).place(len(before))
-    hint = "save the file as UTF-8"
-    return file_error([Problem("error", name, *place, "", f"{message}, at byte offset {offset}", hint)])
+        return offset, f"byte 0x{data[offset]:02X} is not UTF-8"
+    raise ValueError("the bytes are a text in UTF-8")
 
 
 def holds_refused(data: bytes) -> bool:

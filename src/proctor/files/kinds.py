@@ -14,7 +14,8 @@ from proctor.files.base import shown
 from proctor.files.explain import kind_of, near_key
 
 _SUFFIXES = (
-    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".json", ".yaml", ".yml",
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
+    ".test.jsonl", ".json", ".yaml", ".yml", ".jsonl",
 )  # fmt: skip
 
 
@@ -22,6 +23,7 @@ class Kind(StrEnum):
     """The documents of the format; the value is how a message names one."""
 
     EVAL_SET = "eval set"
+    CASE_LINES = "eval set (a case a line)"
     EVAL_CASE = "eval case"
     CASE_LIST = "list of eval cases"
     OLD_TURNS = "old test file (a list of turns)"
@@ -33,7 +35,7 @@ class Kind(StrEnum):
     UNKNOWN = "unknown document"
 
 
-SETS = (Kind.EVAL_SET, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+SETS = (Kind.EVAL_SET, Kind.CASE_LINES, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
 """Kinds that hold cases."""
 
 CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
@@ -91,6 +93,25 @@ _MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
     (frozenset({"scenarios"}), Kind.SCENARIOS),
     (frozenset(CONFIG_KEYS), Kind.CONFIG),
 )
+
+
+def is_set_fields(value: Any) -> bool:
+    """Whether a line of a set in JSON lines has the set's own fields, and is no case.
+
+    Without the set's id only when it has nothing else: a case whose keys are slips must not be taken for it.
+    """
+    if not isinstance(value, dict) or not value or is_case_like(value):
+        return False
+    return not _SET_MARKS.isdisjoint(value) or value.keys() <= _SET_FIELDS
+
+
+def is_case_like(value: Any) -> bool:
+    """Whether a line of a set in JSON lines is meant as a case, right or wrong."""
+    return isinstance(value, dict) and bool(_names(value) & (_CASE_MARKS | _ID_MARKS))
+
+
+_SET_MARKS = frozenset({"eval_set_id", "evalSetId", "eval_cases", "evalCases"})
+_SET_FIELDS = frozenset({"id", "name", "description", "creation_timestamp", "creationTimestamp"})
 
 
 def _names(value: dict[str, Any]) -> set[str]:

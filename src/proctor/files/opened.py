@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
-from proctor.files.base import Problem, Severity, SourceText, file_error
-from proctor.files.cases import Cases, Collector, SpanCases, finding_at
+from proctor.files.base import Problem, SourceText, file_error
+from proctor.files.cases import Cases, Collector, SpanCases
 from proctor.files.documents import WHOLE_LIMIT
 from proctor.files.explain import Finding, explain
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
-from proctor.files.places import Places
 from proctor.files.scan import scan
 from proctor.schema.eval_set import EvalSet
 
@@ -69,25 +68,18 @@ def streamed(source: FileBytes) -> Opened:
     if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
         raise BrokenTextError(0)
     header, findings, warnings = read_header(walk.spans.header, source.name)
-    opened = Opened(source.name, header, SpanCases(source, walk.spans), lambda: _hash_file(source))
-    opened.problems += _header_problems(source, findings, "error")
-    opened.warnings += _header_problems(source, warnings, "warning")
+    cases = SpanCases(source, walk.spans)
+    opened = Opened(source.name, header, cases, lambda: hash_file(source))
+    opened.problems += cases.header_problems(findings, "error")
+    opened.warnings += cases.header_problems(warnings, "warning")
     opened.ids = collector.ids
     opened.problems += collector.errors_in(opened.cases)
     opened.warnings += collector.warnings_in(opened.cases)
     return opened
 
 
-def _header_problems(source: FileBytes, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
-    """Problems of a set's own keys: found at the start of the file, where they nearly always are."""
-    if not findings:
-        return []
-    start = source.read(0, 1 << 20).decode("utf-8-sig", "ignore")
-    places = Places(SourceText(source.name, start), [finding.path for finding in findings])
-    return [finding_at(source.name, places, finding.path, finding, severity) for finding in findings]
-
-
-def _hash_file(source: FileBytes) -> str:
+def hash_file(source: FileBytes) -> str:
+    """SHA-256 of the whole file, in hex."""
     digest = hashlib.sha256()
     for at in range(0, source.size, CHUNK):
         digest.update(source.read(at, at + CHUNK))

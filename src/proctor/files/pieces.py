@@ -23,6 +23,7 @@ from weakref import finalize
 
 from pydantic_core import from_json
 
+from proctor.errors import EvalFileError
 from proctor.files.base import Place, Problem, file_error
 from proctor.files.json_text import holds_refused, is_suspect
 
@@ -47,6 +48,11 @@ class Bytes(Protocol):
         ...
 
 
+def start_of(data: Bytes) -> int:
+    """The offset of the first byte of the text: behind the byte-order mark, if there is one."""
+    return len(_BOM) if data.read(0, len(_BOM)) == _BOM else 0
+
+
 class FileBytes:
     """An open file, read in part. It notices when somebody else changes the file between two reads."""
 
@@ -67,7 +73,7 @@ class FileBytes:
         """
         with self._lock:
             if self._state_now() != self._state:
-                raise file_error([self._changed()])
+                raise changed_since(self.name)
             self._file.seek(start)
             data = self._file.read(max(0, end - start))
         return data or b""
@@ -76,10 +82,11 @@ class FileBytes:
         state = os.fstat(self._file.fileno())
         return state.st_size, state.st_mtime_ns
 
-    def _changed(self) -> Problem:
-        return Problem(
-            "error", self.name, 1, 1, "", "the file changed while it was being read", "start again"
-        )
+
+def changed_since(name: str) -> EvalFileError:
+    """The error for a file that somebody wrote to after it was opened."""
+    problem = Problem("error", name, 1, 1, "", "the file changed while it was being read", "start again")
+    return file_error([problem])
 
 
 class BrokenTextError(Exception):
@@ -119,8 +126,7 @@ class Walk:
         self._guesses_left = 2  # wrong or vain guesses before this file is taken to have no regular layout
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        at = len(_BOM) if self.data.read(0, 3) == _BOM else 0
-        at = self._gap(at)
+        at = self._gap(start_of(self.data))
         self._expect(at, b"{")
         at = self._gap(at + 1)
         while self._byte(at) != b"}":
@@ -305,7 +311,7 @@ class LineCounter:
 
     def __init__(self, data: Bytes) -> None:
         self._data = data
-        self._at = len(_BOM) if data.read(0, 3) == _BOM else 0
+        self._at = start_of(data)
         self._start = self._at
         self._line, self._column = 1, 1
 

@@ -6,6 +6,7 @@ import codecs
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -13,10 +14,11 @@ from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
 from proctor.files.base import SourceText
-from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.scan import scan
+from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-from proctor.schema.writing import to_adk_json
+from proctor.schema.writing import to_adk_json, to_lines
 
 
 def save_eval_set(
@@ -38,6 +40,8 @@ def save_model(
     path = Path(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         raise EvalFileError(f"{path}: this would write JSON into a YAML file; name a .json file")
+    if path.suffix.lower() == LINES_SUFFIX:
+        raise EvalFileError(f"{path}: this would write one document into a file of lines; name a .json file")
     if not comments_may_go and has_comments(path):
         raise EvalFileError(
             f"{path}: the file has comments, and JSON cannot keep them; it was not changed. "
@@ -59,8 +63,13 @@ def has_comments(path: Path) -> bool:
     return False
 
 
-def write_text(path: Path, text: str) -> None:
-    """Replace a file's text in one step: after a crash it is the old text or the new one, never a part.
+def save_lines(eval_set: EvalSet, cases: Iterable[EvalCase], path: str | Path) -> None:
+    """Write a set in JSON lines, a case a line; `cases` may come one at a time. Raises EvalFileError: as `write_text`."""
+    write_text(Path(path), to_lines(eval_set, cases))
+
+
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Replace a file's text, given whole or in pieces, in one step: after a crash it is the old text or the new one, never a part.
 
     The mode of the file is kept; a link stays a link and what it points to is replaced.
 
@@ -69,12 +78,12 @@ def write_text(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        _replace(target, text.encode())
+        _replace(target, [text] if isinstance(text, str) else text)
     except OSError as error:
         raise EvalFileError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, pieces: Iterable[str]) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", str(target))
@@ -83,7 +92,7 @@ def _replace(target: Path, data: bytes) -> None:
     handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(piece.encode() for piece in pieces)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

@@ -338,5 +338,5 @@ class _Scanner:
     def extra_text(self) -> None:
         hint = "a file holds one document"
         if self.text[self.at] in "{[":
-            hint = "this looks like several documents (JSON lines); put them in one list"
+            hint = "this looks like JSON lines, a case a line: then name the file .jsonl"
         raise self.stop(self.at, f"text after the end of the document: {self.got()}", hint)

@@ -2,14 +2,19 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from proctor.schema.base import unknown_keys
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+"""Characters that some readers take for the end of a line."""
 
 
 def to_adk_json(model: BaseModel, *, full: bool = False) -> str:
@@ -18,14 +23,39 @@ def to_adk_json(model: BaseModel, *, full: bool = False) -> str:
     Fields that are null or equal to their default are left out, as in eval sets; `full` writes every field, as in
     results and migrated files. Unknown keys are always written, null ones too.
     """
+    return _text(_document(model, full=full), 2)
+
+
+def to_lines(eval_set: EvalSet, cases: Iterable[EvalCase]) -> Iterator[str]:
+    """The lines of a set in JSON lines, each with its line feed: the set's own fields, then a case a line.
+
+    The same words and omissions as `to_adk_json`. `cases` stand for those of the set, which need not be in memory.
+    """
+    header = _document(eval_set)
+    header.pop("eval_cases")
+    yield _line(header)
+    for case in cases:
+        yield _line(_document(case))
+
+
+def _line(document: dict[str, Any]) -> str:
+    return _text(document, None).translate(_LINE_ENDS) + "\n"
+
+
+def _document(model: BaseModel, *, full: bool = False) -> dict[str, Any]:
     # ADK also leaves out what was never set, which loses what was appended to a default; the bytes are the same
     document: dict[str, Any] = model.model_dump(mode="json", exclude_defaults=not full, exclude_none=not full)
     if not full:
         _restore_null_unknowns(document, model)
+    return document
+
+
+def _text(document: dict[str, Any], indent: int | None) -> str:
     try:
-        return to_json(document, indent=2).decode()
+        return to_json(document, indent=indent).decode()
     except PydanticSerializationError:  # half of a surrogate pair: valid in JSON only as an escape
-        text = json.dumps(document, indent=2, ensure_ascii=False)
+        separators = (",", ":") if indent is None else None
+        text = json.dumps(document, indent=indent, separators=separators, ensure_ascii=False)
         return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
