@@ -18,6 +18,8 @@ class ReportOptions:
     """Every case turn by turn, every failing trial, nothing shortened."""
     only_different: bool = False
     """Of several agents: only the cases in which they differ."""
+    exit_code: int | None = None
+    """The code that the process ends with, where that is not what the outcomes say (it was interrupted)."""
     width: int | None = None
     """Columns; `None` asks the terminal."""
     color: bool | None = None

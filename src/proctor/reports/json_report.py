@@ -40,7 +40,9 @@ class JsonReport:
         write(f'{{"proctor_report": {VERSION},\n')
         write(f'"proctor_version": {json.dumps(_version())},\n')
         write(f'"outcome": "{worst(run.outcome for run in runs)}",\n')
-        write(f'"exit_code": {exit_code(runs)},\n"runs": [')
+        write(
+            f'"exit_code": {exit_code(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
+        )
         for index, run in enumerate(runs):
             write(",\n" if index else "\n")
             _write_run(write, run)
@@ -66,6 +68,7 @@ def _write_run(write: Write, run: RunResult) -> None:
 
 def _run_head(run: RunResult) -> dict[str, Any]:
     return {
+        "run_id": run.run_id or None,
         "agent": run.agent,
         "outcome": run.outcome.value,
         "exit_code": run.exit_code,
@@ -75,6 +78,8 @@ def _run_head(run: RunResult) -> dict[str, Any]:
         "started_at": run.started_at,
         "duration": run.duration,
         "interrupted": run.interrupted,
+        "stopped_by": run.stopped_by or None,
+        "failure": failure_data(run.failure),
         "warnings": run.warnings,
         "sets": [_set(one) for one in run.sets],
     }

@@ -110,7 +110,8 @@ def _ending(run: RunResult) -> Iterator[str]:
     if figures := summary.efficiency(run):
         yield _fields("FIGURES", ", ".join(figures))
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
-    yield _fields("VERDICT", summary.sentence(run), summary.rate(run, ASCII), took)
+    kept = f"run={run.run_id}" if run.run_id else ""
+    yield _fields("VERDICT", summary.sentence(run), summary.rate(run, ASCII), took, kept)
 
 
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:

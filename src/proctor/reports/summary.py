@@ -34,6 +34,10 @@ def sentence(run: RunResult) -> str:
         said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
     if run.interrupted:
         said.append("interrupted before the end")
+    elif run.stopped_by:
+        said.append(f"stopped by {run.stopped_by}")
+    if run.failure is not None:
+        said.append("broken off")
     return f"{WORDS[run.outcome]}: {', '.join(said)}"
 
 
@@ -79,7 +83,12 @@ def _percent(share: float) -> str:
 
 
 def exit_code(runs: Sequence[RunResult]) -> int:
-    """Return the exit code of several runs together: that of the worst outcome; nothing run is an error."""
+    """Return the exit code of several runs together: that of the worst outcome; nothing run is an error.
+
+    A run that could not go on (the store could not be written) is one, too.
+    """
+    if any(run.failure is not None for run in runs):
+        return 3
     return RunResult("", cases=[CaseResult("", "", worst(run.outcome for run in runs))]).exit_code
 
 
