@@ -220,4 +220,4 @@ def _student_by_series(z: float, degrees: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees ** (n + 1) for n, term in enumerate(terms))
+    return z + sum(term / float(degrees) ** n for n, term in enumerate(terms, 1))

@@ -66,10 +66,11 @@ def prepare(
     if problems or wanted:
         plan = make_plan(wanted, run_options, problems, hashed=store is not None)
     else:
-        plan = Plan([], run_options.num_runs)
+        plan = Plan([], run_options.num_runs or 1)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
-    prepared = Prepared(loaded, loading.label, plan, run_options, loading.warnings, loading.unreadable, store)
+    warnings = [*loading.warnings, *plan.warnings]
+    prepared = Prepared(loaded, loading.label, plan, run_options, warnings, loading.unreadable, store)
     if store is not None:
         from proctor.api.manifests import manifest_of
 

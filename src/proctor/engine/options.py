@@ -64,7 +64,7 @@ class RunOptions:
         wrong: dict[str, str] = {}
         for name, least in _LEAST.items():
             value = getattr(self, name)
-            if not (value is None and name in _NO_LIMIT) and not (_is_whole(value) and value >= least):
+            if not (value is None and name in _MAY_BE_NONE) and not (_is_whole(value) and value >= least):
                 wrong[name] = (
                     f"{name} must be at least {least}, got {value!r}"
                     if _is_whole(value)
@@ -83,7 +83,7 @@ class RunOptions:
 
 
 _LEAST = {"num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1}
-_NO_LIMIT = frozenset({"limit", "max_failures", "max_tokens"})
+_MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens"})
 
 
 def _is_whole(value: object) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
+from proctor.engine.repeating import runs_of, too_few_trials, undecidable
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.kept import HASH_BYTES, case_hash
+from proctor.schema.repeats import TrialRule
 from proctor.schema.verdict import SetSummary
 
 
@@ -67,12 +69,24 @@ class SetPlan:
     config: EvalConfig
     cases: list[int] = field(default_factory=list)
     """Indexes of the cases to run, in order."""
+    num_runs: int = 1
+    """Trials of each case."""
     hashes: bytearray = field(default_factory=bytearray)
     """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
 
     def content_hash(self, ordinal: int) -> str:
         """Return the hash of the content of the case number `ordinal` of those to run, in hex."""
         return self.hashes[HASH_BYTES * ordinal : HASH_BYTES * (ordinal + 1)].hex()
+
+    @property
+    def rule(self) -> TrialRule | None:
+        """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+        return self.config.rule
+
+    @property
+    def trials(self) -> int:
+        """How many trials will be run."""
+        return len(self.cases) * self.num_runs
 
 
 @dataclass(slots=True)
@@ -81,11 +95,14 @@ class Plan:
 
     sets: list[SetPlan]
     num_runs: int
+    """Trials of a case; where sets differ (`SetPlan.num_runs`), the most."""
+    warnings: list[str] = field(default_factory=list)
+    """What a person should know before the run."""
 
     @property
     def trials(self) -> int:
         """How many trials will be run."""
-        return sum(len(chosen.cases) for chosen in self.sets) * self.num_runs
+        return sum(chosen.trials for chosen in self.sets)
 
 
 def make_plan(
@@ -107,7 +124,18 @@ def make_plan(
         found.append(SetupError(_nothing_left(options)))
     if found:
         raise SetupProblems(_once(found))
-    return Plan(plans, options.num_runs)
+    most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
+    return Plan(plans, most, _doubts(plans))
+
+
+def _doubts(plans: Iterable[SetPlan]) -> list[str]:
+    """What the rules of these sets cannot tell with so few trials, each thing once."""
+    found = (
+        f"{plan.summary.config_source}: {doubt}"
+        for plan in plans
+        if plan.rule and (doubt := too_few_trials(plan.rule, plan.num_runs))
+    )
+    return list(dict.fromkeys(found))
 
 
 def _once(problems: list[SetupError]) -> list[SetupError]:
@@ -125,6 +153,9 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     bound = bind(entry.config, options)
     found += [type(problem)(f"{entry.config_source}: {problem}") for problem in bound.problems]
     found += _unsupported(entry)
+    num_runs = runs_of(entry.config, options)
+    if problem := undecidable(entry.config.rule, num_runs):
+        found.append(SetupError(f"{entry.config_source}: {problem}"))
     summary = SetSummary(
         eval_set_id=entry.source.eval_set_id,
         path=entry.source.label,
@@ -132,8 +163,10 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
         cases=0,
         metrics=[metric.name for metric in bound.metrics],
         skipped_metrics=bound.skipped,
+        num_runs=num_runs,
+        rule=entry.config.rule,
     )
-    plan = SetPlan(entry.source, summary, bound.metrics, entry.config)
+    plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs)
     found += _unknown_ids(entry)
     for index, case in _chosen(entry, options):
         plan.cases.append(index)

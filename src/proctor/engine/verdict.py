@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proctor.engine.criteria import BoundMetric
+from proctor.schema.repeats import TrialRule
 from proctor.schema.score import MetricScore, mean, score_text
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import MetricVerdict, Outcome, worst
+from proctor.stats import more_trials, pass_hat, wilson
 
 
 @dataclass(slots=True)
@@ -19,35 +21,141 @@ class CaseVerdict:
     reason: str
     metrics: dict[str, MetricVerdict]
     trials: list[Outcome]
+    missed: str = ""
+    """Of several trials: which was the first that failed, and why."""
 
 
 def decide(
     metrics: Sequence[BoundMetric],
     scores: Sequence[Sequence[MetricScore] | None],
     failures: Sequence[Failure | None],
+    rule: TrialRule | None = None,
 ) -> CaseVerdict:
     """Decide one case from the scores of its trials (`None` for a trial that failed) and the trials' failures.
 
     A metric passes when its mean over the trials meets the threshold; one that must hold in every trial, when each
     does. What could not be computed makes an *error*, unless what was computed already makes it *failed*.
+
+    With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
-    verdicts: dict[str, MetricVerdict] = {}
-    deciding: list[Outcome] = []
-    for i, bound in enumerate(metrics):
-        verdict = decide_metric(bound, [None if row is None else row[i] for row in scores])
-        verdicts[bound.name] = verdict
-        if bound.gate and verdict.outcome is not Outcome.NOT_APPLICABLE:
-            deciding.append(verdict.outcome)
+    verdicts = {
+        bound.name: decide_metric(bound, [None if row is None else row[i] for row in scores], rule)
+        for i, bound in enumerate(metrics)
+    }
+    if rule is None and len(scores) == 1:
+        outcome = _of_metrics(metrics, verdicts, failures)
+        trials = [outcome]
+    else:
+        trials = [_of_trial(metrics, *trial) for trial in zip(scores, failures, strict=True)]
+        outcome = _of_metrics(metrics, verdicts, failures) if rule is None else decide_trials(rule, trials)
+    missed = _first_missed(metrics, scores, trials) if len(trials) > 1 else ""
+    if outcome is Outcome.PASSED:
+        return CaseVerdict(outcome, "", verdicts, trials, missed)
+    if rule is not None and (outcome is not Outcome.ERROR or Outcome.ERROR not in trials):
+        reason = trials_reason(rule, outcome, trials, missed)
+    else:
+        reason = _reason(outcome, verdicts.values(), failures)
+    return CaseVerdict(outcome, reason, verdicts, trials, missed)
+
+
+def _of_metrics(
+    metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdict], failures: Sequence[Failure | None]
+) -> Outcome:
+    deciding = [
+        verdict.outcome
+        for bound, verdict in zip(metrics, verdicts.values(), strict=True)
+        if bound.gate and verdict.outcome is not Outcome.NOT_APPLICABLE
+    ]
     if any(failures):
         deciding.append(Outcome.ERROR)
-    outcome = worst(deciding)
-    reason = "" if outcome is Outcome.PASSED else _reason(outcome, verdicts.values(), failures)
-    trials = [outcome] if len(scores) == 1 else [trial_outcome(metrics, row) for row in scores]
-    return CaseVerdict(outcome, reason, verdicts, trials)
+    return worst(deciding)
 
 
-def decide_metric(bound: BoundMetric, scores: list[MetricScore | None]) -> MetricVerdict:
-    """Hold one metric's scores of all trials against its criterion; `None` stands for a trial without a score."""
+def _of_trial(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None, failure: Failure | None
+) -> Outcome:
+    outcome = trial_outcome(metrics, scores)
+    return outcome if failure is None else worst([outcome, Outcome.ERROR])
+
+
+# --- how many trials must pass ---------------------------------------------------------------------------------------
+
+
+def decide_trials(rule: TrialRule, trials: Sequence[Outcome]) -> Outcome:
+    """Decide from the outcomes of the trials whether enough of them pass.
+
+    A trial that is neither passed nor failed might have been anything: the case is an *error*, unless it fails even
+    if all of these had passed. No trials at all are an *error*, too.
+    """
+    passed = sum(trial is Outcome.PASSED for trial in trials)
+    unknown = len(trials) - passed - sum(trial is Outcome.FAILED for trial in trials)
+    if not unknown:
+        return held_against(rule, passed, len(trials))
+    best = held_against(rule, passed + unknown, len(trials))
+    return Outcome.FAILED if best is Outcome.FAILED else Outcome.ERROR
+
+
+def held_against(rule: TrialRule, passed: int, total: int) -> Outcome:
+    """Hold `passed` of `total` trials against `rule`; too few trials for what it asks are an *error*.
+
+    Without a confidence the unbiased estimate decides (pass^k, which is the share for k = 1). With one, the Wilson
+    interval of the share does, raised to the power k: passed when all of it reaches the rate asked for, failed when
+    none of it does, else inconclusive.
+    """
+    if total < 1 or (rule.confidence is None and total < rule.pass_k):
+        return Outcome.ERROR
+    if rule.confidence is None:
+        enough = pass_hat(passed, total, rule.pass_k) >= rule.min_pass_rate
+        return Outcome.PASSED if enough else Outcome.FAILED
+    low, high = wilson(passed, total, confidence=rule.confidence)
+    if low >= rule.rate:
+        return Outcome.PASSED
+    return Outcome.FAILED if high < rule.rate else Outcome.INCONCLUSIVE
+
+
+def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], missed: str) -> str:
+    """Say how many trials passed, what was asked for, and what is to be done or went wrong."""
+    passed, total = sum(trial is Outcome.PASSED for trial in trials), len(trials)
+    found = f"{passed} of {total} trials passed"
+    if outcome is Outcome.ERROR:
+        return f"{found}, and pass^{rule.pass_k} takes at least {rule.pass_k} trials to tell"
+    if rule.pass_k > 1:
+        asked = f"pass^{rule.pass_k} {rule.min_pass_rate:g} asked for"
+        if rule.confidence is None:
+            found = f"pass^{rule.pass_k} {pass_hat(passed, total, rule.pass_k):.2f} ({found})"
+    else:
+        asked = f"{rule.min_pass_rate:g} asked for"
+    if rule.confidence is not None:
+        asked += f" at {100 * rule.confidence:g} %"
+    if outcome is Outcome.INCONCLUSIVE:
+        return f"{found}, {asked}: {_how_many_more(rule, passed, total)}"
+    return f"{found}, {asked}{': ' if missed else ''}{missed}"
+
+
+def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:
+    more = more_trials(passed, total, rule.rate, confidence=rule.confidence or 0.0)
+    if more is None:
+        return "that is the very share, which no number of trials tells from less"
+    return f"about {_rounded(more):,} more {'trial' if more == 1 else 'trials'}"
+
+
+def _rounded(number: int) -> int:
+    """Two digits say all that a forecast knows; rounded up."""
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def decide_metric(
+    bound: BoundMetric, scores: list[MetricScore | None], rule: TrialRule | None = None
+) -> MetricVerdict:
+    """Hold one metric's scores of all trials against its criterion; `None` stands for a trial without a score.
+
+    With a `rule` it is held in each trial, and passes when enough of them meet it; where it does not apply, it does
+    not stand in the way.
+    """
     if (
         len(scores) == 1 and (only := scores[0]) is not None and only.failure is None
     ):  # the usual case, and the fast one
@@ -69,15 +177,22 @@ def decide_metric(bound: BoundMetric, scores: list[MetricScore | None]) -> Metri
         outcome = Outcome.ERROR if failure else Outcome.INFORMATIONAL
     elif not values and not missing:
         outcome = Outcome.NOT_APPLICABLE
+    elif rule is not None:
+        outcome = decide_trials(rule, [_met(bound, score) for score in scores])
     else:
-        outcome = _held_against(bound, values, missing)
+        outcome = _mean_held_against(bound, values, missing)
     average = mean(values) if values else None
     verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
     verdict.reason = _metric_reason(bound, verdict)
     return verdict
 
 
-def _held_against(bound: BoundMetric, values: list[float], missing: int) -> Outcome:
+def _met(bound: BoundMetric, score: MetricScore | None) -> Outcome:
+    outcome = Outcome.ERROR if score is None else decide_metric_once(bound, score)
+    return Outcome.PASSED if outcome is Outcome.NOT_APPLICABLE else outcome
+
+
+def _mean_held_against(bound: BoundMetric, values: list[float], missing: int) -> Outcome:
     threshold = bound.threshold
     if threshold is None:
         return Outcome.ERROR
@@ -145,6 +260,21 @@ def _reason(outcome: Outcome, verdicts: Iterable[MetricVerdict], failures: Seque
             why = f": {verdict.reason}" if verdict.reason else ""
             return f"{verdict.name}{_shortfall(verdict)}{why}"
     return "nothing decided this case: no gating metric applied"
+
+
+def _first_missed(
+    metrics: Sequence[BoundMetric], scores: Sequence[Sequence[MetricScore] | None], trials: Sequence[Outcome]
+) -> str:
+    """Say what the first trial that failed did: which metric missed, by how much and why."""
+    for number, (row, trial) in enumerate(zip(scores, trials, strict=True), 1):
+        if row is None or trial is not Outcome.FAILED:
+            continue
+        for bound, score in zip(metrics, row, strict=True):
+            if bound.gate and decide_metric_once(bound, score) is Outcome.FAILED:
+                why = _first_miss(bound, score)
+                short = f"{score_text(score.value, bound.threshold)} < {bound.threshold:g}"
+                return f"trial {number}: {bound.name} {short}{': ' if why else ''}{why}"
+    return ""
 
 
 def _shortfall(verdict: MetricVerdict) -> str:

@@ -1,9 +1,10 @@
 """How an eval set is judged: the document in `test_config.json`."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -12,6 +13,7 @@ from pydantic import (
     SerializeAsAny,
     Tag,
     field_validator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -24,6 +26,7 @@ from proctor.schema.criterion import (
     MetricInfo,
     PrebuiltMetrics,
 )
+from proctor.schema.repeats import TrialRule
 
 DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
@@ -136,6 +139,72 @@ class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
     include_text_with_audio: bool = True
 
 
+def _no_truth_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "expected a number")
+    return value
+
+
+def _share(value: float) -> float:
+    if value <= 0:
+        raise PydanticCustomError("share", "expected a share above 0: what is asked for could never fail")
+    if value > 1:
+        raise PydanticCustomError(
+            "share", "expected a share of at most 1, such as 0.9: more could never pass"
+        )
+    return value
+
+
+def _confidence(value: float) -> float:
+    if not 0 < value < 1:
+        raise PydanticCustomError("confidence", "expected null or a number between 0 and 1, such as 0.95")
+    return value
+
+
+_Count = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1)]
+
+
+class TrialsConfig(WireModel):
+    """How often each case is run, and which share of its trials must pass. Proctor's own; ADK ignores it.
+
+    `num_runs`: trials of each case; `None`: what the run is told, else 1.
+    `min_pass_rate`: the share of the trials that must pass, above 0 and up to 1; `None`: 1 where `pass_k` is given.
+    `pass_k`: not the share must reach `min_pass_rate`, but the probability that so many trials all pass.
+    `confidence`: `None` lets the share itself decide; a number lets its Wilson interval at this confidence decide.
+
+    With none of the last three, every metric's mean over the trials decides, as without `trials`.
+    """
+
+    num_runs: _Count | None = None
+    min_pass_rate: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_share)] | None = None
+    pass_k: _Count | None = None
+    confidence: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_confidence)] | None = None
+
+    @model_validator(mode="after")
+    def _can_decide(self) -> Self:
+        if self.confidence is not None and self.min_pass_rate in (None, 1):
+            raise PydanticCustomError(
+                "confidence",
+                "expected a `min_pass_rate` below 1 beside `confidence`, got {rate}: no number of trials shows that all would pass",
+                {"rate": "none" if self.min_pass_rate is None else "1"},
+            )
+        if self.confidence is None and self.num_runs and self.pass_k and self.pass_k > self.num_runs:
+            raise PydanticCustomError(
+                "pass_k",
+                "expected a `pass_k` of at most `num_runs` ({num_runs}), got {k}: it takes so many trials to tell",
+                {"num_runs": self.num_runs, "k": self.pass_k},
+            )
+        return self
+
+    @property
+    def rule(self) -> TrialRule | None:
+        """What share of the trials must pass; `None`: nothing is said of it."""
+        if self.min_pass_rate is None and self.pass_k is None and self.confidence is None:
+            return None
+        rate = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        return TrialRule(rate, self.pass_k or 1, self.confidence)
+
+
 def _simulator_kind(value: Any) -> str | None:
     kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
     return kind or "llm_backed"
@@ -169,6 +238,12 @@ class EvalConfig(WireModel):
     custom_metrics: dict[str, CustomMetricConfig] | None = None
     user_simulator_config: Annotated[UserSimulatorConfig | None, BeforeValidator(_drop_null_type)] = None
     live_model_config: LiveModelConfig | None = None
+    trials: TrialsConfig | None = None
+
+    @property
+    def rule(self) -> TrialRule | None:
+        """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+        return self.trials.rule if self.trials is not None else None
 
     @classmethod
     def default(cls) -> "EvalConfig":

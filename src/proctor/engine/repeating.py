@@ -1,0 +1,63 @@
+"""How often a case is run, and whether so many trials can tell what a config's `trials` asks for."""
+
+from __future__ import annotations
+
+from proctor.engine.options import RunOptions
+from proctor.engine.verdict import held_against
+from proctor.schema.config import EvalConfig
+from proctor.schema.outcome import Outcome
+from proctor.schema.repeats import TrialRule
+from proctor.stats import more_trials
+
+
+def runs_of(config: EvalConfig, options: RunOptions) -> int:
+    """Return how many trials each case gets: what the run is told, else what the config says, else 1."""
+    stated = config.trials.num_runs if config.trials is not None else None
+    return options.num_runs or stated or 1
+
+
+def undecidable(rule: TrialRule | None, num_runs: int) -> str:
+    """Say why so many trials can decide nothing under `rule`; empty when they can decide something."""
+    if rule is None:
+        return ""
+    if rule.confidence is None:
+        if rule.pass_k <= num_runs:
+            return ""
+        return f"trials: pass_k is {rule.pass_k}, and a case has {_trials(num_runs)}: it takes at least {rule.pass_k}"
+    if _can_pass(rule, num_runs) or _can_fail(rule, num_runs):
+        return ""
+    return (
+        f"trials: whatever comes of {_trials(num_runs)} a case, it decides nothing at a confidence of "
+        f"{rule.confidence:g}: from {_least_to_pass(rule)} trials on a case can pass"
+    )
+
+
+def too_few_trials(rule: TrialRule, num_runs: int) -> str:
+    """Say which verdict is out of reach with so many trials; empty when both passed and failed can be had."""
+    if undecidable(rule, num_runs):
+        return ""
+    asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
+    if not _can_pass(rule, num_runs):
+        return (
+            f"trials: no case can pass with {_trials(num_runs)}: even if all pass, that does not show {asked}; "
+            f"it takes at least {_least_to_pass(rule)}"
+        )
+    if not _can_fail(rule, num_runs):
+        return f"trials: no case can fail with {_trials(num_runs)}: even if none passes, {asked} is not ruled out"
+    return ""
+
+
+def _can_pass(rule: TrialRule, num_runs: int) -> bool:
+    return held_against(rule, num_runs, num_runs) is Outcome.PASSED
+
+
+def _can_fail(rule: TrialRule, num_runs: int) -> bool:
+    return held_against(rule, 0, num_runs) is Outcome.FAILED
+
+
+def _least_to_pass(rule: TrialRule) -> int:
+    return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence or 0.0) or 0)
+
+
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"
