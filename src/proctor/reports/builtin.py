@@ -4,5 +4,9 @@ from __future__ import annotations
 
 REPORTS: dict[str, str] = {
     "json": "proctor.reports.json_report:JsonReport",
+    "jsonl": "proctor.reports.jsonl:JsonlReport",
+    "csv": "proctor.reports.csv_report:CsvReport",
+    "csv-raw": "proctor.reports.csv_report:RawCsvReport",
+    "adk": "proctor.reports.adk_results:AdkReport",
     "text": "proctor.reports.plain:PlainReport",
 }

@@ -1,0 +1,36 @@
+"""A run as google-adk's `*.evalset_result.json`, for ADK's own tools (docs/exports.md)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar, TextIO
+
+from proctor.errors import SetupError
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.data import json_writer
+from proctor.schema.adk_results import ResultHeader, app_name_of, result_text, with_context
+from proctor.schema.verdict import RunResult
+
+
+class AdkReport:
+    """One eval set's results in ADK's own form. ADK has one file for each set, so this takes runs of one set."""
+
+    needs_evidence: ClassVar[bool] = True
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write the result of the one set that was run.
+
+        Raises:
+            SetupError: there are several sets or agents, which one file cannot hold.
+        """
+        sets = dict.fromkeys(one.eval_set_id for run in runs for one in run.sets if one.failure is None)
+        if len(runs) != 1 or len(sets) != 1:
+            raise SetupError(
+                f"ADK's form has one file for each agent and eval set, and here are {len(runs)} x {len(sets)}; "
+                "name a folder to export to, or run with --store adk:AGENTS_DIR"
+            )
+        run, write = runs[0], json_writer(out)
+        header = ResultHeader(app_name_of(run), next(iter(sets)), run.started_at or time.time())
+        for text in result_text(header, with_context(run)):
+            write(text)

@@ -1,0 +1,125 @@
+"""A run as JSON Lines: one line a trial, each complete in itself, for pandas, DuckDB, jq and the like (docs/exports.md).
+
+Nothing is left out in silence: a case without a trial (skipped, not reached) and a set that could not be run have a
+line, too, whose `trial` is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, TextIO
+
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.data import (
+    Write,
+    evidence_data,
+    failure_data,
+    json_line,
+    json_list,
+    json_writer,
+    score_data,
+)
+from proctor.reports.evidence import reason_of
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
+
+
+class JsonlReport:
+    """The trials of a run, a line each: outcome, scores, evidence, and the verdict on the case they belong to."""
+
+    needs_evidence: ClassVar[bool] = True
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out`, a line at a time."""
+        write = json_writer(out)
+        for run in runs:
+            whose = {"agent": run.agent, "run_id": run.run_id or None}
+            for case in run.cases:
+                for line in lines_of(case):
+                    _write(write, line, whose)
+            for one in run.sets:
+                if one.failure is not None:
+                    _write(write, _set_line(one), whose)
+
+
+def lines_of(case: CaseResult) -> Iterator[dict[str, Any]]:
+    """Return the lines of one case: one for each trial, or a single one where it has none."""
+    verdict = _case(case)
+    for index, trial in enumerate(case.trials):
+        yield _trial_line(case, index, trial, verdict)
+    if not case.trials:
+        yield _line(case.eval_set_id, case.eval_id, case.outcome, case=verdict)
+
+
+def _write(write: Write, line: dict[str, Any], whose: dict[str, Any]) -> None:
+    text, notes = json_line({**line, **whose})
+    write(f'{text[:-1]}, "notes": {json_list(notes)}}}\n')
+
+
+def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[str, Any]) -> dict[str, Any]:
+    evidence = trial.trial
+    line = _line(case.eval_set_id, case.eval_id, trial.outcome, case=verdict)
+    line["trial"] = trial.number
+    line["failure"] = failure_data(trial.failure)
+    line["scores"] = _scores(case, index)
+    line["started_at"] = evidence.started_at if evidence else None
+    line["duration"] = evidence.duration if evidence else None
+    line["evidence"] = evidence_data(evidence)
+    return line
+
+
+def _line(
+    eval_set_id: str, eval_id: str | None, outcome: Outcome, *, case: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return a line with every key that lines have, in their order."""
+    return {
+        "eval_set_id": eval_set_id,
+        "eval_id": eval_id,
+        "trial": None,
+        "outcome": outcome.value,
+        "scores": {},
+        "failure": None,
+        "started_at": None,
+        "duration": None,
+        "case": case,
+        "evidence": None,
+    }
+
+
+def _scores(case: CaseResult, index: int) -> dict[str, Any]:
+    """What each metric found in one trial; one that found nothing to score there is left out."""
+    found = {}
+    for name, metric in case.metrics.items():
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        if score is not None:
+            head = {
+                "outcome": metric.outcome_in(index).value,
+                "threshold": metric.threshold,
+                "gate": metric.gate,
+            }
+            found[name] = head | score_data(metric, score)
+    return found
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    """The verdict over all trials of the case."""
+    return {
+        "outcome": case.outcome.value,
+        "reason": reason_of(case),
+        "place": case.place,
+        "metrics": {
+            name: {
+                "outcome": metric.outcome.value,
+                "score": metric.score,
+                "threshold": metric.threshold,
+                "gate": metric.gate,
+                "reason": metric.reason,
+                "failure": failure_data(metric.failure),
+            }
+            for name, metric in case.metrics.items()
+        },
+    }
+
+
+def _set_line(one: SetSummary) -> dict[str, Any]:
+    """The line of a set that could not be run."""
+    return _line(one.eval_set_id, None, Outcome.ERROR, case=None) | {"failure": failure_data(one.failure)}

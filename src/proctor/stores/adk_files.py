@@ -1,0 +1,105 @@
+"""Results where google-adk keeps them, so that `adk web` and its other tools see what Proctor ran.
+
+`--store adk:AGENTS_DIR` writes `AGENTS_DIR/<app>/.adk/eval_history/<name>.evalset_result.json` when a run ends, one
+file for each eval set, beside the store that the run lives in: ADK's form cannot hold a run that is to be resumed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from proctor.errors import StoreError
+from proctor.files.replacing import new_file
+from proctor.schema.adk_results import (
+    HISTORY,
+    SUFFIX,
+    CaseContext,
+    ResultHeader,
+    app_name_of,
+    result_text,
+    with_context,
+)
+from proctor.schema.verdict import CaseResult, RunResult
+
+SCHEME = "adk:"
+_APP = re.compile(r"[?&]app=([^&]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class AdkFiles:
+    """The folder of agents that results are written below."""
+
+    agents_dir: Path
+    app_name: str | None = None
+    """The agent's folder; `None`: as the agent is called."""
+
+    @classmethod
+    def from_url(cls, url: str) -> AdkFiles:
+        """Read `adk:AGENTS_DIR` or `adk:AGENTS_DIR?app=NAME`.
+
+        Raises:
+            StoreError: no folder is named, or the app's name is no name of a folder.
+        """
+        place = url.removeprefix(SCHEME).removeprefix("//")
+        found = _APP.search(place)
+        folder = place[: found.start()] if found else place
+        if not folder:
+            raise StoreError(f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents")
+        if found and not is_folder_name(found[1]):
+            raise StoreError(f"{url}: {found[1]!r} is no name of an agent's folder")
+        return cls(Path(folder).expanduser(), found[1] if found else None)
+
+    def check(self) -> None:
+        """Say now what would go wrong at the end of a run.
+
+        Raises:
+            StoreError: the folder is not there, or may not be written.
+        """
+        if not self.agents_dir.is_dir():
+            raise StoreError(
+                f"{SCHEME}{self.agents_dir}: there is no such folder; expected the one that holds the agents' folders"
+            )
+        if not os.access(self.agents_dir, os.W_OK | os.X_OK):
+            raise StoreError(f"{SCHEME}{self.agents_dir}: no permission to write there")
+
+    def write(self, run: RunResult, *, timestamp: float | None = None) -> list[Path]:
+        """Write the results of a run, a file for each eval set; returns the files.
+
+        `timestamp` (Unix seconds; default: when the run began) is part of the files' names, so that a run that is
+        written again takes the place of what was written of it before. Nothing is held in memory but one trial.
+
+        Raises:
+            StoreError: a file cannot be written; those before it are there.
+        """
+        app_name = self.app_name or app_name_of(run)
+        when = timestamp or run.started_at or time.time()
+        return [
+            self._write_set(ResultHeader(app_name, eval_set_id, when), cases)
+            for eval_set_id, cases in _by_set(with_context(run))
+        ]
+
+    def _write_set(self, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:
+        path = self.agents_dir.joinpath(header.app_name, *HISTORY, header.name + SUFFIX)
+        try:
+            with new_file(path) as file:
+                file.writelines(result_text(header, cases))
+        except OSError as error:
+            raise StoreError(f"{path}: the results cannot be written: {error.strerror or error}") from error
+        return path
+
+
+def is_folder_name(name: str) -> bool:
+    """Tell whether ADK takes `name` for an app: one step of a path, and nothing else."""
+    return bool(name) and name not in {".", ".."} and not re.search(r"[/\\\x00]|^[A-Za-z]:", name)
+
+
+def _by_set(
+    cases: Iterable[tuple[CaseResult, CaseContext]],
+) -> Iterator[tuple[str, Iterator[tuple[CaseResult, CaseContext]]]]:
+    return groupby(cases, key=lambda each: each[0].eval_set_id)
