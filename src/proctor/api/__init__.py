@@ -1,11 +1,29 @@
-"""Everything the command line can do, from Python. The other doors go through here."""
+"""Everything the command line can do, from Python. The other doors go through here. Names load on first use."""
 
-from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
-from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
-from proctor.api.preparing import Prepared, prepare
-from proctor.api.reading import load_agent, load_config, load_eval_set
-from proctor.api.runs import list_runs, load_run, open_store, prune_runs
-from proctor.api.scoring import score, score_sync
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
+    from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+    from proctor.api.preparing import Prepared, prepare
+    from proctor.api.reading import load_agent, load_config, load_eval_set
+    from proctor.api.rescoring import rescore, rescore_sync
+    from proctor.api.resuming import resume, resume_sync
+    from proctor.api.runs import list_runs, load_run, open_store, prune_runs
+    from proctor.api.scoring import score, score_sync
+
+_WHERE = {
+    "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
+    "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "preparing": ("Prepared", "prepare"),
+    "reading": ("load_agent", "load_config", "load_eval_set"),
+    "rescoring": ("rescore", "rescore_sync"),
+    "resuming": ("resume", "resume_sync"),
+    "runs": ("list_runs", "load_run", "open_store", "prune_runs"),
+    "scoring": ("score", "score_sync"),
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
     "AgentLike",
@@ -24,6 +42,16 @@ __all__ = [
     "open_store",
     "prepare",
     "prune_runs",
+    "rescore",
+    "rescore_sync",
+    "resume",
+    "resume_sync",
     "score",
     "score_sync",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

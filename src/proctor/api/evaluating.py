@@ -25,7 +25,7 @@ async def evaluate(
     `agent` is an AGENT string or an object: a function, a coroutine function, an object with `answer`, an agent of
     google-adk. `eval_sets` is one set or several.
 
-    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case, 1),
+    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config says, else 1),
     `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
     `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
     `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `max_failures`, `max_tokens`, `max_time`
@@ -39,7 +39,7 @@ async def evaluate(
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
     """
-    return await _carry_out(prepare(agent, eval_sets, options), options.get("progress"))
+    return await _new_run(prepare(agent, eval_sets, options), options.get("progress"))
 
 
 def evaluate_sync(
@@ -70,10 +70,15 @@ async def evaluate_matrix(
             problems += found.problems
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    return [await _carry_out(one, options.get("progress")) for one in prepared]
+    return [await _new_run(one, options.get("progress")) for one in prepared]
 
 
-async def _carry_out(prepared: Prepared, progress: Progress | None) -> RunResult:
+async def _new_run(prepared: Prepared, progress: Progress | None) -> RunResult:
+    return await carry_out(prepared, progress, _stored(prepared))
+
+
+async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
+    """Run what was prepared, writing it to a store where there is one."""
     from proctor.engine.run import Run
 
     run = Run(
@@ -84,7 +89,7 @@ async def _carry_out(prepared: Prepared, progress: Progress | None) -> RunResult
         progress=progress or Silent(),
         warnings=prepared.warnings,
         unreadable=prepared.unreadable,
-        stored=_stored(prepared),
+        stored=stored,
     )
     return await run()
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions, lines_of
+from proctor.api.configs import Configs
+from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
-from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.trial import Failure, FailureKind
 from proctor.schema.verdict import SetSummary
@@ -30,7 +28,8 @@ if TYPE_CHECKING:
 class Prepared:
     """Agent and sets loaded, everything checked."""
 
-    agent: Agent
+    agent: Agent | None
+    """`None` where recorded evidence is judged again."""
     agent_label: str
     plan: Plan
     options: RunOptions
@@ -43,7 +42,6 @@ class Prepared:
     """What it is, where it is kept; what the agent says about itself is missing yet."""
 
 
-_GIVEN = "the config given"
 _RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
 
 
@@ -130,7 +128,7 @@ class _Loading:
         self.warnings: list[str] = []
         self.unreadable: list[SetSummary] = []
         self.label = ""
-        self._configs: dict[str, EvalConfig | None] = {}
+        self._configs = Configs(options.get("config"), problems, self.warnings)
 
     def agent(self) -> Agent | None:
         """Load the agent; `None` when that is among the problems."""
@@ -174,7 +172,7 @@ class _Loading:
         except SetupError as problem:
             self._problems.append(problem)
             return []
-        config, origin = self._config(None)
+        config, origin = self._configs.of(None)
         return [PlannedSet(source, config, origin)] if config else []
 
     def _files(self, selector: str) -> list[PlannedSet]:
@@ -199,7 +197,7 @@ class _Loading:
             self._not_readable(label, problem)
             return None
         self.warnings += [warning.said for warning in source.warnings]
-        config, origin = self._config(path)
+        config, origin = self._configs.of(path)
         return PlannedSet(source, config, origin, case_ids) if config else None
 
     def _not_readable(self, label: str, problem: EvalFileError) -> None:
@@ -209,49 +207,6 @@ class _Loading:
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
         self.unreadable.append(SetSummary(label, label, "not judged", 0, failure=failure))
 
-    def _config(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
-        """The config that judges a set, and where it came from; `None` when that is among the problems."""
-        given = self._options.get("config")
-        if isinstance(given, Mapping | EvalConfig):
-            if _GIVEN not in self._configs:
-                self._configs[_GIVEN] = self._checked_config(given)
-            return self._configs[_GIVEN], _GIVEN
-        try:
-            path = Path(given) if given is not None else _config_beside(set_path)
-        except SetupError as problem:
-            self._problems.append(problem)
-            return None, ""
-        if path is None:
-            return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
-        return self._read_config(path), str(path)
-
-    def _read_config(self, path: Path) -> EvalConfig | None:
-        from proctor.files.load import load_config
-
-        key = str(path)
-        if key not in self._configs:
-            try:
-                self._configs[key], doubts = load_config(path)
-                self.warnings += [doubt.said for doubt in doubts]
-            except SetupError as problem:
-                self._configs[key] = None
-                self._problems.append(problem)
-        return self._configs[key]
-
-    def _checked_config(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
-        from proctor.files.configs import config_findings, misspelled_keys
-
-        try:
-            config = EvalConfig.model_validate(given)
-        except ValidationError as error:
-            self._problems += [SetupError(f"{_GIVEN}: {line}") for line in lines_of(error)]
-            return None
-        slips = misspelled_keys(config)
-        self._problems += [SetupError(f"{_GIVEN}: {slip.said}") for slip in slips]
-        if not slips:
-            self.warnings += [f"{_GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
-        return config
-
 
 def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
     """Keep the cases of `named` that were picked, if any were; ids that do not exist stay, to be refused."""
@@ -259,12 +214,6 @@ def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
     unknown = [eval_id for eval_id in planned.only if eval_id not in there]
     planned.only = [eval_id for eval_id in named if not planned.only or eval_id in planned.only] + unknown
     return bool(planned.only)
-
-
-def _config_beside(set_path: Path | None) -> Path | None:
-    from proctor.files.find import find_config
-
-    return find_config(set_path) if set_path is not None else None
 
 
 def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:

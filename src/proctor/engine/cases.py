@@ -43,12 +43,14 @@ class CaseState:
     def decide(self, *, keep_all: bool) -> CaseResult:
         """Say what the case comes to, now that all its trials are in; evidence of passes is kept if `keep_all`."""
         trials = [trial for trial in self.trials if trial is not None]
+        rule = self.chosen.rule
         verdict = decide(
-            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials]
+            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials], rule
         )
         result = self.result
         result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
-        keep = keep_all or result.outcome is not Outcome.PASSED
+        result.rule, result.missed = rule, verdict.missed
+        keep = keep_all or result.outcome is not Outcome.PASSED or bool(verdict.missed)
         result.trials = [
             TrialResult(
                 trial.number, outcome, evidence=trial.as_json() if keep else None, failure=trial.failure
@@ -140,6 +142,8 @@ def jobs_of(state: CaseState, stored: StoredRun | None) -> list[Job]:
         return [Job(state, number) for number in range(len(state.trials))]
     there = {trial.number: trial for trial in stored.trials(state.position)}
     state.is_kept = bool(there)
+    if state.only_recorded and len(there) < len(state.trials):
+        return []  # trials are missing: no verdict can be had without running them
     jobs = []
     for number in range(len(state.trials)):
         job = _continued(state, number, there.get(number), again=stored.retry_errors)
@@ -152,7 +156,7 @@ def jobs_of(state: CaseState, stored: StoredRun | None) -> list[Job]:
 def _continued(state: CaseState, number: int, there: StoredTrial | None, *, again: bool) -> Job | None:
     """Return what is left to do for a trial of which `there` is in the store; `None` when nothing is."""
     if there is None:
-        return None if state.only_recorded else Job(state, number)
+        return Job(state, number)
     if there.failed:
         if again:
             return Job(state, number, there.attempt + 1)

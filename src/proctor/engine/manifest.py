@@ -21,6 +21,7 @@ def set_manifests(plan: Plan) -> list[SetManifest]:
             path=chosen.summary.path,
             content_hash=content_hash(bytes(chosen.hashes)),
             cases=len(chosen.cases),
+            num_runs=chosen.num_runs,
         )
         for chosen in plan.sets
     ]

@@ -94,7 +94,8 @@ class Run:
             self._counts.update(self.stored.earlier_outcomes())
 
     def _trials_left(self) -> int:
-        return self.plan.trials - self._counts.total() * self.plan.num_runs
+        left = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
+        return min(self.plan.trials, left * self.plan.num_runs)
 
     async def _carry_out(self, run: RunResult, work: TrialWork) -> None:
         options = self.options
@@ -149,7 +150,7 @@ class Run:
                     continue
                 state = self._begin_case(chosen, index, position)
                 jobs = jobs_of(state, self.stored)
-                if not jobs:  # everything was there but the verdict
+                if not state.open:  # everything was there but the verdict
                     self._decide_again(state)
                 yield from jobs
 
@@ -163,8 +164,8 @@ class Run:
         wanted = [
             m for m in chosen.metrics if case.final_session_state or "expected_state" not in m.facts.needs
         ]
-        runs = self.plan.num_runs
-        return CaseState(chosen, case, position, wanted, [None] * runs, runs, result)
+        runs, recorded = chosen.num_runs, self.agent is None
+        return CaseState(chosen, case, position, wanted, [None] * runs, runs, result, only_recorded=recorded)
 
     async def _commit(self, job: Job, done: TrialState) -> None:
         """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""

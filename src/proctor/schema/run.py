@@ -42,6 +42,8 @@ class SetManifest(WireModel):
     content_hash: str = ""
     """Hash over the ids and hashes of its chosen cases, in order."""
     cases: int = 0
+    num_runs: int = 1
+    """Trials of each case."""
 
 
 class Judging(WireModel):

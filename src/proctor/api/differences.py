@@ -1,0 +1,114 @@
+"""What is not as it was when a run began: only the same set, config and agent can go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from proctor.engine.manifest import judging_of, planned_cases
+from proctor.schema.run import Judging, Manifest, PlannedCase
+
+if TYPE_CHECKING:
+    from proctor.api.preparing import Prepared
+    from proctor.stores.base import Store
+
+_MOST_NAMED = 5
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is different now, and where the cases of the plan stand in the run."""
+
+    said: list[str] = field(default_factory=list)
+    """One line each; empty when everything is as it was."""
+    positions: list[int] = field(default_factory=list)
+    """For each case of the plan its place in the run."""
+    added: list[PlannedCase] = field(default_factory=list)
+    """Cases of the plan that the run did not have, or has with another content and no evidence yet."""
+
+
+def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
+    """Compare a plan with the run that it is to go on with."""
+    now = prepared.manifest
+    if now is None:
+        raise RuntimeError("the plan was made without a store")
+    found = Changes()
+    found.said += _agent(manifest, now)
+    found.said += _versions(manifest, now)
+    found.said += _configs(store.judgings(manifest.run_id)[0], judging_of(prepared.plan, created_at=0.0))
+    _cases(store, manifest.run_id, prepared, found)
+    return found
+
+
+def plain(value: Any) -> str:
+    """Return JSON that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _agent(before: Manifest, now: Manifest) -> Iterator[str]:
+    if before.agent.label != now.agent.label:
+        yield f"the agent was {before.agent.label} and is {now.agent.label}"
+    elif before.agent.source_hash != now.agent.source_hash:
+        yield f"the source of the agent {now.agent.label} has changed"
+
+
+def _versions(before: Manifest, now: Manifest) -> Iterator[str]:
+    for package in {**before.versions, **now.versions}:
+        was, is_now = before.versions.get(package), now.versions.get(package)
+        if was != is_now and was is not None and is_now is not None:
+            yield f"{package} was {was} and is {is_now}"
+
+
+def _configs(before: Judging, now: Judging) -> Iterator[str]:
+    for was, is_now in zip(before.sets, now.sets, strict=False):
+        if was.config_hash != is_now.config_hash:
+            yield f"the config of {is_now.eval_set_id} ({is_now.config_source}) has changed"
+            continue
+        metrics = {metric.name: metric.definition for metric in was.metrics}
+        for metric in is_now.metrics:
+            if metrics.get(metric.name) != metric.definition:
+                yield f"the metric {metric.name} of {is_now.eval_set_id} has changed"
+
+
+def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
+    """Find every case of the plan in the run; an id that stands there twice is told apart by its order."""
+    there: defaultdict[tuple[str, str], deque[PlannedCase]] = defaultdict(deque)
+    count = 0
+    for case in store.planned(run_id):
+        there[case.eval_set_id, case.eval_id].append(case)
+        count += 1
+    added, changed = [], []
+    for case in planned_cases(prepared.plan):
+        known = there.get((case.eval_set_id, case.eval_id))
+        if not known:
+            found.positions.append(count)
+            found.added.append(_at(case, count))
+            added.append(case.eval_id)
+            count += 1
+            continue
+        before = known.popleft()
+        found.positions.append(before.position)
+        if before.content_hash != case.content_hash:
+            changed.append(case.eval_id)
+            if store.case(run_id, before.position) is None:
+                found.added.append(_at(case, before.position))
+    missing = [case.eval_id for left in there.values() for case in left]
+    for what, ids in (("changed", changed), ("new", added), ("gone", missing)):
+        if ids:
+            found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
+
+
+def _at(case: PlannedCase, position: int) -> PlannedCase:
+    return PlannedCase(position, case.eval_set_id, case.eval_id, case.content_hash, case.place)
+
+
+def _cases_are(ids: list[str]) -> str:
+    return "1 case of the set is" if len(ids) == 1 else f"{len(ids)} cases of the sets are"
+
+
+def _some(ids: list[str]) -> str:
+    shown = ", ".join(ids[:_MOST_NAMED])
+    return shown if len(ids) <= _MOST_NAMED else f"{shown}, …"

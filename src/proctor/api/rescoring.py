@@ -1,0 +1,190 @@
+"""New verdicts over recorded evidence: another config, another metric, another threshold; no agent is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+
+from proctor.api.configs import read_config
+from proctor.api.evaluating import carry_out
+from proctor.api.forms import ConfigLike
+from proctor.api.preparing import Prepared
+from proctor.api.runs import StoreLike, open_runs
+from proctor.engine.keeping import StoredRun
+from proctor.engine.manifest import judged_set
+from proctor.engine.options import RunOptions
+from proctor.engine.plan import Plan, PlannedSet, SetPlan, make_plan
+from proctor.engine.progress import Progress
+from proctor.engine.stopping import StopRequest
+from proctor.errors import SetupError
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest
+from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.agents.base import AgentInfo
+    from proctor.stores.base import Committed, RunWriter, Store
+
+
+class RescoreOptions(TypedDict, total=False):
+    """The keyword arguments of `rescore`."""
+
+    config: ConfigLike
+    store: StoreLike
+    metrics: Collection[str] | None
+    no_judge: bool
+    compat: str | None
+    concurrency: int
+    timeout: float | None
+    explain: Literal["all", "failures"]
+    stop: StopRequest | None
+    progress: Progress | None
+
+
+async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOptions]) -> RunResult:
+    """Judge a run's recorded evidence again and return the new verdicts; the earlier ones stay in its history.
+
+    `run` is an id, the beginning of one, `latest`, or a result that has a `run_id`. `config` (a path, an `EvalConfig`,
+    a dict) judges every set of the run; without it each set is judged with the config that it was judged with last.
+    `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `compat`, `concurrency`,
+    `timeout`, `explain`, `stop`, `progress` as for `evaluate`. The cases are those that were run, whatever became of
+    their files; a case with a trial missing stays *not run*.
+
+    Raises:
+        SetupProblems: what is wrong with the config.
+        StoreError: there is no store, or it cannot be written.
+    """
+    store = options.get("store")
+    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    run_id = _id_of(kept, run)
+    manifest = kept.manifest(run_id)
+    recorded = list(_recorded_sets(kept, manifest))
+    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options)
+    prepared.agent_label = manifest.agent.label
+
+    def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
+        judging = _judging(kept.judgings(run_id)[-1], recorded, prepared.plan)
+        return kept.judge_again(run_id, judging, committed)
+
+    positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
+    judged = StoredRun(kept, begin, positions=positions, resumed=True)
+    return await carry_out(prepared, options.get("progress"), judged)
+
+
+def rescore_sync(run: str | RunResult = "latest", **options: Unpack[RescoreOptions]) -> RunResult:
+    """Do what `rescore` does, from code that is not asynchronous."""
+    from proctor.engine.loop import run_sync
+
+    return run_sync(lambda: rescore(run, **options))
+
+
+def _id_of(store: Store, run: str | RunResult) -> str:
+    if isinstance(run, str):
+        return store.find(run)
+    if not run.run_id:
+        raise SetupError(
+            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"
+        )
+    return store.find(run.run_id)
+
+
+class RecordedSet:
+    """The cases of one set of a run, as they were run; those of which nothing was recorded are left out."""
+
+    def __init__(self, store: Store, run_id: str, summary: SetManifest, cases: Sequence[PlannedCase]) -> None:
+        self._store, self._run_id, self._summary = store, run_id, summary
+        self._cases = [case for case in cases if store.case(run_id, case.position) is not None]
+        self.positions = [case.position for case in self._cases]
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        return self._summary.eval_set_id
+
+    @property
+    def label(self) -> str | None:
+        """Where the set came from."""
+        return self._summary.path
+
+    @property
+    def num_runs(self) -> int:
+        """Trials of each case."""
+        return self._summary.num_runs
+
+    def ids(self) -> Sequence[str]:
+        """The ids of the cases, in order."""
+        return [case.eval_id for case in self._cases]
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case as it was run."""
+        content = self._store.case(self._run_id, self.positions[index])
+        return EvalCase.model_validate_json(content or b"{}")
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case, at the time."""
+        return self._cases[index].place
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        """Read every case, in order."""
+        return map(self.case, range(len(self._cases)))
+
+
+def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
+    planned = list(store.planned(manifest.run_id))
+    begun = 0
+    for summary in manifest.sets:
+        yield RecordedSet(store, manifest.run_id, summary, planned[begun : begun + summary.cases])
+        begun += summary.cases
+
+
+def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
+    """Return the config of each set with where it came from, and what is doubtful."""
+    if given is not None:
+        config, source, warnings = read_config(given)
+        return _Given([(config, source)] * len(manifest.sets), warnings)
+    last = store.judgings(manifest.run_id)[-1]
+    return _Given([(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets], [])
+
+
+class _Given(NamedTuple):
+    configs: list[tuple[EvalConfig, str]]
+    warnings: list[str]
+
+
+def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any]) -> Prepared:
+    wanted = [
+        PlannedSet(source, config, origin)
+        for source, (config, origin) in zip(recorded, given.configs, strict=True)
+        if source.positions
+    ]
+    if not wanted:
+        raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
+    taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
+    run_options = RunOptions(**taken)
+    plan = make_plan(wanted, run_options)
+    for chosen in plan.sets:
+        if isinstance(chosen.source, RecordedSet):
+            chosen.num_runs = chosen.summary.num_runs = chosen.source.num_runs
+    plan.num_runs = max(chosen.num_runs for chosen in plan.sets)
+    return Prepared(None, "", plan, run_options, [*given.warnings, *plan.warnings])
+
+
+_TAKEN = ("metrics", "no_judge", "compat", "concurrency", "timeout", "explain", "stop")
+
+
+def _positions(chosen: SetPlan) -> list[int]:
+    source = chosen.source
+    return [source.positions[index] for index in chosen.cases] if isinstance(source, RecordedSet) else []
+
+
+def _judging(last: Judging, recorded: Sequence[RecordedSet], plan: Plan) -> Judging:
+    """Say how each set of the run is judged; one of which nothing was recorded stays as it was."""
+    planned = {id(chosen.source): chosen for chosen in plan.sets}
+    sets = [
+        judged_set(planned[id(source)]) if id(source) in planned else before
+        for source, before in zip(recorded, last.sets, strict=True)
+    ]
+    return Judging(created_at=time.time(), sets=sets)

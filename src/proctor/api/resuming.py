@@ -1,0 +1,177 @@
+"""Going on with a run that was not finished: only what has no evidence is run, only what has no score is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from proctor.api.differences import changes, plain
+from proctor.api.evaluating import carry_out
+from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.preparing import prepare
+from proctor.api.runs import StoreLike, open_runs
+from proctor.engine.keeping import StoredRun
+from proctor.engine.progress import Progress
+from proctor.engine.stopping import StopRequest
+from proctor.errors import SetupError, SetupProblems
+from proctor.registry import load_object
+from proctor.schema.run import Manifest, RunState
+from proctor.schema.verdict import Outcome, RunResult
+
+if TYPE_CHECKING:
+    from proctor.agents.base import AgentInfo
+    from proctor.stores.base import Committed, RunWriter, Store
+
+
+class ResumeOptions(TypedDict, total=False):
+    """The keyword arguments of `resume`."""
+
+    store: StoreLike
+    agent: AgentLike
+    eval_sets: EvalSetLike | Sequence[EvalSetLike] | None
+    force: bool
+    retry_errors: bool
+    concurrency: int | None
+    max_failures: int | None
+    max_tokens: int | None
+    max_time: float | None
+    stop: StopRequest | None
+    progress: Progress | None
+
+
+async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
+    """Go on with a run, with the options that it had: trials with evidence are not run again.
+
+    `run` is an id, the beginning of one, or `latest`; without it the newest unfinished run. `store` is where it is
+    kept (a URL, a path, an open `Store`; default: the project's). `agent` and `eval_sets` are needed where they were
+    Python objects and cannot be found by name. `force` goes on although the set, the config, the agent or a version
+    is another one than at the start; what is there keeps its verdict. `retry_errors` runs again what ended in an
+    error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `stop` are limits of this time, not those
+    of the first; `concurrency` and `progress` as for `evaluate`.
+
+    A run that is finished is returned as it is.
+
+    Raises:
+        SetupProblems: what is missing or differs.
+        StoreError: there is no store, or another process is at work on the run.
+    """
+    store = options.get("store")
+    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    run_id = _wanted(kept, run)
+    manifest = kept.manifest(run_id)
+    retry_errors, force = options.get("retry_errors", False), options.get("force", False)
+    if _nothing_to_do(kept, run_id, retry_errors=retry_errors):
+        return kept.load(run_id)
+    agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
+    prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
+    found = changes(kept, manifest, prepared)
+    if found.said and not force:
+        raise SetupProblems([*map(SetupError, found.said), SetupError(_way_out(manifest))])
+    prepared.warnings += [f"resumed although {said}" for said in found.said]
+
+    def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
+        _same_agent(manifest, info, force=force, warnings=prepared.warnings)
+        return kept.resume(run_id, committed, added=found.added)
+
+    going_on = StoredRun(kept, begin, positions=found.positions, resumed=True, retry_errors=retry_errors)
+    return await carry_out(prepared, options.get("progress"), going_on)
+
+
+def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
+    """Do what `resume` does, from code that is not asynchronous."""
+    from proctor.engine.loop import run_sync
+
+    return run_sync(lambda: resume(run, **options))
+
+
+def _wanted(store: Store, run: str | None) -> str:
+    """Return the id of the run to go on with: the one named, else the newest unfinished one."""
+    if run is not None:
+        return store.find(run)
+    for record in store.runs():
+        if record.state is RunState.UNFINISHED:
+            return record.run_id
+    raise SetupError(
+        "nothing to resume: no run is unfinished. `proctor runs` lists them; `proctor resume RUN` names one"
+    )
+
+
+def _nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
+    summary = store.summary(run_id, 1)
+    finished = summary.outcome is not None and not summary.counts.get(Outcome.NOT_RUN, 0)
+    return finished and not (retry_errors and summary.counts.get(Outcome.ERROR, 0))
+
+
+def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
+    """Return the options that the run had, but for its limits, and those that are given `now`."""
+    kept = {name: value for name, value in manifest.options.items() if name not in _NOT_TAKEN_OVER}
+    for name in ("setup", "teardown"):
+        if isinstance(kept.get(name), str):
+            kept[name] = _hook(kept[name])
+    options: Any = {**kept, **{name: now[name] for name in _TAKEN_NOW if now.get(name) is not None}}
+    taken: EvaluateOptions = options
+    return taken
+
+
+_NOT_TAKEN_OVER = frozenset({"eval_sets", "fail_fast", "max_failures", "max_tokens", "max_time"})
+_TAKEN_NOW = ("store", "concurrency", "max_failures", "max_tokens", "max_time", "stop")
+
+
+def _hook(path: str) -> Any:
+    try:
+        return load_object(path)
+    except (ImportError, AttributeError) as error:
+        raise SetupError(f"the run's hook {path} cannot be loaded any more: {error}") from None
+
+
+def _agent(manifest: Manifest, given: AgentLike) -> AgentLike:
+    _check_folder(manifest, needed=given is None)
+    if given is not None:
+        return given
+    if manifest.agent.reference is None:
+        raise SetupError(
+            f"the agent {manifest.agent.label} of run {manifest.run_id} was an object in Python: "
+            "give it again, resume(run, agent=…)"
+        )
+    return manifest.agent.reference
+
+
+def _sets(manifest: Manifest, given: Any) -> Any:
+    if given is not None:
+        return given
+    named = manifest.options.get("eval_sets")
+    if not named:
+        raise SetupError(
+            f"the eval sets of run {manifest.run_id} were objects in Python: give them again, resume(run, eval_sets=…)"
+        )
+    return named
+
+
+def _check_folder(manifest: Manifest, *, needed: bool) -> None:
+    """Names of agents, sets and configs mean what they meant only in the folder that they were given in."""
+    if needed and manifest.folder and manifest.folder != str(Path.cwd()):
+        raise SetupError(f"run {manifest.run_id} was begun in {manifest.folder}: resume it there")
+
+
+def _way_out(manifest: Manifest) -> str:
+    return (
+        f"run {manifest.run_id} is not resumed: its results would be of two kinds. Undo the change, begin a new run, "
+        "or go on all the same with --force (force=True)"
+    )
+
+
+def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warnings: list[str]) -> None:
+    """Compare what the agent says about itself with what it said when the run began."""
+    before = manifest.agent
+    version, description = (info.version, info.app_details) if info is not None else (None, None)
+    if version == before.version and plain(description) == plain(before.description):
+        return
+    what = (
+        f"the agent's version was {before.version!r} and is {version!r}"
+        if version != before.version
+        else f"the agent {before.label} describes itself differently (instructions or tools)"
+    )
+    if not force:
+        raise SetupProblems([SetupError(what), SetupError(_way_out(manifest))])
+    warnings.append(f"resumed although {what}")
