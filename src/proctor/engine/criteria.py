@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
-from proctor.metrics.base import RECORDED, SCENARIO, Metric, MetricFacts
+from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts
 from proctor.registry import METRICS, load_object
 from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import MetricScore
 
 FINAL_STATE = "final_session_state"
 EFFICIENCY = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1")
@@ -31,21 +32,27 @@ class BoundMetric:
     name: str = field(init=False)
     gates: bool = field(init=False)
     """Whether it can decide at all."""
-    _kinds: frozenset[str] = field(init=False)
+    score: Callable[[CaseView], MetricScore | Awaitable[MetricScore]] = field(init=False)
+    is_quick: bool = field(init=False)
+    """Whether it surely takes no time to speak of: one of ours that only computes."""
+    _scenario: bool = field(init=False)
+    _recorded: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Keep at hand what is asked for every trial."""
         self.facts = self.metric.facts
-        self.name, self.gates = self.facts.name, self.facts.gates
+        self.name, self.gates, self.score = self.facts.name, self.facts.gates, self.metric.score
+        ours = type(self.metric).__module__.startswith("proctor.metrics.")
+        self.is_quick = ours and self.facts.kind == "deterministic"
         needs = {"expected": RECORDED, "scenario": SCENARIO}
         limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
             None
         }
-        self._kinds = frozenset(kind for kind in (RECORDED, SCENARIO) if limits <= {kind})
+        self._scenario, self._recorded = limits <= {SCENARIO}, limits <= {RECORDED}
 
     def covers(self, *, scenario: bool) -> bool:
         """Tell whether the metric scores cases of this kind at all."""
-        return (SCENARIO if scenario else RECORDED) in self._kinds
+        return self._scenario if scenario else self._recorded
 
 
 @dataclass(slots=True)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from types import AsyncGeneratorType
 from typing import Any
 
 from proctor.agents.base import Agent, Session
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.failures import failure_from, reported_error, timed_out
 from proctor.engine.hooks import Hook, call_hook
-from proctor.engine.record import Stopwatch, copy_json, copy_message, new_turn, record_turn
+from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn, seconds_since
 from proctor.errors import AgentError
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
+from proctor.schema.making import defaults, maker
 from proctor.schema.trial import Attempt, Failure, FailureKind, Trial
 
 DEFAULT_APP = "EvaluationGenerator"
@@ -48,6 +51,10 @@ class TrialRunner:
         self._begin = getattr(agent, "begin", None)
         self._end = getattr(agent, "end", None)
         self._final_state = getattr(agent, "final_state", None)
+        # unique in itself and counted on: one random number per run, not one per trial
+        self._session_prefix = f"{SESSION_PREFIX}{uuid.uuid4()}-"
+        self._sessions = itertools.count(1)
+        self._leaves = self._end is not None or limits.teardown is not None
 
     async def run(
         self,
@@ -64,32 +71,40 @@ class TrialRunner:
         """
         attempts: list[Attempt] = []
         while True:
-            trial = self._new_trial(case, eval_set_id, number)
+            session = new_session(case, f"{self._session_prefix}{next(self._sessions)}")
+            trial = self._new_trial(case, eval_set_id, number, session)
             begun(trial)
-            await self._attempt(case, trial, slot)
+            await self._attempt(case, session, trial, slot)
             failure = trial.failure
             if failure is None or not failure.infrastructure or len(attempts) >= self._limits.retry_errors:
-                trial.attempts = attempts
+                if attempts:
+                    trial.attempts = attempts
                 return trial
             attempts.append(Attempt(turns=trial.turns, failure=failure, duration=trial.duration))
 
-    def _new_trial(self, case: EvalCase, eval_set_id: str, number: int) -> Trial:
-        return Trial(
-            eval_set_id=eval_set_id, eval_id=case.eval_id, number=number, app_details=self._app_details
+    def _new_trial(self, case: EvalCase, eval_set_id: str, number: int, session: Session) -> Trial:
+        return _trial(
+            {
+                **_TRIAL,
+                "eval_set_id": eval_set_id,
+                "eval_id": case.eval_id,
+                "number": number,
+                "session_id": session.id,
+                "app_name": session.app_name,
+                "user_id": session.user_id,
+                "turns": [],
+                "app_details": self._app_details,
+                "started_at": time.time(),
+                "attempts": [],
+                "notes": [],
+            }
         )
 
-    async def _attempt(self, case: EvalCase, trial: Trial, slot: Slot) -> None:
-        session = new_session(case)
-        watch = Stopwatch()
-        trial.session_id, trial.app_name, trial.user_id = session.id, session.app_name, session.user_id
-        trial.started_at = watch.started_at
+    async def _attempt(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
+        """Set up, talk, take the final state, tear down; the first failure is the trial's."""
+        began = time.perf_counter()
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
-        await self._converse(case, session, trial, slot)
-        trial.duration = watch.seconds()
-
-    async def _converse(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
-        """Set up, talk, take the final state, tear down; the first failure is the trial's."""
         where, turn = "setup", None
         try:
             if self._limits.setup is not None:
@@ -101,17 +116,21 @@ class TrialRunner:
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.user_content, session, trial, slot)
             turn = None
-            trial.final_state = await self._state(session)
+            state = session.state if self._final_state is None else await settle(self._final_state(session))
+            trial.__dict__["final_state"] = _state_copy(state)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
             trial.failure = self._blame(error, slot, where, turn)
         finally:
-            await self._leave(case, session, trial, slot)
+            slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
+            if self._leaves:
+                await self._leave(case, session, trial, slot)
+        trial.__dict__["duration"] = seconds_since(began)
 
     async def _turn(self, message: Content, session: Session, trial: Trial, slot: Slot) -> None:
-        watch = Stopwatch()
-        turn = new_turn(message, watch)
+        turn = new_turn(message)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
+        began = time.perf_counter()
         try:
             await record_turn(self._events(copy_message(message), session), turn, session)
             if slot.expired:  # it swallowed its cancellation, and said something all the same
@@ -119,15 +138,11 @@ class TrialRunner:
             if (error := reported_error(turn)) is not None:
                 raise error
         finally:
-            turn.duration = watch.seconds()
-            if (durations := session.memory.get("durations")) is not None:
-                turn.model_duration = durations.get("model")
-                turn.tool_duration = durations.get("tool")
-            turn.app_details = session.memory.get("app_details")
+            finish_turn(turn, began, session.memory)
 
     def _events(self, message: Content, session: Session) -> Any:
         events = self._agent.answer(message, session)
-        if hasattr(events, "__aiter__"):
+        if type(events) is AsyncGeneratorType or hasattr(events, "__aiter__"):
             return events
         if inspect.iscoroutine(events):
             events.close()
@@ -135,20 +150,9 @@ class TrialRunner:
             f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
         )
 
-    async def _state(self, session: Session) -> dict[str, Any]:
-        if self._final_state is None:
-            state: Any = session.state
-        else:
-            state = await settle(self._final_state(session))
-        if not isinstance(state, dict):
-            raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
-        copied: dict[str, Any] = copy_json(state)
-        return copied
-
     async def _leave(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
         """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
         where = "agent"
-        slot.trial_deadline = inf
         try:
             if self._end is not None:
                 slot.begin_turn(self._limits.timeout)
@@ -193,17 +197,28 @@ _BLOCKED = (
 )
 
 
-def new_session(case: EvalCase) -> Session:
+def new_session(case: EvalCase, unique: str) -> Session:
     """Return a session of its own for one trial of `case`, with a copy of the state it starts from."""
     given = case.session_input
     if given is None:
-        return Session(SESSION_PREFIX + str(uuid.uuid4()), DEFAULT_APP, DEFAULT_USER)
+        return Session(unique, DEFAULT_APP, DEFAULT_USER)
     return Session(
-        given.session_id or SESSION_PREFIX + str(uuid.uuid4()),
+        given.session_id or unique,
         given.app_name or DEFAULT_APP,
         given.user_id or DEFAULT_USER,
         copy_json(given.state or {}),
     )
+
+
+def _state_copy(state: Any) -> dict[str, Any]:
+    if not isinstance(state, dict):
+        raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
+    copied: dict[str, Any] = copy_json(state)
+    return copied
+
+
+_trial = maker(Trial)
+_TRIAL = defaults(Trial)
 
 
 async def settle(outcome: Any) -> Any:

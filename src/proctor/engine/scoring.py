@@ -13,6 +13,7 @@ from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_
 from proctor.engine.failures import failure_from, timed_out
 from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
+from proctor.schema.derive import Recorded
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind, Trial
 
@@ -21,7 +22,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
     """Return what metrics may see of a trial."""
     return CaseView(
         eval_id=case.eval_id,
-        actual=trial.invocations,
+        actual=Recorded(trial),
         expected=case.conversation,
         scenario=case.conversation_scenario,
         rubrics=case.rubrics or (),
@@ -41,16 +42,21 @@ async def score_trial(
 ) -> list[MetricScore]:
     """Score one trial with every metric, in order. A metric that raises gives a score with its failure.
 
-    Each metric may take so many `seconds`, where `slot` watches over it. The scores are put into `scores` one by one.
+    Each metric may take so many `seconds`, where `slot` watches over it (quick ones in a row take them together). The
+    scores are put into `scores` one by one.
     """
     found = [] if scores is None else scores
-    for metric in metrics:
-        if slot is not None:
+    clocked = False  # whether the clock that runs is that of a quick metric, which the next quick one shares
+    for bound in metrics:
+        if slot is not None and not (clocked and bound.is_quick):
             slot.begin_turn(seconds)
-        outcome = _ask(metric, view, slot, seconds)
-        found.append(
-            outcome if type(outcome) is MetricScore else await _awaited(metric, outcome, slot, seconds)
-        )
+        outcome = _ask(bound, view, slot, seconds)
+        if type(outcome) is MetricScore:
+            clocked = bound.is_quick and outcome.failure is None
+        else:
+            outcome = await _awaited(bound, outcome, slot, seconds)
+            clocked = False
+        found.append(outcome)
     return found
 
 
@@ -75,12 +81,14 @@ def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float |
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
     try:
-        scored = bound.metric.score(view)
+        scored = bound.score(view)
         if type(scored) is not MetricScore and inspect.isawaitable(scored):
             return scored
     except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
         return MetricScore(failure=_blame(error, slot, seconds))
-    return _in_time(bound, scored, slot, seconds)
+    if slot is not None and slot.expired:  # it swallowed its cancellation
+        return MetricScore(failure=_timed_out(seconds))
+    return _checked(bound, scored)
 
 
 async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None) -> MetricScore:
@@ -91,10 +99,6 @@ async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: 
         if isinstance(error, GeneratorExit) and not is_running(task):
             raise  # the interpreter closes this coroutine; nothing may be awaited now
         return MetricScore(failure=_blame(error, slot, seconds))
-    return _in_time(bound, scored, slot, seconds)
-
-
-def _in_time(bound: BoundMetric, scored: object, slot: Slot | None, seconds: float | None) -> MetricScore:
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
     return _checked(bound, scored)
@@ -129,7 +133,9 @@ def _checked(bound: BoundMetric, scored: object) -> MetricScore:
     if not isinstance(scored, MetricScore):
         return MetricScore(failure=_unusable(f"returned {type(scored).__name__}, not a MetricScore"))
     value = scored.value
-    if scored.failure is not None or scored.not_applicable or (value is not None and math.isfinite(value)):
+    if (type(value) is float and math.isfinite(value)) or scored.not_applicable or scored.failure is not None:
+        return scored
+    if isinstance(value, int | float) and math.isfinite(value):
         return scored
     if value is None and not bound.facts.gates:
         return scored

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from proctor.schema.criterion import BaseCriterion
+from proctor.schema.derive import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.invocation import Invocation
 from proctor.schema.rubric import Rubric
 from proctor.schema.scenario import ConversationScenario
@@ -47,7 +48,7 @@ class CaseView:
     """All that a metric may look at, and nothing it may change."""
 
     eval_id: str
-    actual: list[Invocation]
+    actual: Sequence[Invocation]
     expected: list[Invocation] | None = None
     """The recorded conversation; `None` for a scenario case."""
     scenario: ConversationScenario | None = None
@@ -56,6 +57,18 @@ class CaseView:
     actual_state: Mapping[str, Any] | None = None
     trial: Trial | None = None
     """The evidence behind `actual`; `None` when only invocations were given."""
+    _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def turns(self) -> list[TurnFacts]:
+        """What there is to count in each of `actual`: read once, for all metrics."""
+        if self._turns is None:
+            actual = self.actual
+            if isinstance(actual, Recorded):
+                self._turns = actual.facts()
+            else:
+                self._turns = [facts_of_invocation(one) for one in actual]
+        return self._turns
 
 
 class Metric(Protocol):

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.options import refuse_criterion
+from proctor.schema.content import UsageMetadata
 from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import Invocation, InvocationEvents
+from proctor.schema.derive import TurnFacts
 from proctor.schema.score import MetricScore, Score, mean_score
 
 __all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
@@ -37,6 +38,7 @@ TOKEN_FIGURES = (
     "candidates_tokens",
     "reasoning_tokens",
 )
+_UNREPORTED: Figures = dict.fromkeys(TOKEN_FIGURES)
 
 
 def _facts(name: str, description: str) -> MetricFacts:
@@ -63,7 +65,7 @@ class ToolCallCount(_Informational):
 
     def score(self, case: CaseView) -> MetricScore:
         """Count the tool calls of each invocation."""
-        return mean_score([Score(float(len(each.tool_calls))) for each in case.actual])
+        return mean_score([Score(float(len(turn.tool_calls))) for turn in case.turns])
 
 
 class InferenceCallCount(_Informational):
@@ -73,7 +75,14 @@ class InferenceCallCount(_Informational):
 
     def score(self, case: CaseView) -> MetricScore:
         """Count the model calls of each invocation; the older form of recorded data has no events to count."""
-        return mean_score([_model_calls(each) for each in case.actual])
+        return mean_score(
+            [
+                Score(reason="no events were recorded", not_applicable=True)
+                if turn.model_calls is None
+                else Score(float(turn.model_calls))
+                for turn in case.turns
+            ]
+        )
 
 
 class TokenUsage(_Informational):
@@ -87,14 +96,14 @@ class TokenUsage(_Informational):
 
     def score(self, case: CaseView) -> MetricScore:
         """Sum the tokens that the model calls of each invocation reported."""
-        usages = [_tokens(each) for each in case.actual]
+        usages = [_tokens(turn.usages) for turn in case.turns]
         scores = [
             _reported(usage["total_tokens"], "no token usage was reported", {"token_usage_details": usage})
             for usage in usages
         ]
         # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
         if not any(usage["total_tokens"] is not None for usage in usages):
-            return _overall(scores, None, {"token_usage_details": dict.fromkeys(TOKEN_FIGURES)})
+            return _overall(scores, None, {"token_usage_details": _UNREPORTED.copy()})
         overall = _combine(usages, lambda values: sum(values) / len(usages))
         return _overall(scores, overall.get("total_tokens"), {"token_usage_details": overall})
 
@@ -109,27 +118,18 @@ class InvocationDuration(_Informational):
 
     def score(self, case: CaseView) -> MetricScore:
         """Take the seconds that each invocation recorded."""
-        durations = [_seconds(each) for each in case.actual]
+        durations = [_seconds(turn) for turn in case.turns]
         scores = [
             _reported(each["total_seconds"], "no duration was recorded", {"duration_details": each})
             for each in durations
         ]
-        overall = _combine(durations, lambda values: round(sum(values) / len(values), 3))
+        overall = _combine(durations, _mean_seconds)
         return _overall(scores, overall.get("total_seconds"), {"duration_details": overall})
 
 
-def _model_calls(invocation: Invocation) -> Score:
-    data = invocation.intermediate_data
-    if not isinstance(data, InvocationEvents):
-        return Score(reason="no events were recorded", not_applicable=True)
-    calls = [e for e in data.invocation_events if e.usage_metadata is not None or e.model_version is not None]
-    return Score(float(len(calls)))
-
-
-def _tokens(invocation: Invocation) -> Figures:
-    usages = invocation.usage_metadata
+def _tokens(usages: list[UsageMetadata]) -> Figures:
     if not usages:
-        return dict.fromkeys(TOKEN_FIGURES)
+        return _UNREPORTED.copy()
     sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
     taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
     given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
@@ -145,12 +145,16 @@ def _tokens(invocation: Invocation) -> Figures:
     }
 
 
-def _seconds(invocation: Invocation) -> Figures:
-    total, model, tool = invocation.duration, invocation.model_duration, invocation.tool_duration
+def _seconds(turn: TurnFacts) -> Figures:
+    total, model, tool = turn.duration, turn.model_duration, turn.tool_duration
     rest = None
     if total is not None and model is not None and tool is not None:
         rest = round(max(total - model - tool, 0.0), 3)
     return {"total_seconds": total, "model_seconds": model, "tool_seconds": tool, "framework_seconds": rest}
+
+
+def _mean_seconds(values: list[float]) -> float:
+    return round(sum(values) / len(values), 3)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
@@ -161,8 +165,8 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 def _reported(value: float | None, otherwise: str, details: dict[str, Any]) -> Score:
     if value is None:
-        return Score(reason=otherwise, details=details, not_applicable=True)
-    return Score(float(value), details=details)
+        return Score(None, otherwise, details, not_applicable=True)
+    return Score(float(value), "", details)
 
 
 def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
@@ -176,6 +180,6 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
 
 def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) -> MetricScore:
     if value is not None:
-        return MetricScore(value, scores, details=details)
+        return MetricScore(value, scores, "", details)
     reason = next((score.reason for score in scores if score.reason), "")
     return MetricScore(None, scores, reason, details if scores else None, not_applicable=True)

@@ -7,13 +7,22 @@ from proctor.metrics.base import CaseView
 from proctor.schema.invocation import Invocation
 from proctor.schema.score import MetricScore, Score
 
-__all__ = ["nothing_recorded", "paired"]
+__all__ = ["expected_turns", "nothing_recorded", "paired"]
 
 NOTHING_RECORDED = "the case has no recorded conversation to compare with"
 
 
 def paired(case: CaseView) -> list[tuple[Invocation, Invocation]]:
     """Each actual invocation with the expected one of the same turn.
+
+    Raises:
+        MetricError: nothing is expected, or another number of invocations.
+    """
+    return [*zip(case.actual, expected_turns(case), strict=True)]
+
+
+def expected_turns(case: CaseView) -> list[Invocation]:
+    """The expected invocations: one for each actual one.
 
     Raises:
         MetricError: nothing is expected, or another number of invocations.
@@ -25,7 +34,7 @@ def paired(case: CaseView) -> list[tuple[Invocation, Invocation]]:
             f"the case has {len(case.expected)} invocation(s) and the agent's run {len(case.actual)}; "
             "they cannot be compared turn by turn"
         )
-    return [*zip(case.actual, case.expected, strict=True)]
+    return case.expected
 
 
 def nothing_recorded(case: CaseView) -> MetricScore:

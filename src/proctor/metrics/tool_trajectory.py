@@ -7,10 +7,10 @@ from typing import ClassVar
 from proctor.metrics.alignment import align, describe
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
-from proctor.metrics.pairs import nothing_recorded, paired
+from proctor.metrics.pairs import expected_turns, nothing_recorded
 from proctor.metrics.trajectory import contained, exact, in_order
+from proctor.schema.content import FunctionCall
 from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
-from proctor.schema.invocation import Invocation
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["ToolTrajectory"]
@@ -52,7 +52,11 @@ class ToolTrajectory:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
-        return mean_score([self._compare(actual, expected) for actual, expected in paired(case)])
+        wanted = expected_turns(case)
+        compare = self._compare
+        return mean_score(
+            [compare(turn.tool_calls, each.tool_calls) for turn, each in zip(case.turns, wanted, strict=True)]
+        )
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which call is missing, extra or in another place, and which argument differs."""
@@ -73,8 +77,7 @@ class ToolTrajectory:
         )
         return Explanation(reason or matched, alignment.to_details(), warning)
 
-    def _compare(self, actual: Invocation, expected: Invocation) -> Score:
-        wanted, made = expected.tool_calls, actual.tool_calls
+    def _compare(self, made: list[FunctionCall], wanted: list[FunctionCall]) -> Score:
         value = 1.0 if self._rule(wanted, made, ignore_args=self._ignore_args) else 0.0
         if made and not wanted and self._match_type is not MatchType.EXACT:
             return Score(value, warning=self._passes_anything())

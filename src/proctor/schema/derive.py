@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, overload
 
-from proctor.schema.content import Content
+from proctor.schema.content import Content, FunctionCall, UsageMetadata
 from proctor.schema.event import Event
 from proctor.schema.invocation import AppDetails, Invocation, InvocationEvent, InvocationEvents
 from proctor.schema.making import maker
-from proctor.schema.trial import Turn
+from proctor.schema.trial import Trial, Turn
 
 
 def to_invocations(events: Iterable[Event]) -> list[Invocation]:
@@ -34,6 +35,92 @@ def invocation_of(
     if app_details is not None:
         invocation.app_details = AppDetails.model_validate(app_details)
     return invocation
+
+
+class Recorded(Sequence[Invocation]):
+    """A trial's invocations, made when somebody looks at one: many metrics need the facts only."""
+
+    __slots__ = ("_made", "_trial")
+
+    def __init__(self, trial: Trial) -> None:
+        """Take the trial whose turns these are."""
+        self._trial = trial
+        self._made: list[Invocation] | None = None
+
+    def facts(self) -> list[TurnFacts]:
+        """What there is to count, turn by turn."""
+        return [facts_of_turn(turn) for turn in self._trial.turns]
+
+    @overload
+    def __getitem__(self, index: int) -> Invocation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Invocation]: ...
+
+    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
+        if self._made is None:
+            self._made = self._trial.invocations
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self._trial.turns)
+
+
+@dataclass(slots=True)
+class TurnFacts:
+    """What metrics count in one turn. Durations are seconds; `None` is "not recorded"."""
+
+    tool_calls: list[FunctionCall]
+    """In order."""
+    usages: list[UsageMetadata]
+    """Those that were reported, in order."""
+    model_calls: int | None
+    """Events with token usage or a model's version; `None` where there are no events to count."""
+    duration: float | None
+    model_duration: float | None
+    tool_duration: float | None
+
+
+def facts_of_turn(turn: Turn) -> TurnFacts:
+    """Read a turn's facts in one pass over its events; the same as those of the invocation made of it."""
+    calls: list[FunctionCall] = []
+    usages: list[UsageMetadata] = []
+    asked = 0
+    for event in turn.events:
+        if event.author.lower() == "user":
+            continue
+        content = event.content
+        shows = event.grounding_metadata is not None
+        for part in (content and content.parts) or ():
+            if part.function_call:
+                calls.append(part.function_call)
+                shows = True
+            elif part.text or part.function_response or part.inline_data:
+                shows = True
+        if shows and (event.usage_metadata is not None or event.model_version is not None):
+            asked += 1
+            if event.usage_metadata is not None:
+                usages.append(event.usage_metadata)
+    return TurnFacts(calls, usages, asked, turn.duration, turn.model_duration, turn.tool_duration)
+
+
+def facts_of_invocation(invocation: Invocation) -> TurnFacts:
+    """Read an invocation's facts; the older form of recorded data has no events, so no model calls to count."""
+    data = invocation.intermediate_data
+    asked = None
+    if isinstance(data, InvocationEvents):
+        asked = sum(
+            event.usage_metadata is not None or event.model_version is not None
+            for event in data.invocation_events
+        )
+    return TurnFacts(
+        invocation.tool_calls,
+        invocation.usage_metadata,
+        asked,
+        invocation.duration,
+        invocation.model_duration,
+        invocation.tool_duration,
+    )
 
 
 def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:

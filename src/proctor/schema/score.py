@@ -65,7 +65,7 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
     """Combine invocation scores by their arithmetic mean over those that apply; none → not applicable."""
     values = [score.value for score in scores if score.value is not None]
     if values:
-        return MetricScore(value=mean(values), per_invocation=scores, reason=reason)
+        return MetricScore(mean(values), scores, reason)
     why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
     return MetricScore(per_invocation=scores, reason=why, not_applicable=True)
 
