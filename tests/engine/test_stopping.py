@@ -1,0 +1,119 @@
+"""Limits and requests to stop: nothing new begins, what is under way may finish, the rest is said to be not run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from proctor.agents.base import Session
+from proctor.engine.loop import run_sync
+from proctor.engine.options import RunOptions
+from proctor.engine.stopping import StopRequest
+from proctor.schema.content import Content, UsageMetadata
+from proctor.schema.event import Event
+from proctor.schema.verdict import Outcome, RunResult
+
+from .scripted import TEXT, Scripted, case, eval_set, run, text_of
+
+CASES = [case(f"c{number}") for number in range(20)]
+
+
+class Spender(Scripted):
+    """Answers at once, and says that it used 10 tokens a turn."""
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        said = Event.said("wrong" if text_of(message) in ("c3", "c5") else "ok")
+        said.usage_metadata = UsageMetadata(total_token_count=10)
+        yield said
+
+
+class Slow(Scripted):
+    """Takes a while for every answer, and counts what it began and ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds, self.began, self.ended = seconds, 0, 0
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        self.began += 1
+        await asyncio.sleep(self.seconds)
+        self.ended += 1
+        yield Event.said("ok")
+
+
+def outcomes(result: RunResult) -> dict[Outcome, int]:
+    return result.counts
+
+
+@pytest.mark.parametrize(
+    ("limits", "done", "why"),
+    [
+        pytest.param({"max_failures": 1}, 4, "max_failures", id="the first failure"),
+        pytest.param({"max_failures": 2}, 6, "max_failures", id="the second failure"),
+        pytest.param({"fail_fast": True}, 4, "fail_fast", id="fail fast"),
+        pytest.param({"max_tokens": 10}, 1, "max_tokens", id="ten tokens"),
+        pytest.param(
+            {"max_tokens": 95}, 10, "max_tokens", id="ninety-five tokens: the tenth trial passes them"
+        ),
+        pytest.param({"max_tokens": 10_000}, 20, "", id="a limit that is not reached"),
+        pytest.param({"max_failures": 3}, 20, "", id="fewer failures than allowed"),
+    ],
+)
+def test_a_limit_ends_the_run_in_order(limits: dict[str, Any], done: int, why: str) -> None:
+    result = run_sync(lambda: run(Spender(), eval_set(*CASES), TEXT, concurrency=1, **limits))
+    assert len(result.cases) == 20
+    assert sum(case.outcome is not Outcome.NOT_RUN for case in result.cases) == done
+    assert result.stopped_by.startswith(why)
+    assert bool(result.stopped_by) == bool(why)
+    assert not result.interrupted
+    assert not result.passed
+
+
+def test_after_so_much_time_no_trial_begins_and_those_under_way_finish() -> None:
+    agent = Slow(0.2)
+    result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=4, max_time=0.3))
+    assert agent.began == agent.ended == 8
+    assert outcomes(result) == {Outcome.PASSED: 8, Outcome.NOT_RUN: 12}
+    assert result.stopped_by == "max_time: 0.3 s are over"
+    assert result.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("drain", "finished"), [pytest.param(5.0, 4, id="given the time"), pytest.param(0.05, 0, id="cut short")]
+)
+def test_a_request_to_stop_lets_what_is_under_way_finish(drain: float, finished: int) -> None:
+    agent, stop = Slow(0.4), StopRequest()
+    threading.Timer(0.1, stop, ["interrupted"], {"drain": drain}).start()
+    began = time.monotonic()
+    result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=4, stop=stop))
+    assert time.monotonic() - began < 3
+    assert result.interrupted
+    assert result.stopped_by == "interrupted"
+    assert outcomes(result).get(Outcome.PASSED, 0) == finished
+    assert agent.began == 4
+
+
+def test_a_request_before_the_run_begins_runs_nothing() -> None:
+    stop = StopRequest()
+    stop("changed my mind")
+    stop("once more")
+    agent = Slow(0.01)
+    result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=1, stop=stop))
+    assert result.stopped_by == "changed my mind"
+    assert agent.began <= 1
+    assert outcomes(result)[Outcome.NOT_RUN] >= 19
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("max_failures", 0), ("max_failures", 1.5), ("max_tokens", -1), ("max_time", 0), ("max_time", "soon")],
+)
+def test_a_limit_that_cannot_be_is_refused(option: str, value: Any) -> None:
+    (problem,) = RunOptions(**{option: value}).problems()
+    assert str(problem).startswith(f"{option} must be")
+    assert repr(value) in str(problem)
