@@ -48,6 +48,17 @@ def adk_head(recorded: EvalSetResult, cases: Sequence[CaseResult]) -> RunResult:
     )
 
 
+def adk_criteria(recorded: EvalSetResult) -> dict[str, dict[str, Any]]:
+    """Return the criteria by set and metric."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in recorded.eval_case_results:
+        of_set = found.setdefault(entry.eval_set_id or recorded.eval_set_id, {})
+        for metric in entry.overall_eval_metric_results:
+            if metric.criterion is not None:
+                of_set.setdefault(metric.metric_name, metric.criterion.model_dump(mode="json"))
+    return found
+
+
 def _app_name(recorded: EvalSetResult) -> str:
     """The agent's name: what stands before the set's in the result's id."""
     found = re.fullmatch(rf"(.+)_{re.escape(recorded.eval_set_id)}_[\d.e+]+", recorded.eval_set_result_id)

@@ -7,7 +7,7 @@ number of trials in JSON Lines is read a case at a time; the other two forms are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.adk_results import adk_cases, adk_head
+from proctor.files.adk_results import adk_cases, adk_criteria, adk_head
 from proctor.files.base import Problem, file_error
 from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document, unreadable
 from proctor.files.explain import explain
@@ -55,6 +55,8 @@ class RecordedRun:
     """The run without its cases."""
     cases: Callable[[], Iterator[RecordedCase]]
     """Reads the cases; each call begins anew."""
+    criteria: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The criteria of each set by metric, where the file has them."""
 
     @property
     def result(self) -> RunResult:
@@ -82,7 +84,8 @@ def read_runs(path: str | Path) -> list[RecordedRun]:
             )
         recorded = read_results(document)
     cases = [RecordedCase(result, expected) for result, expected in adk_cases(recorded)]
-    return [RecordedRun(ADK, adk_head(recorded, [each.result for each in cases]), lambda: iter(cases))]
+    head = adk_head(recorded, [each.result for each in cases])
+    return [RecordedRun(ADK, head, lambda: iter(cases), adk_criteria(recorded))]
 
 
 # --- the JSON report --------------------------------------------------------------------------------------------------

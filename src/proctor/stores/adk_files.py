@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -50,7 +50,9 @@ class AdkFiles:
         found = _APP.search(place)
         folder = place[: found.start()] if found else place
         if not folder:
-            raise StoreError(f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents")
+            raise StoreError(
+                f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents"
+            )
         if found and not is_folder_name(found[1]):
             raise StoreError(f"{url}: {found[1]!r} is no name of an agent's folder")
         return cls(Path(folder).expanduser(), found[1] if found else None)
@@ -78,28 +80,35 @@ class AdkFiles:
             StoreError: a file cannot be written; those before it are there.
         """
         app_name = self.app_name or app_name_of(run)
-        when = timestamp or run.started_at or time.time()
-        return [
-            self._write_set(ResultHeader(app_name, eval_set_id, when), cases)
-            for eval_set_id, cases in _by_set(with_context(run))
-        ]
+        return _write_sets(run, self.agents_dir.joinpath(app_name, *HISTORY), app_name, timestamp)
 
-    def _write_set(self, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:
-        path = self.agents_dir.joinpath(header.app_name, *HISTORY, header.name + SUFFIX)
-        try:
-            with new_file(path) as file:
-                file.writelines(result_text(header, cases))
-        except OSError as error:
-            raise StoreError(f"{path}: the results cannot be written: {error.strerror or error}") from error
-        return path
+    def write_flat(self, run: RunResult, *, timestamp: float | None = None) -> list[Path]:
+        """Write the same files right into the folder, to be taken elsewhere.
+
+        Raises:
+            StoreError: a file cannot be written; those before it are there.
+        """
+        return _write_sets(run, self.agents_dir, self.app_name or app_name_of(run), timestamp)
+
+
+def _write_sets(run: RunResult, folder: Path, app_name: str, timestamp: float | None) -> list[Path]:
+    when = timestamp or run.started_at or time.time()
+    return [
+        _write_set(folder, ResultHeader(app_name, eval_set_id, when), cases)
+        for eval_set_id, cases in groupby(with_context(run), key=lambda each: each[0].eval_set_id)
+    ]
+
+
+def _write_set(folder: Path, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:
+    path = folder / f"{header.name}{SUFFIX}"
+    try:
+        with new_file(path) as file:
+            file.writelines(result_text(header, cases))
+    except OSError as error:
+        raise StoreError(f"{path}: the results cannot be written: {error.strerror or error}") from error
+    return path
 
 
 def is_folder_name(name: str) -> bool:
     """Tell whether ADK takes `name` for an app: one step of a path, and nothing else."""
     return bool(name) and name not in {".", ".."} and not re.search(r"[/\\\x00]|^[A-Za-z]:", name)
-
-
-def _by_set(
-    cases: Iterable[tuple[CaseResult, CaseContext]],
-) -> Iterator[tuple[str, Iterator[tuple[CaseResult, CaseContext]]]]:
-    return groupby(cases, key=lambda each: each[0].eval_set_id)

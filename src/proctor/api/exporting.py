@@ -1,0 +1,65 @@
+"""Results leaving: a run written in one of the forms that other tools read (docs/exports.md)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TextIO
+
+from proctor.errors import SetupError
+from proctor.reports.base import load_report
+from proctor.schema.verdict import RunResult
+
+ADK = "adk"
+
+FORMATS = ("json", "jsonl", "csv", "csv-raw", ADK)
+"""The reports that are made for other tools; any other report can be exported, too."""
+
+
+def export_run(
+    run: RunResult,
+    format: str,  # noqa: A002 - the option's own word
+    out: TextIO | str | Path,
+    *,
+    app_name: str | None = None,
+) -> list[Path]:
+    """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
+
+    `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
+    each eval set: `out` is then better a folder, and `app_name` is what ADK calls the agent (default: as it is called
+    here).
+
+    Raises:
+        UnknownNameError: there is no such report.
+        SetupError: the run does not fit one file of that form, or a file cannot be written.
+    """
+    if format == ADK and isinstance(out, str | Path) and Path(out).is_dir():
+        from proctor.stores.adk_files import AdkFiles
+
+        return AdkFiles(Path(out), app_name).write_flat(run)
+    report = load_report(format)
+    if not isinstance(out, str | Path):
+        report.write([run], out)
+        return []
+    from proctor.files.replacing import new_file
+
+    path = Path(out)
+    try:
+        with new_file(path) as file:
+            report.write([run], file)
+    except OSError as error:
+        raise SetupError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return [path]
+
+
+def export_to_adk(run: RunResult, agents_dir: str | Path, *, app_name: str | None = None) -> list[Path]:
+    """Write the results of `run` to `AGENTS_DIR/<app>/.adk/eval_history`, where `adk web` finds them.
+
+    Raises:
+        StoreError: the folder is not there, or a file cannot be written.
+    """
+    from proctor.stores.adk_files import AdkFiles
+
+    files = AdkFiles(Path(agents_dir), app_name)
+    files.check()
+    return files.write(run, timestamp=run.started_at or time.time())

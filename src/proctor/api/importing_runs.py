@@ -1,0 +1,258 @@
+"""Results coming in: result files become runs of the store, with what they recorded, and nothing judged anew."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.errors import EvalFileError, StoreError
+from proctor.files.results import RecordedCase, RecordedRun, read_runs
+from proctor.schema.adk_results import SUFFIX
+from proctor.schema.case import EvalCase
+from proctor.schema.invocation import Invocation
+from proctor.schema.kept import content_hash, kept_json
+from proctor.schema.outcome import Outcome, worst
+from proctor.schema.run import (
+    AgentManifest,
+    JudgedSet,
+    Judging,
+    Manifest,
+    MetricManifest,
+    PlannedCase,
+    RunSummary,
+    SetManifest,
+    new_run_id,
+)
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Trial
+from proctor.schema.verdict import CaseResult, RunResult, SetSummary
+from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
+
+_AT_ONCE = 100
+"""Cases on their way to the disk at a time."""
+
+NOT_KEPT = "the evidence of this trial was not in the file that was imported"
+
+
+def read_results(path: str | Path) -> list[RunResult]:
+    """Return the runs in a result file: an ADK result of any age, a JSON report, or JSON Lines.
+
+    Raises:
+        EvalFileError: it cannot be read, or holds no results.
+    """
+    return [recorded.result for recorded in read_runs(path)]
+
+
+def import_run(path: str | Path, store: Store) -> str:
+    """Put the run of a result file into `store`; returns its id there.
+
+    Raises:
+        EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`).
+        StoreError: the store cannot be written.
+    """
+    recorded = read_runs(path)
+    if len(recorded) != 1:
+        raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
+    return _put(recorded[0], Path(path), store)
+
+
+def import_runs(path: str | Path, store: Store) -> list[str]:
+    """Put every run of a result file, or of a folder of ADK's result files, into `store`; returns their ids there.
+
+    All files are read before the first run is put.
+
+    Raises:
+        EvalFileError: one of them cannot be read, or there are none.
+        StoreError: the store cannot be written; the runs before that are in it.
+    """
+    path = Path(path)
+    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    if not files:
+        raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
+    found = [(recorded, file) for file in files for recorded in read_runs(file)]
+    return [_put(recorded, file, store) for recorded, file in found]
+
+
+def _put(recorded: RecordedRun, path: Path, store: Store) -> str:
+    seen = _Seen()
+    for case in recorded.cases():
+        seen.take(case)
+    manifest = _manifest(recorded, path, seen)
+    commits = _Commits()
+    writer = store.begin(manifest, seen.planned, _judging(recorded, seen), commits)
+    try:
+        _put_cases(writer, recorded, commits)
+        writer.finish(seen.summary(recorded.head), complete=True)
+    except BaseException:
+        writer.close()
+        raise
+    return manifest.run_id
+
+
+def _put_cases(writer: RunWriter, recorded: RecordedRun, commits: _Commits) -> None:
+    for position, case in enumerate(recorded.cases()):
+        is_full = position % _AT_ONCE == _AT_ONCE - 1
+        writer.put(list(_records(position, case)), position if is_full else None)
+        if is_full:
+            commits.wait(position)
+
+
+class _Commits:
+    """Waits for the writer, so that a large file does not pile up in memory."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._last: object = None
+        self._error: Exception | None = None
+
+    def __call__(self, tokens: Sequence[object], error: Exception | None) -> None:
+        with self._changed:
+            self._error = self._error or error
+            self._last = tokens[-1] if tokens else self._last
+            self._changed.notify_all()
+
+    def wait(self, token: int) -> None:
+        """Return when what was put with `token` is on disk.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._last == token or self._error is not None)
+        if self._error is not None:
+            raise self._error if isinstance(self._error, StoreError) else StoreError(str(self._error))
+
+
+# --- what a case becomes ----------------------------------------------------------------------------------------------
+
+
+def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
+    case = recorded.result
+    for index, trial in enumerate(case.trials):
+        evidence = trial.trial or _no_evidence(case, trial.number)
+        failed = trial.failure is not None
+        yield TrialRecord(
+            position, trial.number, 0, kept_json(evidence), failed, b"" if index else _case_json(recorded)
+        )
+        yield ScoreRecord(position, trial.number, 0, _scores(case, index))
+    yield VerdictRecord(position, case)
+
+
+def _scores(case: CaseResult, index: int) -> dict[str, MetricScore]:
+    found = {}
+    for name, metric in case.metrics.items():
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        if score is not None:
+            found[name] = score
+    return found
+
+
+def _no_evidence(case: CaseResult, number: int) -> Trial:
+    return Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id, number=number, notes=[NOT_KEPT])
+
+
+def _case_json(recorded: RecordedCase) -> bytes:
+    """The case as far as the file tells it: what was expected, or at least what the user said."""
+    case = recorded.result
+    turns = recorded.expected
+    if turns is None:
+        trial = next((trial for each in case.trials if (trial := each.trial) is not None), None)
+        turns = [Invocation(user_content=turn.user_content) for turn in trial.turns] if trial else []
+    return kept_json(EvalCase(eval_id=case.eval_id, conversation=turns))
+
+
+# --- what a run becomes -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the cases of a file say together."""
+
+    planned: list[PlannedCase] = field(default_factory=list)
+    metrics: dict[str, dict[str, MetricManifest]] = field(default_factory=dict)
+    """By set and name."""
+    hashes: dict[str, list[str]] = field(default_factory=dict)
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    models: dict[str, None] = field(default_factory=dict)
+    tokens: int = 0
+
+    def take(self, recorded: RecordedCase) -> None:
+        case = recorded.result
+        name = content_hash(_case_json(recorded))
+        place = case.place
+        self.planned.append(PlannedCase(len(self.planned), case.eval_set_id, case.eval_id, name, place))
+        self.hashes.setdefault(case.eval_set_id, []).append(name)
+        self.counts[case.outcome] += 1
+        known = self.metrics.setdefault(case.eval_set_id, {})
+        for metric in case.metrics.values():
+            manifest = MetricManifest(
+                name=metric.name, definition="as recorded", threshold=metric.threshold, gate=metric.gate
+            )
+            known.setdefault(metric.name, manifest)
+        for trial in filter(None, (each.trial for each in case.trials)):
+            self._count(trial)
+
+    def _count(self, trial: Trial) -> None:
+        for event in (event for turn in trial.turns for event in turn.events):
+            if event.model_version:
+                self.models[event.model_version] = None
+            if event.usage_metadata is not None:
+                self.tokens += event.usage_metadata.total_token_count or 0
+
+    def summary(self, head: RunResult) -> RunSummary:
+        outcomes = [*self.counts.keys() - {Outcome.SKIPPED}]
+        outcomes += [Outcome.ERROR for one in head.sets if one.failure]
+        return RunSummary(
+            outcome=worst(outcomes),
+            counts={outcome.value: count for outcome, count in self.counts.items()},
+            duration=head.duration,
+            interrupted=head.interrupted,
+            warnings=head.warnings,
+            stopped_by=head.stopped_by,
+            models=list(self.models),
+            tokens=self.tokens,
+        )
+
+
+def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
+    head = recorded.head
+    return Manifest(
+        run_id=new_run_id(),
+        created_at=head.started_at or time.time(),
+        agent=AgentManifest(label=head.agent),
+        sets=[_set_manifest(one, seen) for one in head.sets],
+        num_runs=head.num_runs,
+        options={"imported": {"file": str(path), "form": recorded.form, "run_id": head.run_id}},
+    )
+
+
+def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
+    hashes = seen.hashes.get(one.eval_set_id, [])
+    return SetManifest(
+        eval_set_id=one.eval_set_id,
+        path=one.path,
+        content_hash=content_hash("".join(hashes).encode()),
+        cases=len(hashes),
+        num_runs=one.num_runs,
+    )
+
+
+def _judging(recorded: RecordedRun, seen: _Seen) -> Judging:
+    head = recorded.head
+    return Judging(created_at=head.started_at, sets=[_judged(recorded, one, seen) for one in head.sets])
+
+
+def _judged(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSet:
+    metrics = seen.metrics.get(one.eval_set_id, {})
+    thresholds = {name: m.threshold for name, m in metrics.items() if m.threshold is not None}
+    return JudgedSet(
+        eval_set_id=one.eval_set_id,
+        config_source=one.config_source or "as recorded",
+        config={"criteria": {**thresholds, **recorded.criteria.get(one.eval_set_id, {})}},
+        metrics=list(metrics.values()),
+        skipped_metrics=one.skipped_metrics,
+    )
