@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.schema.base import WireModel
+from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
 
@@ -42,6 +43,8 @@ class SetManifest(WireModel):
     content_hash: str = ""
     """Hash over the ids and hashes of its chosen cases, in order."""
     cases: int = 0
+    failure: Failure | None = None
+    """Why the set could not be run at all (`keep_going`)."""
     num_runs: int = 1
     """Trials of each case."""
 

@@ -268,7 +268,7 @@ class RunResult:
     @property
     def outcome(self) -> Outcome:
         """Failed before error before inconclusive; passed only when every case passed."""
-        found = [case.outcome for case in self.cases if case.outcome is not Outcome.SKIPPED]
+        found = [outcome for outcome in self.counts if outcome is not Outcome.SKIPPED]
         found += [Outcome.ERROR for summary in self.sets if summary.failure]
         return worst(found)
 
@@ -280,6 +280,9 @@ class RunResult:
     @property
     def counts(self) -> dict[Outcome, int]:
         """How many cases ended in each outcome."""
+        if (stored := getattr(self.cases, "counts", None)) is not None:  # without reading any
+            counted: dict[Outcome, int] = stored()
+            return counted
         return dict(Counter(case.outcome for case in self.cases))
 
     @property
@@ -325,7 +328,11 @@ class RunResult:
         Raises:
             KeyError: no such case in this run.
         """
-        for result in self.cases:
+        find = getattr(self.cases, "find", None)  # of stored cases: without reading the others
+        if find is not None and (found := find(eval_id, eval_set_id)) is not None:
+            result: CaseResult = found
+            return result
+        for result in self.cases if find is None else ():
             if result.eval_id == eval_id and eval_set_id in (None, result.eval_set_id):
                 return result
         raise KeyError(eval_id)

@@ -1,0 +1,161 @@
+"""A database as this room uses it: one connection for many threads, transactions, errors in words."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from proctor.errors import StoreError
+
+PATIENCE = 30.0
+"""Seconds that SQLite itself waits for another process."""
+_TRIES = 10
+
+Row = tuple[Any, ...]
+
+
+class Connection:
+    """A connection to a store, for any thread: one at a time."""
+
+    def __init__(self, raw: sqlite3.Connection, name: str, lock: threading.RLock | None = None) -> None:
+        """Take an open connection in autocommit mode, and the store's name for messages."""
+        self.raw = raw
+        self.name = name
+        self.lock = lock or threading.RLock()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Ask, and return every row."""
+        with self.lock, in_words(self.name):
+            return self.raw.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        """Ask, and return the first row, if any."""
+        with self.lock, in_words(self.name):
+            found: Row | None = self.raw.execute(sql, values).fetchone()
+            return found
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the store for writing; everything is there afterwards, or, after an exception, nothing."""
+        with self.lock, in_words(self.name):
+            self._begin()
+            try:
+                yield self.raw
+                self.raw.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Let several questions see one state of the store."""
+        with self.lock, in_words(self.name):
+            within = self.raw.in_transaction
+            if not within:
+                self.raw.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if not within:
+                    self._roll_back()
+
+    def close(self) -> None:
+        """Let go of it."""
+        with self.lock, in_words(self.name):
+            self.raw.close()
+
+    def _begin(self) -> None:
+        for tries in range(_TRIES):
+            try:
+                self.raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if _name_of(error) not in _WAITING or tries == _TRIES - 1:
+                    raise
+
+    def _roll_back(self) -> None:
+        if self.raw.in_transaction:
+            with suppress(sqlite3.Error):  # some errors end a transaction by themselves
+                self.raw.execute("ROLLBACK")
+
+
+class Place(Protocol):
+    """Where a store is: a file, or memory."""
+
+    warnings: list[str]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    def open(self) -> Connection:
+        """Open it for the first time."""
+        ...
+
+    def connect(self) -> Connection:
+        """Open one more connection, for writing."""
+        ...
+
+    def check_place(self) -> None:
+        """See that it is still what was opened."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what belongs to this opening."""
+        ...
+
+
+@contextmanager
+def in_words(name: str) -> Iterator[None]:
+    """Turn an error of SQLite into a `StoreError` that names the store and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(said_of(error, name)) from error
+
+
+def said_of(error: sqlite3.Error, name: str) -> str:
+    """Return what an error means for the store called `name`."""
+    code = _name_of(error)
+    for beginning, words in _MEANINGS.items():
+        if code.startswith(beginning):
+            return f"{name}: {words} ({error})"
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return f"{name}: the store has been closed"
+    return f"{name}: the store cannot be used: {error}" + (f" ({code})" if code else "")
+
+
+def damaged(name: str, what: str) -> StoreError:
+    """Build the error for content that is not what was written."""
+    return StoreError(f"{name}: the store is damaged: {what}. {_AFTER_DAMAGE}")
+
+
+def _name_of(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""
+
+
+_AFTER_DAMAGE = "Keep the file, and start a new store with --store; what is sound in it can still be shown"
+_WAITING = {
+    "SQLITE_BUSY",
+    "SQLITE_BUSY_RECOVERY",
+    "SQLITE_BUSY_SNAPSHOT",
+    "SQLITE_BUSY_TIMEOUT",
+    "SQLITE_LOCKED",
+}
+_MEANINGS = {
+    "SQLITE_FULL": "the disk is full. Make room, then go on with `proctor resume`",
+    "SQLITE_CORRUPT": f"the store is damaged. {_AFTER_DAMAGE}",
+    "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
+    "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",
+    "SQLITE_READONLY": "the store cannot be written. Make the file and its folder writable, or name another with --store",
+    "SQLITE_CANTOPEN": "the store cannot be opened. Are the file and its folder there, and yours to read and write?",
+    "SQLITE_BUSY": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_LOCKED": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_PROTOCOL": "another process has held the store for minutes. Wait for it or stop it, then try again",
+    "SQLITE_IOERR": "reading or writing the store failed. Is the disk full, or the file gone?",
+    "SQLITE_TOOBIG": "something is larger than the 1 GB that a row may hold",
+}

@@ -1,0 +1,256 @@
+"""How rows are written: scores and verdicts as compact JSON, large bodies compressed, everything with a checksum."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.trial import Failure
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
+
+_ZLIB = b"\x78"  # the first byte of zlib's format; JSON never starts with it
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
+_DEEPEST = 100
+
+
+def checksum(key: str, body: bytes | str = b"") -> int:
+    """Return the crc32 of a row: its key and its content."""
+    content = body if isinstance(body, bytes) else body.encode()
+    return zlib.crc32(content, zlib.crc32(key.encode()))
+
+
+def pack(body: bytes, least: int) -> bytes:
+    """Return `body` as it is stored: compressed from `least` bytes on, where that makes it smaller."""
+    if len(body) >= least or body[:1] == _ZLIB:
+        packed = zlib.compress(body, _LEVEL)
+        if len(packed) < len(body) or body[:1] == _ZLIB:
+            return packed
+    return body
+
+
+def unpack(stored: bytes) -> bytes:
+    """Return what `pack` was given.
+
+    Raises:
+        zlib.error: it is damaged.
+    """
+    return zlib.decompress(stored) if stored[:1] == _ZLIB else stored
+
+
+def storable(text: str) -> str:
+    """Return `text` with what no database can hold (half of a character, NUL) as U+FFFD."""
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def compact(value: Any) -> str:
+    """Return `value` as compact JSON. NaN and infinities become texts, what is not JSON becomes its `repr`."""
+    try:
+        return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=repr).decode()
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return to_json(_plain(value, 0), inf_nan_mode="strings").decode()
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """`value` with half characters as U+FFFD, cut where it is too deep or holds itself."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    if depth > _DEEPEST:
+        return "… (too deep to be kept)"
+    if isinstance(value, dict):
+        return {storable(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth + 1) for item in value]
+    return storable(repr(value))
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+def score_row(score: MetricScore) -> str:
+    """Return a score as JSON, without what is at its default."""
+    row: dict[str, Any] = {}
+    if score.value is not None:
+        row["value"] = score.value
+    if score.per_invocation:
+        row["per_invocation"] = [_stated(one) for one in score.per_invocation]
+    if score.reason:
+        row["reason"] = score.reason
+    if score.details is not None:
+        row["details"] = score.details
+    if score.not_applicable:
+        row["not_applicable"] = True
+    if score.failure is not None:
+        row["failure"] = _failure_row(score.failure)
+    return compact(row)
+
+
+def _stated(score: Score) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    if score.value is not None:
+        row["value"] = score.value
+    if score.reason:
+        row["reason"] = score.reason
+    if score.details is not None:
+        row["details"] = score.details
+    if score.not_applicable:
+        row["not_applicable"] = True
+    if score.warning:
+        row["warning"] = score.warning
+    return row
+
+
+def read_score(text: str) -> MetricScore:
+    """Return the score that `score_row` wrote."""
+    row = json.loads(text)
+    return MetricScore(
+        number(row.get("value")),
+        [_read_stated(one) for one in row.get("per_invocation", ())],
+        row.get("reason", ""),
+        row.get("details"),
+        row.get("not_applicable", False),
+        _read_failure(row.get("failure")),
+    )
+
+
+def _read_stated(row: dict[str, Any]) -> Score:
+    get = row.get
+    return Score(
+        number(get("value")),
+        get("reason", ""),
+        get("details"),
+        get("not_applicable", False),
+        get("warning", ""),
+    )
+
+
+def number(value: Any) -> Any:
+    """A number that JSON cannot hold was written as its name."""
+    return float(value) if isinstance(value, str) else value
+
+
+def value_column(score: MetricScore) -> float | None:
+    """Return the number to search and sort by; none where it is no number."""
+    value = score.value
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _failure_row(failure: Failure) -> dict[str, Any]:
+    return failure.model_dump(exclude_none=True)
+
+
+def _read_failure(row: dict[str, Any] | None) -> Failure | None:
+    return None if row is None else Failure.model_validate(row)
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict_row(result: CaseResult, attempts: dict[int, int]) -> str:
+    """Return a verdict as JSON, without the scores and the evidence that it rests on.
+
+    `attempts`: by trial the attempt that it rests on, where that is not the first.
+    """
+    row: dict[str, Any] = {}
+    if result.reason:
+        row["reason"] = result.reason
+    if result.missed:
+        row["missed"] = result.missed
+    if result.rule is not None:
+        row["rule"] = asdict(result.rule)
+    trials = result.trials
+    row["trials"] = [_trial_row(i, trial, attempts) for i, trial in enumerate(trials)]
+    row["metrics"] = {name: _metric_row(verdict, len(trials)) for name, verdict in result.metrics.items()}
+    return compact(row)
+
+
+def _trial_row(index: int, trial: TrialResult, attempts: dict[int, int]) -> dict[str, Any]:
+    row: dict[str, Any] = {"outcome": trial.outcome.value}
+    if trial.number != index:
+        row["number"] = trial.number
+    if (attempt := attempts.get(trial.number)) is not None:
+        row["attempt"] = attempt
+    if trial.failure is not None:
+        row["failure"] = _failure_row(trial.failure)
+    return row
+
+
+def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
+    row: dict[str, Any] = {"outcome": verdict.outcome.value}
+    if verdict.score is not None:
+        row["score"] = verdict.score
+    if verdict.threshold is not None:
+        row["threshold"] = verdict.threshold
+    if not verdict.gate:
+        row["gate"] = False
+    if verdict.reason:
+        row["reason"] = verdict.reason
+    if verdict.failure is not None:
+        row["failure"] = _failure_row(verdict.failure)
+    if trials and not verdict.per_trial:  # dropped to save memory; what is written is complete
+        row["scored"] = "?" * trials
+    elif len(verdict.per_trial) != trials or None in verdict.per_trial:
+        row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
+    return row
+
+
+Evidence = dict[tuple[int, int], bytes]
+"""Evidence of a case by number and attempt."""
+Scores = dict[tuple[int, int], dict[str, str]]
+"""Scores of a case, still as JSON, by number and attempt, then by metric."""
+
+
+def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence, scores: Scores) -> None:
+    """Fill in what `verdict_row` wrote, with the evidence and the scores that it rests on.
+
+    Raises:
+        KeyError: one of them is missing.
+    """
+    row = json.loads(text)
+    result.outcome, result.reason = Outcome(outcome), row.get("reason", "")
+    result.missed = row.get("missed", "")
+    result.rule = TrialRule(**row["rule"]) if "rule" in row else None
+    keys = [(trial.get("number", i), trial.get("attempt", 0)) for i, trial in enumerate(row["trials"])]
+    result.trials = [
+        TrialResult(
+            key[0],
+            Outcome(trial["outcome"]),
+            evidence=evidence[key],
+            failure=_read_failure(trial.get("failure")),
+        )
+        for key, trial in zip(keys, row["trials"], strict=True)
+    ]
+    result.metrics = {name: _read_metric(name, one, keys, scores) for name, one in row["metrics"].items()}
+
+
+def _read_metric(
+    name: str, row: dict[str, Any], keys: list[tuple[int, int]], scores: Scores
+) -> MetricVerdict:
+    get = row.get
+    scored = get("scored", "1" * len(keys))
+    return MetricVerdict(
+        name,
+        Outcome(row["outcome"]),
+        number(get("score")),
+        number(get("threshold")),
+        get("gate", True),
+        get("reason", ""),
+        [_read_trial_score(name, scores, key, there) for key, there in zip(keys, scored, strict=False)],
+        _read_failure(get("failure")),
+    )
+
+
+def _read_trial_score(name: str, scores: Scores, key: tuple[int, int], there: str) -> MetricScore | None:
+    if there == "1":
+        return read_score(scores[key][name])
+    text = scores.get(key, {}).get(name) if there == "?" else None
+    return None if text is None else read_score(text)

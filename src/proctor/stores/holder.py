@@ -1,0 +1,62 @@
+"""Who is at work on a run: this process and its machine, and whether another one is still there."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One process on one machine."""
+
+    host: str
+    """For people."""
+    machine: str | None
+    """Names the boot and the process numbers' space; `None` where neither can be told."""
+    pid: int
+    started: str | None
+    """When the process started, in the system's own words; a number is used again by later processes."""
+
+    def is_gone(self) -> bool:
+        """Tell whether that process has certainly ended. Of another machine nothing is certain."""
+        if self.machine is None or self.machine != _machine() or self.started is None:
+            return False
+        return _start_of(self.pid) != self.started
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+def this_process() -> Holder:
+    """Return the process that calls."""
+    pid = os.getpid()
+    return Holder(_host(), _machine(), pid, _start_of(pid))
+
+
+@cache
+def _host() -> str:
+    import platform
+
+    return platform.node() or "this machine"
+
+
+@cache
+def _machine() -> str | None:
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return None
+
+
+def _start_of(pid: int) -> str | None:
+    """When the process `pid` started; `None` when there is none (or one that is dead and only not yet buried)."""
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *others = facts.rpartition(")")[2].split()
+    return None if state in {"Z", "X"} else others[18]

@@ -1,0 +1,280 @@
+"""Reading a run back: its cases one after the other, joined with their evidence and their scores."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from proctor.errors import StoreError
+from proctor.schema.verdict import CaseResult, Outcome, TrialResult
+from proctor.stores.database import Connection, damaged
+from proctor.stores.encoding import Evidence, Scores, checksum, read_score, read_verdict, unpack
+from proctor.stores.media import put_back
+from proctor.stores.rows import document_key, planned_key, score_key, trial_key, verdict_key
+from proctor.stores.states import judging_progress, run_progress
+
+_AT_ONCE = 100
+"""Cases read with one question."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """What the store has of some cases, by position."""
+
+    evidence: dict[int, Evidence] = field(default_factory=lambda: defaultdict(dict))
+    failed: set[tuple[int, int, int]] = field(default_factory=set)
+    scores: dict[int, Scores] = field(default_factory=lambda: defaultdict(dict))
+    verdicts: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+class RunReader:
+    """Reads one judging of one run."""
+
+    def __init__(self, connection: Connection, run: int, run_id: str, judging: int) -> None:
+        self._connection = connection
+        self._run = run
+        self._judging = judging
+        self._run_id = run_id
+
+    def cases(self, first: int, last: int) -> list[CaseResult]:
+        """Return the cases from position `first` up to `last`, which is not among them."""
+        with self._connection.looking():
+            planned = self.planned(first, last)
+            held = _Held()
+            self._read_evidence(held, first, last)
+            self._read_scores(held, first, last)
+            self._read_verdicts(held, first, last)
+        return [self._case(first + i, texts, held) for i, texts in enumerate(planned)]
+
+    def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
+        """Return set, id, content hash and place of cases."""
+        found = self._connection.rows(
+            "SELECT position, crc, eval_set_id, eval_id, content_hash, place FROM planned "
+            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position",
+            (self._run, first, last),
+        )
+        for expected, (position, crc, *texts) in zip(range(first, last), found, strict=False):
+            self._check(position == expected, expected)
+            self._check(crc == checksum(planned_key(self._run, position, texts)), position)
+        self._check(len(found) == last - first, last)
+        return [(row[2], row[3], row[4], row[5]) for row in found]
+
+    def check_totals(self) -> None:
+        """See that there are as many trials and verdicts as were written."""
+        with self._connection.looking():
+            run, judging = (
+                run_progress(self._connection, self._run),
+                judging_progress(self._connection, self._run, self._judging),
+            )
+            trials = self._connection.row(
+                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
+            )
+            verdicts = self._connection.row(
+                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
+                (self._run, self._judging),
+            )
+        if trials != (run.trials, run.trials_sum) or verdicts != (judging.verdicts, judging.verdicts_sum):
+            raise damaged(self._connection.name, f"of run {self._run_id} not everything is there")
+
+    def counts(self) -> dict[str, int]:
+        """Return how many cases were decided, by outcome."""
+        return dict(
+            self._connection.rows(
+                "SELECT outcome, COUNT(*) FROM verdicts WHERE run = ? AND judging = ? GROUP BY outcome",
+                (self._run, self._judging),
+            )
+        )
+
+    def positions(self, eval_id: str) -> list[int]:
+        """Return where the cases with this id are."""
+        return [
+            row[0]
+            for row in self._connection.rows(
+                "SELECT position FROM planned WHERE run = ? AND eval_id = ? ORDER BY position",
+                (self._run, eval_id),
+            )
+        ]
+
+    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
+        """Return the position and the outcome of every decided case."""
+        for position, outcome in self._connection.rows(
+            "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
+            (self._run, self._judging),
+        ):
+            yield position, self._outcome(position, outcome)
+
+    def evidence(self, position: int) -> tuple[Evidence, set[tuple[int, int]], Scores]:
+        """Return the evidence of a case, which of it failed, and its scores, by number and attempt."""
+        held = _Held()
+        with self._connection.looking():
+            self._read_evidence(held, position, position + 1)
+            self._read_scores(held, position, position + 1)
+        failed = {(number, attempt) for _, number, attempt in held.failed}
+        return held.evidence[position], failed, held.scores[position]
+
+    def document(self, name: str) -> bytes | None:
+        """Return a case as JSON."""
+        row = self._connection.row("SELECT crc, media, body FROM documents WHERE hash = ?", (name,))
+        if row is None:
+            return None
+        crc, media, body = row
+        if crc != checksum(document_key(name, media), body):
+            raise damaged(self._connection.name, f"a case of run {self._run_id} does not match its checksum")
+        return self._whole(body, media, 0)
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def _read_evidence(self, held: _Held, first: int, last: int) -> None:
+        for position, number, attempt, failed, crc, media, stored in self._connection.rows(
+            "SELECT position, number, attempt, failed, crc, media, evidence FROM trials "
+            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
+            (self._run, first, last),
+        ):
+            key = trial_key(self._run, position, number, attempt, failed, media)
+            self._check(crc == checksum(key, stored), position)
+            held.evidence[position][number, attempt] = self._whole(stored, media, position)
+            if failed:
+                held.failed.add((position, number, attempt))
+
+    def _read_scores(self, held: _Held, first: int, last: int) -> None:
+        for position, number, attempt, metric, crc, text in self._connection.rows(
+            "SELECT position, number, attempt, metric, crc, score FROM scores "
+            "WHERE run = ? AND judging = ? AND position >= ? AND position < ? ORDER BY position",
+            (self._run, self._judging, first, last),
+        ):
+            key = score_key(self._run, self._judging, position, number, attempt, metric)
+            self._check(crc == checksum(key, text), position)
+            held.scores[position].setdefault((number, attempt), {})[metric] = text
+
+    def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
+        for position, outcome, crc, text in self._connection.rows(
+            "SELECT position, outcome, crc, verdict FROM verdicts "
+            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
+            (self._run, self._judging, first, last),
+        ):
+            key = verdict_key(self._run, self._judging, position, outcome)
+            self._check(crc == checksum(key, text), position)
+            held.verdicts[position] = (outcome, text)
+
+    def _whole(self, stored: bytes, media: str | None, position: int) -> bytes:
+        try:
+            body = unpack(stored)
+            return put_back(body, media, self._media) if media else body
+        except (zlib.error, ValueError) as error:
+            raise self._damage(position) from error
+
+    def _media(self, name: str) -> bytes:
+        row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
+        if row is None or row[0] != checksum(name, row[1]):
+            raise damaged(self._connection.name, f"a piece of media of run {self._run_id} cannot be read")
+        body: bytes = row[1]
+        return body
+
+    # --- cases -------------------------------------------------------------------------------------------------------
+
+    def _case(self, position: int, texts: tuple[str, str, str, str], held: _Held) -> CaseResult:
+        eval_set_id, eval_id, _, place = texts
+        result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
+        verdict = held.verdicts.get(position)
+        evidence = held.evidence.get(position, {})
+        if verdict is None:
+            result.trials = [
+                TrialResult(number, _undecided((position, number, attempt) in held.failed), evidence=body)
+                for number, attempt, body in last_attempts(evidence)
+            ]
+            if result.trials:
+                result.reason = f"{len(result.trials)} trials have evidence, and no verdict yet"
+            return result
+        try:
+            read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
+        except (KeyError, ValueError, TypeError) as error:
+            raise self._damage(position) from error
+        return result
+
+    def _outcome(self, position: int, text: str) -> Outcome:
+        try:
+            return Outcome(text)
+        except ValueError:
+            raise self._damage(position) from None
+
+    def _check(self, holds: bool, position: int) -> None:  # noqa: FBT001 - reads as an assertion
+        if not holds:
+            raise self._damage(position)
+
+    def _damage(self, position: int) -> StoreError:
+        return damaged(
+            self._connection.name, f"case {position} of run {self._run_id} does not match its checksum"
+        )
+
+
+def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
+    """Return number, attempt and evidence of the last attempt at each trial, in order."""
+    last: dict[int, int] = {}
+    for number, attempt in evidence:
+        last[number] = max(attempt, last.get(number, 0))
+    return [(number, attempt, evidence[number, attempt]) for number, attempt in sorted(last.items())]
+
+
+def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
+    return Outcome.ERROR if failed else Outcome.NOT_RUN
+
+
+def read_scores(rows: dict[str, str]) -> dict[str, Any]:
+    """Return the scores of one trial by metric."""
+    return {metric: read_score(text) for metric, text in rows.items()}
+
+
+class StoredCases(Sequence[CaseResult]):
+    """The cases of a run in a store: read when asked for, and streamed when looped over."""
+
+    def __init__(self, reader: RunReader, total: int) -> None:
+        self._reader = reader
+        self._total = total
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            places = range(self._total)[index]
+            if places.step == 1:
+                return [case for part in _parts(places.start, places.stop) for case in self._read(part)]
+            return [self[place] for place in places]
+        place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
+        return self._reader.cases(place, place + 1)[0]
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        for part in _parts(0, self._total):
+            yield from self._read(part)
+
+    def __repr__(self) -> str:
+        return f"<{self._total} stored cases>"
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return how many cases ended in each outcome, without reading them."""
+        found = {Outcome(name): count for name, count in self._reader.counts().items()}
+        if missing := self._total - sum(found.values()):
+            found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
+        return found
+
+    def find(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult | None:
+        """Return the first case of that id, without reading the others."""
+        for position in self._reader.positions(eval_id):
+            case = self[position]
+            if eval_set_id in {None, case.eval_set_id}:
+                return case
+        return None
+
+    def _read(self, part: range) -> list[CaseResult]:
+        return self._reader.cases(part.start, part.stop)
+
+
+def _parts(first: int, last: int) -> Iterator[range]:
+    return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))

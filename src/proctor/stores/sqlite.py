@@ -1,0 +1,391 @@
+"""The store: runs in a SQLite file, or in memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from pydantic import ValidationError
+
+from proctor.errors import StoreError, UnknownNameError
+from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
+from proctor.schema.verdict import Outcome, RunResult
+from proctor.stores import leases, urls
+from proctor.stores.base import Committed, StoredTrial
+from proctor.stores.database import Place, damaged
+from proctor.stores.encoding import checksum, compact, storable
+from proctor.stores.insertion import insert
+from proctor.stores.listing import RunLine, deleted, run_line, run_lines
+from proctor.stores.memory import Memory
+from proctor.stores.reading import RunReader, StoredCases, last_attempts, read_scores
+from proctor.stores.results import result_of
+from proctor.stores.rows import planned_key
+from proctor.stores.sqlite_file import SqliteFile
+from proctor.stores.states import Hold, JudgingProgress, RunProgress, judging_progress, run_progress
+from proctor.stores.writer import Writer
+
+_PLANNED = "run, position, crc, eval_set_id, eval_id, content_hash, place"
+_PLANNED_AT_ONCE = 1000
+
+
+def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
+    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`.
+
+    Raises:
+        SetupError: the URL names no place.
+        StoreError: the store cannot be used; it has not been touched.
+    """
+    scheme, rest = urls.split(url)
+    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else _file(url, read_only)
+    return SqliteStore(url, place, read_only=read_only)
+
+
+def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
+    return SqliteFile(urls.sqlite_path(url), read_only)
+
+
+class SqliteStore:
+    """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
+
+    def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
+        self.url = url
+        self.read_only = read_only
+        self._place = place
+        self._connection = place.open()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know about this store."""
+        return self._place.warnings
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def begin(
+        self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
+    ) -> Writer:
+        """Write down a new run and take hold of it."""
+        self._check_writable()
+        with self._connection.transaction() as raw:
+            run = raw.execute(
+                "UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value"
+            ).fetchall()[0][0]
+            raw.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
+            progress = RunProgress(run)
+            _insert_run(raw, progress, manifest, self._name)
+            lease = leases.take(raw, run, manifest.run_id, self._name)
+            progress.cases = _insert_planned(raw, run, cases)
+            hold = Hold(lease, progress, JudgingProgress(run, judging.number), set(), {})
+            _insert_judging(raw, hold.judging, judging)
+            _keep(raw, hold)
+        return Writer(self._place, hold, committed)
+
+    def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> Writer:
+        """Take hold of an unfinished run; `added` are cases that it did not have before.
+
+        Raises:
+            StoreError: another process is at work on it.
+        """
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._connection.transaction() as raw:
+            lease = leases.take(raw, run, run_id, self._name)
+            hold = self._hold(lease, 1)
+            hold.run.cases += _insert_planned(raw, run, added)
+            hold.run.complete = hold.judging.complete = 0
+            _keep(raw, hold)
+        return Writer(self._place, hold, committed)
+
+    def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
+        """Begin another judging of a run's evidence; its number is chosen here."""
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._connection.transaction() as raw:
+            lease = leases.take(raw, run, run_id, self._name)
+            progress = run_progress(self._connection, run)
+            progress.judgings += 1
+            numbered = judging.model_copy(update={"number": progress.judgings})
+            hold = Hold(lease, progress, JudgingProgress(run, numbered.number), set(), self._attempts(run))
+            _insert_judging(raw, hold.judging, numbered)
+            _keep(raw, hold)
+        return Writer(self._place, hold, committed)
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Forget runs, and what only they needed.
+
+        Raises:
+            StoreError: a process is at work on one of them; then none is forgotten.
+        """
+        self._check_writable()
+        lines = [self._line(run_id) for run_id in run_ids]
+        with self._connection.transaction() as raw:
+            for line in lines:
+                leases.take(raw, line.seq, line.run_id, self._name)
+            deleted(raw, [line.seq for line in lines])
+        self._connection.rows("PRAGMA incremental_vacuum")
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> str:
+        """Return the id of the run called `name`: an id, the unambiguous beginning of one, or `latest`.
+
+        Raises:
+            UnknownNameError: there is none, or several.
+        """
+        ids: list[str] = [
+            row[0] for row in self._connection.rows("SELECT run_id FROM runs ORDER BY seq DESC")
+        ]
+        if name in ids:
+            return name
+        if not ids:
+            raise UnknownNameError(f"{self._name} has no runs yet")
+        if name == "latest":
+            return ids[0]
+        found = [run_id for run_id in ids if name and run_id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownNameError(
+                f"{name!r} is the beginning of {len(found)} runs: {_listed(found)}. Give more of it"
+            )
+        raise UnknownNameError(
+            f"No run named {name!r} in {self._name}. The newest: {_listed(ids)}. `proctor runs` lists all"
+        )
+
+    def runs(self) -> Iterator[RunRecord]:
+        """List the runs, newest first."""
+        for line in run_lines(self._connection):
+            number = self._last_judged(line)
+            yield RunRecord(
+                run_id=line.run_id,
+                created_at=line.created_at,
+                agent=line.agent,
+                sets=line.sets,
+                num_runs=line.num_runs,
+                cases=line.progress.cases,
+                state=line.state,
+                summary=self._summary(line, number),
+                judgings=line.progress.judgings,
+            )
+
+    def manifest(self, run_id: str) -> Manifest:
+        """Return what exactly was run."""
+        return self._manifest(self._line(run_id))
+
+    def judgings(self, run_id: str) -> list[Judging]:
+        """Return the judgings of a run, in order."""
+        line = self._line(run_id)
+        rows = self._connection.rows(
+            "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
+        )
+        if len(rows) != line.progress.judgings:
+            raise damaged(self._name, f"a judging of run {run_id} is missing")
+        return [self._judging(line, *row) for row in rows]
+
+    def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
+        """Return what came of a judging; by default of the last one that was finished, or else the run's own."""
+        line = self._line(run_id)
+        return self._summary(line, self._chosen(line, judging))
+
+    def load(self, run_id: str, judging: int | None = None) -> RunResult:
+        """Return a run as a result whose cases are read from the store as they are asked for.
+
+        The default judging is the last one that was finished, or else the run's own.
+        """
+        line = self._line(run_id)
+        number = self._chosen(line, judging)
+        judged = self.judgings(run_id)[number - 1]
+        reader = self._reader(line, number)
+        reader.check_totals()
+        cases = StoredCases(reader, line.progress.cases)
+        return result_of(self._manifest(line), judged, self._summary(line, number), cases)
+
+    def planned(self, run_id: str) -> Iterator[PlannedCase]:
+        """Return what was planned, in order."""
+        line = self._line(run_id)
+        reader, total = self._reader(line, 1), line.progress.cases
+        for first in range(0, total, _PLANNED_AT_ONCE):
+            found = reader.planned(first, min(total, first + _PLANNED_AT_ONCE))
+            for position, texts in enumerate(found, first):
+                yield PlannedCase(position, *texts)
+
+    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
+        """Return the outcome of every case that was decided in a judging, by position."""
+        line = self._line(run_id)
+        reader = self._reader(line, self._chosen(line, judging))
+        reader.check_totals()
+        return dict(reader.outcomes())
+
+    def trials(self, run_id: str, position: int, judging: int) -> list[StoredTrial]:
+        """Return the trials of one case, the last attempt of each."""
+        evidence, failed, scores = self._reader(self._line(run_id), judging).evidence(position)
+        return [
+            StoredTrial(
+                number,
+                attempt,
+                (number, attempt) in failed,
+                body,
+                read_scores(scores.get((number, attempt), {})),
+            )
+            for number, attempt, body in last_attempts(evidence)
+        ]
+
+    def case(self, run_id: str, position: int) -> bytes | None:
+        """Return a case as it was run, as JSON; `None` while none of its trials is there.
+
+        Raises:
+            IndexError: the run has no such case.
+        """
+        line = self._line(run_id)
+        if not 0 <= position < line.progress.cases:
+            raise IndexError(position)
+        reader = self._reader(line, 1)
+        return reader.document(reader.planned(position, position + 1)[0][2])
+
+    def close(self) -> None:
+        """Let go of the file. Writers that are under way keep theirs."""
+        self._connection.close()
+        self._place.close()
+
+    # -----------------------------------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return self._place.name
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self._name}: this store was opened for reading only")
+        self._place.check_place()
+
+    def _line(self, run_id: str) -> RunLine:
+        line = run_line(self._connection, run_id)
+        if line is None:
+            raise UnknownNameError(f"No run named {run_id!r} in {self._name}")
+        return line
+
+    def _reader(self, line: RunLine, judging: int) -> RunReader:
+        return RunReader(self._connection, line.seq, line.run_id, judging)
+
+    def _hold(self, lease: leases.Lease, judging: int) -> Hold:
+        run = lease.run
+        rows = self._connection.rows(
+            "SELECT position FROM verdicts WHERE run = ? AND judging = ?", (run, judging)
+        )
+        return Hold(
+            lease,
+            run_progress(self._connection, run),
+            judging_progress(self._connection, run, judging),
+            {row[0] for row in rows},
+            self._attempts(run),
+        )
+
+    def _attempts(self, run: int) -> dict[tuple[int, int], int]:
+        rows = self._connection.rows(
+            "SELECT position, number, MAX(attempt) FROM trials WHERE run = ? AND attempt > 0 GROUP BY position, number",
+            (run,),
+        )
+        return {(position, number): attempt for position, number, attempt in rows}
+
+    def _manifest(self, line: RunLine) -> Manifest:
+        try:
+            return Manifest.model_validate(json.loads(line.manifest))
+        except (ValueError, ValidationError) as error:
+            raise damaged(self._name, f"the manifest of run {line.run_id} cannot be read") from error
+
+    def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
+        if crc != checksum(f"judging/{line.seq}/{number}", text):
+            raise damaged(self._name, f"judging {number} of run {line.run_id} does not match its checksum")
+        return Judging.model_validate(json.loads(text))
+
+    def _chosen(self, line: RunLine, judging: int | None) -> int:
+        if judging is None:
+            return self._last_judged(line)
+        if not 1 <= judging <= line.progress.judgings:
+            raise UnknownNameError(
+                f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}"
+            )
+        return judging
+
+    def _last_judged(self, line: RunLine) -> int:
+        """The last judging that was finished; the run's own when none was."""
+        if line.progress.judgings == 1:
+            return 1
+        row = self._connection.row(
+            "SELECT MAX(number) FROM judgings WHERE run = ? AND complete = 1", (line.seq,)
+        )
+        return row[0] or 1 if row else 1
+
+    def _summary(self, line: RunLine, judging: int) -> RunSummary:
+        """What was written at the end; before that, what can be counted."""
+        progress = judging_progress(self._connection, line.seq, judging)
+        if progress.summary is not None:
+            return RunSummary.model_validate(json.loads(progress.summary))
+        counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
+        return RunSummary(counts={outcome.value: count for outcome, count in counts.items()})
+
+
+def _keep(raw: sqlite3.Connection, hold: Hold) -> None:
+    hold.run.write(raw, hold.lease, time.time() + leases.SECONDS)
+    hold.judging.write(raw)
+
+
+def _insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifest, name: str) -> None:
+    agent = storable(manifest.agent.label)
+    sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
+    head = RunLine.key(progress.run, manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs)
+    try:
+        raw.execute(
+            "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
+            "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?)",
+            (
+                progress.run,
+                manifest.run_id,
+                manifest.created_at,
+                agent,
+                sets,
+                manifest.num_runs,
+                checksum(head, text),
+                text,
+            ),
+        )
+    except sqlite3.IntegrityError:
+        raise StoreError(f"{name}: a run named {manifest.run_id} is there already") from None
+
+
+def _insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: Judging) -> None:
+    text = compact(judging.model_dump())
+    raw.execute(
+        "INSERT INTO judgings (run, number, complete, verdicts, verdicts_sum, state_crc, crc, judging) "
+        "VALUES (?, ?, 0, 0, 0, ?, ?, ?)",
+        (
+            progress.run,
+            progress.number,
+            progress.crc,
+            checksum(f"judging/{progress.run}/{progress.number}", text),
+            text,
+        ),
+    )
+
+
+def _insert_planned(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:
+    """Write what is planned, some at a time: there may be very many. Return how many there were."""
+    total, source = 0, iter(cases)
+    while some := list(islice(source, _PLANNED_AT_ONCE)):
+        rows = []
+        for case in some:
+            texts = (
+                storable(case.eval_set_id),
+                storable(case.eval_id),
+                case.content_hash,
+                storable(case.place),
+            )
+            rows.append((run, case.position, checksum(planned_key(run, case.position, texts)), *texts))
+        total += insert(raw, "planned", _PLANNED, rows)
+    return total
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")

@@ -1,0 +1,297 @@
+"""A store's file: made whole, checked before it is touched, opened for writing or for reading only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import copyfile
+from urllib.parse import quote
+
+from proctor.errors import StoreError
+from proctor.stores import versions
+from proctor.stores.database import PATIENCE, Connection, in_words
+
+_PAGE = 16384  # evidence of some kilobytes fills pages of this size with little waste
+_MAGIC = b"SQLite format 3\x00"
+_BESIDE = ("-wal", "-journal")
+
+
+@dataclass(slots=True)
+class SqliteFile:
+    """The file of a store."""
+
+    path: Path
+    read_only: bool
+    warnings: list[str] = field(default_factory=list)
+    _identity: tuple[int, int] | None = None
+    _copy: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.path)
+
+    def open(self) -> Connection:
+        """Open the file for the first time; made if it is not there and may be.
+
+        Raises:
+            StoreError: it cannot be used; it has not been touched.
+        """
+        if self.path.is_dir():
+            raise StoreError(f"{self.name}: expected a file for the store, this is a folder")
+        with _system_errors(self.name):
+            if not self.path.exists():
+                self._make()
+            self._check_header()
+            self._identity = _identity_of(self.path)
+        with in_words(self.name):
+            if self.read_only:
+                return self._open_for_reading()
+            connection = self._open_for_writing()
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return Connection(connection, self.name)
+
+    def connect(self) -> Connection:
+        """Open one more connection for writing."""
+        with in_words(self.name):
+            return Connection(self._open_for_writing(), self.name)
+
+    def check_place(self) -> None:
+        """See that the file is still the one that was opened.
+
+        Raises:
+            StoreError: it was deleted or replaced.
+        """
+        try:
+            there = _identity_of(self.path)
+        except OSError:
+            raise StoreError(
+                f"{self.name}: the store was deleted while it was in use; what came after that is lost"
+            ) from None
+        if there != self._identity:
+            raise StoreError(f"{self.name}: the store was replaced by another file while it was in use")
+
+    def close(self) -> None:
+        """Forget what was made to read it."""
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    # --- a new one ---------------------------------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        """Make the file whole under another name first: nobody ever sees half a store."""
+        if self.read_only:
+            raise StoreError(
+                f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
+            )
+        for suffix in _BESIDE:
+            if (left := _beside(self.path, suffix)).exists():
+                raise StoreError(
+                    f"{left}: belongs to a store that is no longer there. Put {self.path.name} back, or delete this file"
+                )
+        _make_folder(self.path.parent)
+        new = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        try:
+            with in_words(self.name):
+                _write_empty_store(new)
+            _put_in_place(new, self.path)
+        finally:
+            with suppress(OSError):
+                new.unlink()
+
+    # --- one that is there -------------------------------------------------------------------------------------------
+
+    def _check_header(self) -> None:
+        with self.path.open("rb") as file:
+            header = file.read(100)
+        if not header:
+            raise StoreError(
+                f"{self.name}: this file is empty, it is no store. Delete it, or name another with --store"
+            )
+        if not header.startswith(_MAGIC) or len(header) < 100:
+            raise StoreError(
+                f"{self.name}: this is no store but some other file. Name another with --store; it was not touched"
+            )
+        if int.from_bytes(header[68:72], "big") != versions.APPLICATION_ID:
+            raise StoreError(
+                f"{self.name}: this is a database of another application. Name another with --store; it was not touched"
+            )
+        self._check_version(int.from_bytes(header[60:64], "big"))
+
+    def _check_version(self, version: int) -> None:
+        if version > versions.newest():
+            raise StoreError(
+                f"{self.name}: written by a newer Proctor (its store has version {version}, this one knows up to "
+                f"{versions.newest()}). Update Proctor, or name another store with --store; it was not touched"
+            )
+
+    def _open_for_writing(self) -> sqlite3.Connection:
+        connection = _connected(self.path, "mode=rw")
+        try:
+            self._choose_journal(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA temp_store = MEMORY")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _choose_journal(self, connection: sqlite3.Connection) -> None:
+        """Write-ahead logging where the file system can; else the plain journal, and a warning."""
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if not _is_about_shared_memory(error):
+                raise
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+            connection.execute("PRAGMA locking_mode = NORMAL")
+            connection.execute("SELECT COUNT(*) FROM totals").fetchone()
+        if mode != "wal" and not self.warnings:
+            self.warnings.append(
+                f"{self.name}: write-ahead logging is not possible on this file system; the store works without it, slower"
+            )
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """See that it can be written, and that its schema is the newest."""
+        if not os.access(self.path.parent, os.W_OK):
+            raise StoreError(
+                f"{self.path.parent}: this folder cannot be written, and a store needs files beside its own. "
+                "Make it writable, or name another with --store"
+            )
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            self._check_version(version)
+            if version < versions.newest():
+                versions.bring_up_to_date(connection, version)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    # --- only to be read ---------------------------------------------------------------------------------------------
+
+    def _open_for_reading(self) -> Connection:
+        """Open what can be read, however little may be done to its folder."""
+        try:
+            return Connection(self._read(self.path, "mode=ro"), self.name)
+        except sqlite3.OperationalError:
+            log = _beside(self.path, "-wal")
+            if not log.exists() or log.stat().st_size == 0:
+                return Connection(self._read(self.path, "mode=ro&immutable=1"), self.name)
+        return Connection(self._read(self._copied(), "mode=rw"), self.name)
+
+    def _read(self, path: Path, how: str) -> sqlite3.Connection:
+        connection = _connected(path, how)
+        try:
+            self._check_version(connection.execute("PRAGMA user_version").fetchone()[0])
+            connection.execute("SELECT COUNT(*) FROM totals").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _copied(self) -> Path:
+        """Copy a store whose log cannot be read where it is: that takes a file beside it."""
+        self._copy = tempfile.TemporaryDirectory(prefix="proctor-")
+        copy = Path(self._copy.name, "store.sqlite3")
+        copyfile(self.path, copy)
+        copyfile(_beside(self.path, "-wal"), _beside(copy, "-wal"))
+        return copy
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?{how}",
+        uri=True,
+        timeout=PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.text_factory = str
+    return connection
+
+
+def _write_empty_store(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute(f"PRAGMA page_size = {_PAGE}")
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("BEGIN IMMEDIATE")
+        versions.bring_up_to_date(connection, 0)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Give the file its name, unless another process was first."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        if path.exists():
+            return
+        new.rename(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # Windows cannot, and need not
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.name == ".proctor":  # what was run here is no source
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _identity_of(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _is_about_shared_memory(error: sqlite3.OperationalError) -> bool:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith(("SQLITE_IOERR_SHM", "SQLITE_PROTOCOL", "SQLITE_CANTOPEN", "SQLITE_IOERR_LOCK"))
+
+
+class _system_errors:  # noqa: N801 - reads as the context manager that it is
+    """Turns an error of the operating system into a `StoreError`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise StoreError(
+                f"{self._name}: the store cannot be opened: {error.strerror or error}. "
+                "Are the file and its folder there, and yours to read and write?"
+            ) from error

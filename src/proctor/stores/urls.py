@@ -1,0 +1,35 @@
+"""What a store's URL means."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from proctor.errors import SetupError
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)  # one letter is a drive of Windows
+_SQLITE = "expected sqlite:PATH, or sqlite:///PATH (with a fourth slash for a path from the root)"
+
+
+def split(url: str) -> tuple[str, str]:
+    """Return scheme and rest of a store's URL; a bare path has the scheme `sqlite`."""
+    match = _SCHEME.fullmatch(url)
+    return (match[1].lower(), match[2]) if match else ("sqlite", url)
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the file that `sqlite:PATH`, `sqlite:///PATH` or a bare path means.
+
+    Raises:
+        SetupError: it names no file.
+    """
+    scheme, rest = split(url)
+    if scheme == "sqlite" and rest.startswith("//"):
+        if not rest.startswith("///"):
+            raise SetupError(f"the store {url!r} names a host, and SQLite has none: {_SQLITE}")
+        rest = rest[3:]
+    if rest == ":memory:":
+        raise SetupError(f"the store {url!r}: a store in memory is called memory:")
+    if not rest.strip() or "\x00" in rest:
+        raise SetupError(f"the store {url!r} names no file: {_SQLITE}")
+    return Path(rest).expanduser()
