@@ -238,6 +238,7 @@ def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
         content_hash=content_hash("".join(hashes).encode()),
         cases=len(hashes),
         num_runs=one.num_runs,
+        failure=one.failure,
     )
 
 

@@ -141,6 +141,8 @@ class SetForm(BaseModel):
     cases: int = 0
     metrics: list[str] = Field(default_factory=list)
     skipped_metrics: dict[str, str] = Field(default_factory=dict)
+    num_runs: int = 1
+    rule: RuleForm | None = None
     failure: Failure | None = None
 
     def summary(self) -> SetSummary:
@@ -153,6 +155,8 @@ class SetForm(BaseModel):
             self.metrics,
             self.skipped_metrics,
             self.failure,
+            self.num_runs,
+            self.rule.rule() if self.rule else None,
         )
 
 

@@ -215,7 +215,7 @@ class _Head:
         if line.eval_set_id is None:
             run.failure = line.failure
             return
-        one = self._sets.setdefault(line.eval_set_id, SetSummary(line.eval_set_id, None, "", 0))
+        one = self._sets.setdefault(line.eval_set_id, SetSummary(line.eval_set_id, None, "as recorded", 0))
         if line.eval_id is None:
             one.failure = line.failure
             return
@@ -224,7 +224,9 @@ class _Head:
         if self._last != (line.eval_set_id, line.eval_id):
             self._last = line.eval_set_id, line.eval_id
             one.cases += 1
-        _add_names(one.metrics, line.case.metrics if line.case else ())
+        if line.case:
+            _add_names(one.metrics, line.case.metrics)
+            one.rule = one.rule or (line.case.rule.rule() if line.case.rule else None)
 
     def result(self, agent: str, run_id: str) -> RunResult:
         self._run.agent, self._run.run_id = agent, run_id

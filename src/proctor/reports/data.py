@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from math import isfinite
 from typing import Any, TextIO
 
@@ -11,7 +12,7 @@ from proctor.causes import safe_repr
 from proctor.sanitize import clean_json, has_lone_surrogate
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, Trial
-from proctor.schema.verdict import MetricVerdict
+from proctor.schema.verdict import CaseResult, MetricVerdict, TrialRule
 
 DEEPEST = 200
 """Levels of nesting that are written where a value is not plain JSON; readers have limits, too."""
@@ -60,6 +61,27 @@ def score_data(metric: MetricVerdict, score: MetricScore) -> dict[str, Any]:
 def failure_data(failure: Failure | None) -> dict[str, Any] | None:
     """Return a failure as plain data."""
     return failure.model_dump(mode="json") if failure is not None else None
+
+
+def rule_data(rule: TrialRule | None) -> dict[str, Any] | None:
+    """Return what share of the trials has to pass as plain data."""
+    return asdict(rule) if rule is not None else None
+
+
+def rate_data(case: CaseResult) -> dict[str, Any] | None:
+    """Return the share of a case's trials that passed, with its interval; `None` for fewer than two trials."""
+    if len(case.trials) < 2:
+        return None
+    low, high = case.interval
+    return {
+        "passed": case.trials_passed,
+        "of": len(case.trials),
+        "rate": case.pass_rate,
+        "low": low,
+        "high": high,
+        "confidence": case.confidence,
+        "flaky": case.flaky,
+    }
 
 
 def evidence_data(evidence: Trial | None) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TextIO
 
@@ -18,12 +19,15 @@ from proctor.reports.data import (
     json_line,
     json_list,
     json_writer,
+    rate_data,
+    rule_data,
     score_data,
 )
 from proctor.reports.evidence import reason_of
 from proctor.reports.summary import exit_code
+from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult, worst
-from proctor.stats import wilson
+from proctor.stats import Mean, wilson
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come at any time."""
@@ -60,10 +64,13 @@ def _write_run(write: Write, run: RunResult) -> None:
     head, notes = json_line(_run_head(run))
     write(head[:-1])
     write(f', "notes": {json_list(notes)},\n"cases": [')
+    repeats = Repeats()
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)
-    write("\n]}")
+        repeats.add(case)
+    text, _ = json_line({"repeats": _repeats(repeats)})  # a mean of NaN is null, as the scores that made it
+    write(f"\n],\n{text[1:]}")
 
 
 def _run_head(run: RunResult) -> dict[str, Any]:
@@ -106,6 +113,8 @@ def _set(one: SetSummary) -> dict[str, Any]:
         "cases": one.cases,
         "metrics": one.metrics,
         "skipped_metrics": one.skipped_metrics,
+        "num_runs": one.num_runs,
+        "rule": rule_data(one.rule),
         "failure": failure_data(one.failure),
     }
 
@@ -117,6 +126,9 @@ def _write_case(write: Write, case: CaseResult) -> None:
         "outcome": case.outcome.value,
         "reason": reason_of(case),
         "place": case.place,
+        "missed": case.missed,
+        "rule": rule_data(case.rule),
+        "pass_rate": rate_data(case),
         "metrics": {name: _metric(metric) for name, metric in case.metrics.items()},
     }
     text, notes = json_line(head)
@@ -139,6 +151,30 @@ def _metric(metric: MetricVerdict) -> dict[str, Any]:
         "failure": failure_data(metric.failure),
         "trials": [score and score_data(metric, score) for score in metric.per_trial],
     }
+
+
+_MOST = 10
+
+
+def _repeats(repeats: Repeats) -> dict[str, Any] | None:
+    """What the trials of all cases say together; `None` where no case was tried twice."""
+    most = repeats.most_trials
+    if most < 2:
+        return None
+    ks = [*range(1, min(most, _MOST) + 1), *([most] if most > _MOST else [])]
+    return {
+        "cases": repeats.cases,
+        "flaky": repeats.flaky,
+        "trials": repeats.trials,
+        "trials_passed": repeats.trials_passed,
+        "pass_hat": {str(k): _mean(repeats.pass_hat(k)) for k in ks},
+        "pass_at": {str(k): _mean(repeats.pass_at(k)) for k in ks},
+        "means": {name: _mean(mean) for name, mean in repeats.means().items()},
+    }
+
+
+def _mean(mean: Mean | None) -> dict[str, Any] | None:
+    return asdict(mean) if mean is not None else None
 
 
 def _trial(result: TrialResult) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A run as JSON Lines: one line a trial, each complete in itself, for pandas, DuckDB, jq and the like (docs/exports.md).
 
-Nothing is left out in silence: a case without a trial (skipped, not reached) and a set that could not be run have a
-line, too, whose `trial` is null.
+Nothing is left out in silence: a case without a trial (skipped, not reached), a set that could not be run and a run
+that could not go on have a line, too, whose `trial` is null.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from proctor.reports.data import (
     json_line,
     json_list,
     json_writer,
+    rate_data,
+    rule_data,
     score_data,
 )
 from proctor.reports.evidence import reason_of
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
+from proctor.schema.trial import Failure
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 
 
 class JsonlReport:
@@ -38,7 +41,9 @@ class JsonlReport:
                     _write(write, line, whose)
             for one in run.sets:
                 if one.failure is not None:
-                    _write(write, _set_line(one), whose)
+                    _write(write, _broken(one.eval_set_id, one.failure), whose)
+            if run.failure is not None:
+                _write(write, _broken(None, run.failure), whose)
 
 
 def lines_of(case: CaseResult) -> Iterator[dict[str, Any]]:
@@ -68,7 +73,7 @@ def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[
 
 
 def _line(
-    eval_set_id: str, eval_id: str | None, outcome: Outcome, *, case: dict[str, Any] | None
+    eval_set_id: str | None, eval_id: str | None, outcome: Outcome, *, case: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Return a line with every key that lines have, in their order."""
     return {
@@ -106,6 +111,9 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "outcome": case.outcome.value,
         "reason": reason_of(case),
         "place": case.place,
+        "missed": case.missed,
+        "rule": rule_data(case.rule),
+        "pass_rate": rate_data(case),
         "metrics": {
             name: {
                 "outcome": metric.outcome.value,
@@ -120,6 +128,6 @@ def _case(case: CaseResult) -> dict[str, Any]:
     }
 
 
-def _set_line(one: SetSummary) -> dict[str, Any]:
-    """The line of a set that could not be run."""
-    return _line(one.eval_set_id, None, Outcome.ERROR, case=None) | {"failure": failure_data(one.failure)}
+def _broken(eval_set_id: str | None, failure: Failure) -> dict[str, Any]:
+    """The line of a set that could not be run, or of a run that could not go on."""
+    return _line(eval_set_id, None, Outcome.ERROR, case=None) | {"failure": failure_data(failure)}
