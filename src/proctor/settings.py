@@ -31,7 +31,8 @@ class Settings:
     """Eval-set selectors: files, folders, `file:case_1,case_2`, ids of sets in the agent's folder."""
     config: str | None = None
     judge: str | None = None
-    store: str | None = None
+    store: tuple[str, ...] = ()
+    """Where runs are kept, and where their results are also written (`adk:DIR`)."""
     concurrency: int | None = None
     timeout: float | None = None
     """Seconds for one turn."""
@@ -224,7 +225,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "sets": ("an eval set, or an array of eval sets", _texts),
     "config": ("the path of a config file", _text),
     "judge": ("the name of a model", _text),
-    "store": ("the URL of a store", _text),
+    "store": ("the URL of a store, or an array of URLs", _texts),
     "concurrency": ("a whole number of at least 1", _whole(1)),
     "timeout": ("a number of seconds above 0", _seconds),
     "trial_timeout": ("a number of seconds above 0", _seconds),
@@ -247,6 +248,8 @@ def _resolved(name: str, value: Any, folder: Path) -> Any:
         return tuple(items if name == "metrics" else [_anchored(item, folder) for item in items])
     if name == "config":
         return str(folder / value)
+    if name == "store":
+        return tuple(_anchored_url(url, folder) for url in ([value] if isinstance(value, str) else value))
     return value
 
 
@@ -259,3 +262,11 @@ def _anchored(reference: str, folder: Path) -> str:
         return f"{folder / path}:{names}"
     looks_like_path = "/" in path or path.endswith((".json", ".yaml", ".yml", ".py"))
     return f"{folder / path}{colon}{names}" if looks_like_path and not names.startswith("//") else reference
+
+
+def _anchored_url(url: str, folder: Path) -> str:
+    """Make the path in a store's URL absolute; what names no path stays."""
+    found = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
+    if found is None or not found[2] or found[2].startswith("~"):
+        return url
+    return f"{found[1]}{folder / found[2]}"

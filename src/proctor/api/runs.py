@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 from proctor.errors import SetupError, StoreError
-from proctor.registry import STORES
 from proctor.schema.run import RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings, project_root
@@ -21,11 +20,10 @@ from proctor.stores.base import Store
 
 FOLDER = ".proctor"
 STORE_FILE = "store.sqlite3"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least: `C:` is a drive
 _SET_SUFFIX = re.compile(r"\.(evalset|test)?\.?(jsonc?|json5|ya?ml)$")
 
 StoreLike = str | Path | Store | None
-"""A URL (`sqlite:///path`, `memory:`, `adk:DIR`), the path of a SQLite file, an open store, or `None`: the project's."""
+"""A URL (`sqlite:///path`, `memory:`), the path of a SQLite file, an open store, or `None`: the project's own."""
 
 
 # --- where runs are kept ------------------------------------------------------------------------------------------------
@@ -35,13 +33,20 @@ def store_url(url: str | Path | None = None) -> str:
     """Return the URL of the store that `url` means.
 
     `None` means the setting `store`, and without one the file `.proctor/store.sqlite3` in the project's root, or in the
-    working folder where there is no project. A path without a scheme is that of a SQLite file.
+    working folder where there is no project.
+
+    Raises:
+        StoreError: it is a place for results only, which holds no runs.
     """
     if url is None:
-        url = load_settings(Path.cwd()).store or default_store()
-    if isinstance(url, Path) or not _SCHEME.match(url):
-        return f"sqlite:///{url}"
-    return url
+        settings = load_settings(Path.cwd())
+        url = next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+    if is_for_results(str(url)):
+        raise StoreError(
+            f"{url} holds results in google-adk's form, and no runs: give the store that the runs are in. "
+            "`proctor import FILE` takes such results into a store"
+        )
+    return str(url)
 
 
 def default_store() -> Path:
@@ -50,12 +55,9 @@ def default_store() -> Path:
     return (project_root(here) or here) / FOLDER / STORE_FILE
 
 
-def store_file(url: str) -> Path | None:
-    """Return the file of a SQLite store; `None` for a store of another kind, or in memory."""
-    scheme, _, rest = url.partition(":")
-    if scheme != "sqlite":
-        return None
-    return Path(rest.removeprefix("///"))
+def is_for_results(url: str) -> bool:
+    """Tell whether `url` names a place that results are also written to (`adk:DIR`), and not a store."""
+    return url.startswith("adk:")
 
 
 def open_store(url: str | Path | None = None) -> Store:
@@ -67,52 +69,43 @@ def open_store(url: str | Path | None = None) -> Store:
         UnknownNameError: no kind of store has that scheme.
         StoreError: it cannot be opened; the message names it and says what to do.
     """
-    wanted = store_url(url)
-    if (file := store_file(wanted)) is not None:
-        _make_folder(file.parent)
-    return _opened(wanted)
+    from proctor.stores.opening import open_store as opened
+
+    return opened(store_url(url))
 
 
-def open_runs(url: str | Path | None = None) -> Store:
-    """Open the store at `url` for looking at its runs; nothing is made, and a place without a store is an error.
+def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
+    """Open the store at `url` for the runs that are in it; no store is made.
+
+    `read_only`: nothing can be changed, so that it need not be writable.
 
     Raises:
-        StoreError: there is no store yet, or it cannot be read.
+        NoRunsError: there is no store yet.
+        StoreError: it cannot be opened.
     """
+    from proctor.stores.opening import open_store as opened
+
     wanted = store_url(url)
     if (file := store_file(wanted)) is not None and not file.exists():
         raise NoRunsError(
-            f"no runs yet: there is no store {_near(file)}. `proctor eval AGENT SET` keeps its runs; "
+            f"no runs yet: there is no store {near(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
-    return _opened(wanted)
+    return opened(wanted, read_only=read_only)
+
+
+def store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store; `None` for a store of another kind."""
+    from proctor.stores import urls
+
+    return urls.sqlite_path(url) if urls.split(url)[0] == "sqlite" else None
 
 
 class NoRunsError(StoreError):
     """There is no store yet, so that there is no run either."""
 
 
-def _opened(url: str) -> Store:
-    store: Store = STORES.get(url.partition(":")[0])(url)
-    return store
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder of a store; one called `.proctor` is kept out of version control."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        ignored = folder / ".gitignore"
-        if folder.name == FOLDER and not ignored.exists():
-            ignored.write_text("*\n", encoding="utf-8")
-    except OSError as error:
-        if not folder.is_dir():
-            raise StoreError(
-                f"the store's folder {_near(folder)} cannot be made: {error.strerror}. "
-                "--store names another place, --store memory: keeps nothing"
-            ) from None
-
-
-def _near(path: Path) -> str:
+def near(path: Path) -> str:
     """Return a path below the working folder as it is seen from there."""
     return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
 
@@ -202,7 +195,7 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
 
 def as_store(store: StoreLike) -> Store:
     """Return the store that `store` means, opened for looking at its runs."""
-    return open_runs(store) if store is None or isinstance(store, str | Path) else store
+    return open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
 
 
 # --- forgetting ---------------------------------------------------------------------------------------------------------
@@ -225,7 +218,7 @@ def prune_runs(
         SetupError: nothing says what is to be deleted, or a run that is named is under way.
         UnknownNameError: a run that is named is not there.
     """
-    opened = as_store(store)
+    opened = open_runs(store) if store is None or isinstance(store, str | Path) else store
     if runs:
         doomed = _named(opened, runs)
     elif keep is None and older_than is None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from proctor import api
 from proctor.cli.common import common
 from proctor.cli.failures import problems_of
+from proctor.cli.keeping import Keeping, choose_keeping
 from proctor.cli.outputs import Output, parse_outputs
 from proctor.cli.request import Request, engine_options, load_function, who_and_what
 from proctor.errors import SetupError, SetupProblems
@@ -31,6 +32,8 @@ class Asking:
         self.only_different = bool(given["only_different"])
         self._check(lambda: _refuse_storage(given["eval_storage_uri"]))
         outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"]))
+        keeping = self._check(lambda: choose_keeping(given["stores"], settings))
+        self.keeping = keeping or Keeping()
         self.outputs: list[Output] = outputs or []
         self.options = engine_options(given, settings)
         self._load_hooks()

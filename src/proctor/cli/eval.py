@@ -21,11 +21,12 @@ proctor eval                           whatever proctor.toml says
 """
 
 
-def _names(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> list[str] | None:
-    names = [name.strip() for name in (value or "").split(",") if name.strip()]
-    if value is not None and not names:
+def names(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> list[str] | None:
+    """Read names that stand between commas."""
+    found = [name.strip() for name in (value or "").split(",") if name.strip()]
+    if value is not None and not found:
         raise click.BadParameter("give one or more names, separated by commas")
-    return names or None
+    return found or None
 
 
 def _eval_options(command: Any) -> Any:
@@ -57,11 +58,19 @@ def _eval_options(command: Any) -> Any:
                help="Run cases that share an id under distinct ones instead of refusing the set."),
         option("--setup", section=RUN, metavar="MODULE:FUNCTION", help="Called before each case."),
         option("--teardown", section=RUN, metavar="MODULE:FUNCTION", help="Called after each case."),
-        option("--store", section=RUN, metavar="URL", help="Where the run is kept; for now only memory:"),
+        option("--max-time", section=RUN, type=seconds, metavar="S",
+               help="Begin no trial after S seconds; `proctor resume` runs the rest."),
+        option("--max-tokens", section=RUN, type=count, metavar="N",
+               help="Begin no trial once the agent has used N tokens."),
+        option("--max-failures", section=RUN, type=count, metavar="N",
+               help="Begin no trial once N cases did not pass."),
+        option("--store", "stores", section=RUN, multiple=True, metavar="URL",
+               help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
+                    ".proctor/store.sqlite3]  With adk:DIR its results go to DIR/APP/.adk/eval_history, too."),
         option("--config", "--config_file_path", "config", section=JUDGE, metavar="FILE",
                help="The criteria. Without it: test_config.json beside each set or in a folder above it, "
                     "else ADK's defaults."),
-        option("--metrics", section=JUDGE, callback=_names, metavar="A,B",
+        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
         option("--judge", section=JUDGE, metavar="MODEL", help="The model that judge metrics ask (none of them is in this version)."),

@@ -26,13 +26,12 @@ class Output:
     report: Report
     path: Path | None
 
-    def write(self, runs: Sequence[RunResult], stdout: TextIO, *, verbose: bool) -> None:
+    def write(self, runs: Sequence[RunResult], stdout: TextIO, options: ReportOptions) -> None:
         """Write the report; a file is whole or not there.
 
         Raises:
             OSError: it could not be written.
         """
-        options = ReportOptions(verbose=verbose, color=False)
         if self.path is None:
             self.report.write(runs, stdout, options=options)
             stdout.flush()
@@ -108,13 +107,22 @@ def _new_file(path: Path) -> Iterator[TextIO]:
 
 
 def write_outputs(
-    outputs: Sequence[Output], runs: Sequence[RunResult], stdout: TextIO, *, verbose: bool
+    outputs: Sequence[Output],
+    runs: Sequence[RunResult],
+    stdout: TextIO,
+    *,
+    verbose: bool,
+    exit_code: int | None = None,
 ) -> bool:
-    """Write every report; say which could not be written. Returns whether all could."""
+    """Write every report; say which could not be written. Returns whether all could.
+
+    `exit_code` is that of an interrupted run, which is not what its outcomes say.
+    """
+    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code)
     fine = True
     for output in outputs:
         try:
-            output.write(runs, stdout, verbose=verbose)
+            output.write(runs, stdout, options)
         except BrokenPipeError:
             pass  # the reader has seen enough
         except Exception as error:  # noqa: BLE001  (a report may be a plug-in; the others are still to be written)

@@ -67,13 +67,13 @@ def prune(
     and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
     never deleted.
     """
-    from proctor.api.runs import open_store, prune_runs
+    from proctor.api.runs import open_runs, prune_runs
 
     if names and (keep is not None or older_than is not None):
         raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
     if not names and keep is None and older_than is None:
         raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
-    opened = _existing(store)
+    opened = open_runs(store, read_only=True)
     doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
     if not doomed:
         say("nothing to delete")
@@ -82,15 +82,8 @@ def prune(
         click.echo(clean(line))
     if dry_run or not _is_sure(len(doomed), yes=yes):
         return
-    opened = open_store(store)
-    gone = prune_runs(opened, runs=[run.run_id for run in doomed])
+    gone = prune_runs(open_runs(store), runs=[run.run_id for run in doomed])
     click.echo(f"deleted {_runs(len(gone))}")
-
-
-def _existing(store: str | None) -> Store:
-    from proctor.api.runs import open_runs
-
-    return open_runs(store)
 
 
 def _told(doomed: Sequence[RunRecord], store: Store) -> Iterator[str]:

@@ -112,13 +112,23 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         name: first_given(given.get(name), getattr(settings, name))
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "judge", "store",
+            "compat", "setup", "teardown", "judge",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):
         wanted["config"] = _as_seen_from_here(settings.config)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
-    for name in ("limit", "no_judge", "keep_going", "allow_duplicate_ids", "fail_fast", "tags"):
+    for name in (
+        "limit",
+        "no_judge",
+        "keep_going",
+        "allow_duplicate_ids",
+        "fail_fast",
+        "tags",
+        "max_time",
+        "max_tokens",
+        "max_failures",
+    ):
         wanted[name] = given.get(name) or None
     return {name: value for name, value in wanted.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Running a coroutine that people may stop: Ctrl-C and SIGTERM once end it in order, twice at once."""
+"""Running what people may stop: Ctrl-C and SIGTERM once end it in order, twice at once."""
 
 from __future__ import annotations
 
@@ -9,40 +9,53 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from proctor.cli.failures import Stopped, say
+from proctor.cli.failures import ERROR, say
 from proctor.cli.process import end_now
 from proctor.engine.loop import CANCELLED_FROM_WITHIN
+from proctor.engine.stopping import DRAIN, StopRequest
 from proctor.errors import EvalError
 
 _Result = TypeVar("_Result")
 
-GRACE = 10.0
-"""Seconds that an interrupted run has to end in order."""
+GRACE = 5.0
+"""Seconds that a run has to end in order, once the trials under way had theirs."""
 _TIDY = 1.0  # seconds that what an agent has left behind gets to notice its cancellation
-_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+_NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 
 
 class Stop:
-    """Listens for Ctrl-C and SIGTERM. `code` is the exit code of the first one, `None` before it."""
+    """Listens for Ctrl-C, SIGTERM and a terminal that goes away. `code` is the exit code of the first one."""
 
-    def __init__(self, cancel: Callable[[], object], has_begun: Callable[[], bool]) -> None:
+    def __init__(
+        self, request: StopRequest, has_begun: Callable[[], bool], farewell: Callable[[], None]
+    ) -> None:
+        """Take whom to ask, whether anything runs already, and what is said before an end that cannot wait."""
         self.code: int | None = None
-        self._cancel = cancel
+        self._request = request
         self._has_begun = has_begun
+        self._farewell = farewell
 
     def __call__(self, number: int, _frame: object) -> None:
         """Take a signal. It must not raise: whatever agent code happens to run would be blamed for it."""
         if self.code is not None:
-            end_now(self.code)
-        self.code = _CODES[signal.Signals(number)]
+            self._end()
+        signalled = signal.Signals(number)
+        self.code = _CODES[signalled]
         if not self._has_begun():
             say("interrupted: nothing was run")
             end_now(self.code)
-        say("stopping: what has finished is kept (once more stops at once)")
-        self._cancel()
-        timer = threading.Timer(GRACE, end_now, [self.code])
+        say(f"stopping: what is under way gets {DRAIN:g} seconds to finish (once more stops at once)")
+        self._request(_NAMES[signalled])
+        timer = threading.Timer(DRAIN + GRACE, self._end)
         timer.daemon = True
         timer.start()
+
+    def _end(self) -> None:
+        """End now; what was reported is on disk."""
+        with suppress(Exception):
+            self._farewell()
+        end_now(self.code or ERROR)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -59,34 +72,23 @@ class Stop:
                 signal.signal(number, handler)
 
 
-def run_until_stopped(
-    start: Callable[[], Coroutine[Any, Any, _Result]], has_begun: Callable[[], bool]
-) -> _Result:
-    """Run the coroutine that `start` makes and return its result.
+def run_until_stopped(start: Callable[[], Coroutine[Any, Any, _Result]], stop: Stop) -> _Result:
+    """Run the coroutine that `start` makes and return its result; `stop.code` says whether somebody stopped it.
 
     As long as it has not begun (it loads the agent, it checks the files), being stopped ends the process at once.
 
     Raises:
-        Stopped: somebody stopped it; whoever watched its progress knows what had finished by then.
         EvalError: code of an agent, a tool or a metric cancelled it.
     """
     loop = asyncio.new_event_loop()
     task = loop.create_task(start())
-    stop = Stop(lambda: loop.call_soon_threadsafe(task.cancel), has_begun)
     try:
         with stop.listening():
-            result = _answer_of(task, loop)
-    except (asyncio.CancelledError, KeyboardInterrupt) as error:
-        if stop.code is not None:
-            raise Stopped(stop.code) from None
-        if isinstance(error, KeyboardInterrupt):
-            raise
+            return _answer_of(task, loop)
+    except asyncio.CancelledError:
         raise EvalError(CANCELLED_FROM_WITHIN) from None
     finally:
         _tidy(loop)
-    if stop.code is not None:
-        raise Stopped(stop.code)
-    return result
 
 
 def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> _Result:

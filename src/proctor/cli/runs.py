@@ -88,7 +88,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
 
     wanted = _filter(given)
     try:
-        opened = open_runs(store)
+        opened = open_runs(store, read_only=True)
     except NoRunsError as problem:
         if store is not None:
             raise

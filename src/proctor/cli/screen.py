@@ -23,6 +23,7 @@ class Screen:
         """Take where the progress goes, and how much is shown."""
         self.runs: list[RunResult] = []
         """Every run so far, the one under way included."""
+        self._under_way: list[RunResult] = []
         self._options = options
         self._watch = watch(progress_to, options)
 
@@ -44,6 +45,7 @@ class Screen:
     def run_started(self, run: RunResult, trials: int) -> None:
         """Follow the next run."""
         self.runs.append(run)
+        self._under_way.append(run)
         with suppress(Exception):
             self._watch.run_started(run, trials)
 
@@ -59,5 +61,16 @@ class Screen:
 
     def run_finished(self, run: RunResult) -> None:
         """Pass it on."""
+        self._under_way = [one for one in self._under_way if one is not run]
         with suppress(Exception):
             self._watch.run_finished(run)
+
+    @property
+    def resumable(self) -> list[RunResult]:
+        """The runs that are kept and of which something is left to run."""
+        left = (run for run in self.runs if _is_cut_short(run) or any(run is one for one in self._under_way))
+        return [run for run in left if run.run_id]
+
+
+def _is_cut_short(run: RunResult) -> bool:
+    return bool(run.interrupted or run.stopped_by or run.failure)

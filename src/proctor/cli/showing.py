@@ -40,7 +40,7 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
     outputs = parse_outputs(given["reports"], "json" if given["as_json"] else given["format_"])
-    store = open_runs(store_url)
+    store = open_runs(store_url, read_only=True)
     run_id = store.find(name)
     judging = judging_of(store, run_id, given["judging"])
     result = store.load(run_id, judging)
@@ -63,7 +63,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     """
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
-    store = open_runs(store_url)
+    store = open_runs(store_url, read_only=True)
     run_id = store.find(name)
     judging = judging_of(store, run_id, given["judging"])
     planned = find_case(store.planned(run_id), case)

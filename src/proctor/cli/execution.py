@@ -1,0 +1,129 @@
+"""Carrying out what runs or judges: progress on stderr, the result on stdout, reports, and how it goes on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from proctor.cli.failures import ERROR, say
+from proctor.cli.keeping import Keeping
+from proctor.cli.outputs import Output, write_outputs
+from proctor.cli.process import imports_go_on
+from proctor.cli.running import Stop, run_until_stopped
+from proctor.cli.screen import Screen
+from proctor.engine.stopping import StopRequest
+from proctor.reports.base import ReportOptions
+from proctor.reports.show import is_terminal
+from proctor.reports.summary import exit_code
+from proctor.schema.verdict import Outcome, RunResult
+
+Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]
+"""Takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """How the result is shown, and where it goes."""
+
+    outputs: Sequence[Output] = ()
+    verbose: bool = False
+    only_different: bool = False
+    color: bool | None = None
+    keeping: Keeping = field(default_factory=Keeping)
+    way_on: str = "`proctor resume {run}` goes on with it"
+    """What is said of a run that did not come to its end."""
+
+    @property
+    def needs_evidence(self) -> bool:
+        """Whether the evidence of every trial is shown somewhere."""
+        wanted = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
+        return self.verbose or bool(self.keeping.adk) or any(wanted)
+
+
+class Execution:
+    """One execution, of one agent or of several."""
+
+    def __init__(self, shown: Shown, stdout: TextIO) -> None:
+        self._shown = shown
+        self._stdout = stdout
+        self.stdout_is_free = not any(output.path is None for output in shown.outputs)
+        """Whether nothing but the result for people goes to stdout."""
+        self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
+        """Called when the result of something that was not stopped has been shown."""
+        options = ReportOptions(verbose=shown.verbose, only_different=shown.only_different, color=shown.color)
+        self._screen = Screen(sys.stderr, options)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether anything was run at all."""
+        return bool(self._screen.runs)
+
+    def carry_out(self, start: Start) -> int:
+        """Run until it ends or somebody stops it, show what came of it, and return the exit code."""
+        request = StopRequest()
+        stop = Stop(request, has_begun=lambda: bool(self._screen.runs), farewell=self._say_how_to_resume)
+        options: dict[str, Any] = {
+            "progress": self._screen,
+            "stop": request,
+            "explain": "all" if self._shown.verbose else "failures",
+            "keep_evidence": "all" if self._shown.needs_evidence else "failures",
+        }
+        with self._screen, imports_go_on():
+            runs = run_until_stopped(lambda: start(options), stop)
+        is_written = self._show(runs, stop.code)
+        self._say_what_broke(runs)
+        if stop.code is not None:
+            say(_how_far(runs))
+            self._say_how_to_resume()
+            return stop.code
+        self.afterwards(runs)
+        code = exit_code(runs)
+        self._say_how_to_go_on(runs, code)
+        return code if is_written or code == 1 else ERROR
+
+    def _show(self, runs: Sequence[RunResult], code: int | None) -> bool:
+        """Show the runs and write their reports; returns whether all reports were written."""
+        if self.stdout_is_free:
+            self._screen.show(runs, self._stdout)
+        reported = write_outputs(
+            self._shown.outputs, runs, self._stdout, verbose=self._shown.verbose, exit_code=code
+        )
+        return self._shown.keeping.write_results(runs) and reported
+
+    # --- closing lines -----------------------------------------------------------------------------------------------
+
+    def _say_what_broke(self, runs: Sequence[RunResult]) -> None:
+        for run in runs:
+            if run.failure is not None:
+                say(f"error: {run.failure.message}")
+
+    def _say_how_to_resume(self) -> None:
+        for run in self._screen.resumable:
+            say(self._shown.way_on.format(run=run.run_id))
+
+    def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
+        """Name the command that goes on with what was left out, and at a terminal those that look closer."""
+        if any(run.stopped_by or run.failure for run in runs):
+            self._say_how_to_resume()
+        if not is_terminal(sys.stderr):
+            return
+        for line in _ways_on(runs):
+            say(line)
+        written = [one.path for one in self._shown.outputs if one.name == "json" and one.path]
+        if code and written and not any(run.run_id for run in runs):
+            say(f"The same command with --failed {written[0]} runs again only what did not pass.")
+
+
+def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
+    for run in runs:
+        if run.run_id:
+            failed = next((case.eval_id for case in run.cases if not case.passed), "")
+            yield f"  run {run.run_id} · proctor show {run.run_id}{f' {failed}' if failed else ''}"
+
+
+def _how_far(runs: Sequence[RunResult]) -> str:
+    total = sum(sum(run.counts.values()) for run in runs)
+    left = sum(run.counts.get(Outcome.NOT_RUN, 0) for run in runs)
+    return f"stopped: {total - left} of {total} cases had finished; the others were not run"

@@ -1,0 +1,74 @@
+"""Where a run goes: the store that it lives in, and the folders that its results are also written to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from proctor.api.runs import is_for_results, open_store
+from proctor.cli.failures import say
+from proctor.errors import SetupError, StoreError
+from proctor.schema.verdict import RunResult
+from proctor.settings import Settings
+
+if TYPE_CHECKING:
+    from proctor.stores.adk_files import AdkFiles
+    from proctor.stores.base import Store
+
+NOWHERE = "memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where a run goes."""
+
+    store: Store | None = None
+    """`None`: it is kept nowhere."""
+    adk: list[AdkFiles] = field(default_factory=list)
+    """Folders of agents whose `.adk/eval_history` the results are written to, too."""
+
+    def write_results(self, runs: Sequence[RunResult]) -> bool:
+        """Write the results where they are also wanted; say which could not be. Returns whether all could."""
+        fine = True
+        for place in self.adk:
+            for run in runs:
+                try:
+                    place.write(run)
+                except StoreError as error:
+                    fine = False
+                    say(f"error: {error}")
+        return fine
+
+
+def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
+    """Open what `--store` and the settings name; the project's own store where they name none.
+
+    Raises:
+        SetupError: two stores are named, or one cannot be used.
+    """
+    asked = list(given) or list(settings.store)
+    stores = [url for url in asked if not is_for_results(url)]
+    if len(stores) > 1:
+        raise SetupError(f"a run lives in one store, and there are two: {' and '.join(stores)}")
+    adk = results_places(asked)
+    if stores == [NOWHERE]:
+        return Keeping(None, adk)
+    return Keeping(open_store(stores[0] if stores else None), adk)
+
+
+def results_places(urls: Sequence[str]) -> list[AdkFiles]:
+    """Return the folders among `urls` that results are also written to.
+
+    Raises:
+        StoreError: one is not there, or may not be written.
+    """
+    return [_results(url) for url in urls if is_for_results(url)]
+
+
+def _results(url: str) -> AdkFiles:
+    from proctor.stores.adk_files import AdkFiles
+
+    place = AdkFiles.from_url(url)
+    place.check()
+    return place

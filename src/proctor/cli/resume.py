@@ -1,0 +1,105 @@
+"""`proctor resume`: go on with a run that was not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.stored import report_options, store_option
+
+if TYPE_CHECKING:
+    from proctor.cli.execution import Start
+    from proctor.schema.verdict import RunResult
+    from proctor.stores.base import Store
+
+HOW = "How to go on"
+
+EXAMPLES = """
+proctor resume                     the newest run that is unfinished
+proctor resume 7f3k2c
+proctor resume 7f3k2c --retry-errors
+proctor resume --report json=out.json
+"""
+
+
+def _how_options(command: Any) -> Any:
+    seconds = click.FloatRange(min=0, min_open=True)
+    count = click.IntRange(min=1)
+    declared = [
+        option("--force", section=HOW, is_flag=True,
+               help="Go on although the set, the config, the agent or a version has changed since."),
+        option("--retry-errors", section=HOW, is_flag=True,
+               help="Also run again what ended in an error; both attempts are kept."),
+        option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
+        option("--max-time", section=HOW, type=seconds, metavar="S", help="Begin no trial after S seconds."),
+        option("--max-tokens", section=HOW, type=count, metavar="N",
+               help="Begin no trial once the agent has used N more tokens."),
+        option("--max-failures", section=HOW, type=count, metavar="N",
+               help="Begin no trial once N cases did not pass."),
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("resume", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", required=False, metavar="[RUN]")
+@_how_options
+@report_options
+@store_option
+@common_options
+@click.pass_context
+def resume(ctx: click.Context, /, run: str | None, *, store: str | None, **given: Any) -> None:
+    """Go on with a run that was not finished.
+
+    It runs with the options it was begun with, in the folder it was begun in: only trials that have
+    no evidence are run, only what has no score is judged. RUN is an id, the beginning of one, or
+    `latest`; without it the newest unfinished run goes on. A run that is finished is left as it is.
+
+    \b
+    Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
+    """
+    from proctor.api.runs import open_runs
+    from proctor.cli.execution import Execution, Shown
+    from proctor.cli.failures import say
+    from proctor.cli.keeping import Keeping, results_places
+    from proctor.cli.outputs import parse_outputs
+    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.request import prepare_process
+    from proctor.settings import load_settings
+
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    outputs = parse_outputs(given["reports"], given["format_"])
+    opened = open_runs(store)
+    with stdout_is_ours() as stdout:
+        shown = Shown(
+            outputs,
+            bool(given["details"] or common().verbose),
+            color=False if common().no_color else None,
+            keeping=Keeping(opened, results_places(settings.store)),
+        )
+        execution = Execution(shown, stdout)
+        code = execution.carry_out(_resuming(run, opened, given))
+    if not execution.has_run:
+        say("nothing to do: the run is finished")
+    ctx.exit(code)
+
+
+_TAKEN = ("force", "retry_errors", "concurrency", "max_time", "max_tokens", "max_failures")
+
+
+def _resuming(run: str | None, store: Store, given: dict[str, Any]) -> Start:
+    """Return what goes on with the run."""
+    from proctor import api
+
+    async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
+        taken = {name: given[name] for name in _TAKEN}
+        watching = {name: options[name] for name in ("progress", "stop")}
+        return [await api.resume(run, store=store, **taken, **watching)]
+
+    return go_on

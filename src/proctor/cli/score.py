@@ -1,0 +1,117 @@
+"""`proctor score`: new verdicts over what a run recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.eval import names
+from proctor.cli.stored import report_options, store_option
+
+if TYPE_CHECKING:
+    from proctor.cli.execution import Execution, Shown, Start
+    from proctor.schema.verdict import RunResult
+    from proctor.stores.base import Store
+
+JUDGE = "How to judge"
+
+EXAMPLES = """
+proctor score latest --config strict.json
+proctor score 7f3k2c --config strict.json --report json=out.json
+proctor score 7f3k2c --metrics response_match_score
+proctor show 7f3k2c --judging 1           as it was judged first
+"""
+
+
+def _judge_options(command: Any) -> Any:
+    declared = [
+        option("--config", section=JUDGE, metavar="FILE",
+               help="The criteria.  [those that the run was judged with last]"),
+        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
+               help="Only these metrics of the config; the others are reported as skipped."),
+        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
+               help="Score exactly as google-adk does, known weaknesses included."),
+        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help="Trials judged at once.  [8]"),
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("score", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", default="latest", metavar="[RUN]")
+@_judge_options
+@report_options
+@store_option
+@common_options
+@click.pass_context
+def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -> None:
+    """Judge a run's recorded evidence again; no agent is called.
+
+    The new verdicts are shown with what changed against the judging before, and become the run's
+    verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
+    beginning of one, or `latest`.
+
+    \b
+    Exit codes: as `proctor eval`, of the new verdicts.
+    """
+    from proctor.api.runs import open_runs
+    from proctor.cli.execution import Execution, Shown
+    from proctor.cli.outputs import parse_outputs
+    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.request import prepare_process
+    from proctor.settings import load_settings
+
+    prepare_process(load_settings(Path.cwd()))
+    outputs = parse_outputs(given["reports"], given["format_"])
+    opened = open_runs(store)
+    with stdout_is_ours() as stdout:
+        shown = Shown(
+            outputs,
+            bool(given["details"] or common().verbose),
+            color=False if common().no_color else None,
+            way_on="`proctor score {run}` judges it again",
+        )
+        execution = Execution(shown, stdout)
+        execution.afterwards = lambda runs: _show_changes(opened, runs[0], shown, execution, stdout)
+        ctx.exit(execution.carry_out(_scoring(run, opened, given)))
+
+
+_TAKEN = ("config", "metrics", "no_judge", "compat", "concurrency")
+
+
+def _scoring(run: str, store: Store, given: dict[str, Any]) -> Start:
+    """Return what judges the run again."""
+    from proctor import api
+
+    async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
+        taken: dict[str, Any] = {name: given[name] for name in _TAKEN if given[name]}
+        watching = {name: options[name] for name in ("progress", "stop", "explain")}
+        return [await api.rescore(run, store=store, **taken, **watching)]
+
+    return judge
+
+
+def _show_changes(
+    store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO
+) -> None:
+    """Show which cases came out differently than in the judging before."""
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.changes import changes_of, write_changes
+
+    if not execution.stdout_is_free:
+        return
+    before, now = (judging.number for judging in store.judgings(result.run_id)[-2:])
+    found = changes_of(
+        result,
+        store.outcomes(result.run_id, before),
+        store.outcomes(result.run_id, now),
+        numbers=(before, now),
+    )
+    write_changes(found, stdout, options=ReportOptions(verbose=shown.verbose, color=shown.color))
