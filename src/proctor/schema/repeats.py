@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from proctor.stats import ClusteredMean, Mean, pass_at, pass_hat
@@ -57,7 +58,7 @@ class Repeats:
         self.flaky += case.flaky
         self._counts[case.trials_passed, len(case.trials)] += 1
         for name, metric in case.metrics.items():
-            if metric.score is not None:
+            if metric.score is not None and isfinite(metric.score):
                 self._means.setdefault(name, ClusteredMean()).add(metric.score, metric.scored)
 
     @property
