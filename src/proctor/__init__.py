@@ -51,6 +51,18 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         prune_runs as prune_runs,
     )
     from proctor.api import (
+        rescore as rescore,
+    )
+    from proctor.api import (
+        rescore_sync as rescore_sync,
+    )
+    from proctor.api import (
+        resume as resume,
+    )
+    from proctor.api import (
+        resume_sync as resume_sync,
+    )
+    from proctor.api import (
         score as score,
     )
     from proctor.api import (
@@ -276,7 +288,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " list_runs load_run open_store prune_runs"
+        " list_runs load_run open_store prune_runs rescore rescore_sync resume resume_sync"
     ),
     "proctor.metrics.custom": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
