@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from proctor.engine.criteria import BoundMetric
-from proctor.engine.verdict import decide
+from proctor.engine.verdict import CaseVerdict, decide, decide_trials, held_against
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.schema.repeats import TrialRule
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome, worst
+from proctor.stats import pass_hat, wilson
 
 
 class Measure:
@@ -137,3 +140,193 @@ def test_only_a_pass_with_nothing_worse_beside_it_is_green(outcomes: list[Outcom
     green = worst(outcomes) is Outcome.PASSED
     worse = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN}
     assert green == (Outcome.PASSED in outcomes and not worse & set(outcomes))
+
+
+# --- how many trials must pass ---------------------------------------------------------------------------------------
+
+P, F, E, U = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE
+
+RATES = st.floats(0.01, 1)
+RULES = st.builds(TrialRule, RATES, st.integers(1, 4)) | st.builds(
+    TrialRule, st.floats(0.01, 0.99), st.integers(1, 4), st.floats(0.5, 0.99)
+)
+TRIALS = st.lists(st.sampled_from([P, F, E]), max_size=30)
+JUDGED = st.lists(st.sampled_from([P, F]), min_size=4, max_size=30)
+
+
+def strip(text: str) -> list[Outcome]:
+    """Trials as a strip: P passed, F failed, E in error."""
+    return [{"P": P, "F": F, "E": E}[letter] for letter in text]
+
+
+def under(rule: TrialRule, text: str, *, metrics: Sequence[BoundMetric] | None = None) -> CaseVerdict:
+    """The verdict on trials with one metric each; one in error gave nothing to score."""
+    rows = [None if letter == "E" else [scored(float(letter == "P"))] for letter in text]
+    failures = [AGENT_DOWN if letter == "E" else None for letter in text]
+    return decide(metrics or [bound()], rows, failures, rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "trials", "outcome"),
+    [
+        pytest.param({"min_pass_rate": 0.8}, "PPPPF", P, id="the share is what is asked for"),
+        pytest.param({"min_pass_rate": 0.8}, "PPPFF", F, id="the share is less"),
+        pytest.param({"min_pass_rate": 0.7}, "PPPPPPPFFF", P, id="7 of 10 is 0.7, without rounding"),
+        pytest.param({}, "PPPPP", P, id="all are asked for"),
+        pytest.param({}, "PPPPF", F, id="all are asked for, one fails"),
+        pytest.param({"min_pass_rate": 0.5, "pass_k": 2}, "PPPF", P, id="half of all pairs pass"),
+        pytest.param({"min_pass_rate": 0.6, "pass_k": 2}, "PPPF", F, id="fewer pairs than asked for"),
+        pytest.param({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", E, id="too few trials for so many in a row"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPFP", U, id="the interval holds 0.9"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "P" * 35, P, id="all of it lies above"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "P" * 34, U, id="one trial less: not yet"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFP", F, id="all of it lies below"),
+        pytest.param({"min_pass_rate": 0.5, "pass_k": 2, "confidence": 0.9}, "P" * 20, P, id="its square lies above"),
+        pytest.param({"min_pass_rate": 0.5, "pass_k": 9, "confidence": 0.9}, "P" * 20, U, id="its ninth power does not"),
+        pytest.param({"min_pass_rate": 0.8}, "PPPPE", E, id="enough pass, but one could not be judged"),
+        pytest.param({"min_pass_rate": 0.8}, "PPFFE", F, id="too few, whatever the one in error had been"),
+        pytest.param({"min_pass_rate": 0.8}, "PPPFE", E, id="it depends on the one in error"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFFE", F, id="below, whatever the one in error"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPPPE", E, id="undecided anyway: still an error"),
+        pytest.param({"min_pass_rate": 0.1}, "", E, id="no trial: never green by absence"),
+    ],
+)  # fmt: skip
+def test_the_share_of_trials_decides(rule: dict[str, Any], trials: str, outcome: Outcome) -> None:
+    assert decide_trials(TrialRule(**rule), strip(trials)) is outcome
+    assert under(TrialRule(**rule), trials).outcome is outcome
+
+
+@given(RULES, TRIALS)
+def test_green_only_with_a_pass_and_without_an_error(rule: TrialRule, trials: list[Outcome]) -> None:
+    if decide_trials(rule, trials) is P:
+        assert P in trials
+        assert E not in trials
+
+
+@given(RULES, TRIALS, st.randoms())
+def test_the_order_of_trials_does_not_matter(rule: TrialRule, trials: list[Outcome], random: Any) -> None:
+    assert decide_trials(rule, random.sample(trials, len(trials))) is decide_trials(rule, trials)
+
+
+@given(RULES, JUDGED, st.data())
+def test_another_trial_that_passes_makes_it_no_worse(
+    rule: TrialRule, trials: list[Outcome], data: st.DataObject
+) -> None:
+    assume(F in trials)
+    better = [*trials]
+    better[better.index(F)] = P
+    order = [F, U, P]
+    assert order.index(decide_trials(rule, better)) >= order.index(decide_trials(rule, trials))
+
+
+@given(RULES, TRIALS, st.integers(0, 29), st.sampled_from([P, F]))
+def test_what_a_trial_in_error_hides_never_makes_a_failure_of_a_pass(
+    rule: TrialRule, trials: list[Outcome], at: int, hidden: Outcome
+) -> None:
+    """A case that failed in spite of an error fails whatever that trial would have been."""
+    assume(at < len(trials))
+    trials = [hidden if trial is E else trial for trial in trials]
+    masked = [*trials[:at], E, *trials[at + 1 :]]
+    if decide_trials(rule, masked) is F:
+        assert decide_trials(rule, trials) is F
+    assert decide_trials(rule, masked) in (F, E)
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.5, 0.99), st.integers(0, 40), st.integers(1, 40))
+def test_the_interval_decides_only_beside_the_rate(
+    rate: float, confidence: float, passed: int, total: int
+) -> None:
+    assume(passed <= total)
+    low, high = wilson(passed, total, confidence=confidence)
+    outcome = held_against(TrialRule(rate, 1, confidence), passed, total)
+    assert (outcome is P) == (low >= rate)
+    assert (outcome is F) == (high < rate)
+
+
+@given(RATES, st.integers(1, 40), st.integers(0, 40), st.integers(1, 40))
+def test_so_many_in_a_row_are_the_unbiased_estimate(rate: float, k: int, passed: int, total: int) -> None:
+    assume(passed <= total)
+    outcome = held_against(TrialRule(rate, k), passed, total)
+    if k > total:
+        assert outcome is E
+    else:
+        assert outcome is (P if pass_hat(passed, total, k) >= rate else F)
+
+
+@given(RULES, st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, None])] * 2), min_size=4, max_size=12))
+def test_no_metric_fails_where_the_case_passes(
+    rule: TrialRule, rows: list[tuple[float | None, float | None]]
+) -> None:
+    scores = [[SILENT if value is None else scored(value) for value in row] for row in rows]
+    verdict = decide([bound(), bound(EveryTrial)], scores, [None] * len(rows), rule)
+    if verdict.outcome is P:
+        assert not {F, E} & {metric.outcome for metric in verdict.metrics.values()}
+
+
+def test_a_trial_whose_metric_broke_is_in_error() -> None:
+    rows = [[scored(1.0)], [BROKEN]]
+    verdict = decide([bound()], rows, [None, None], TrialRule(0.5))
+    assert (verdict.outcome, verdict.trials) == (E, [P, E])
+    assert "ValueError: boom" in verdict.reason
+
+
+def test_a_trial_in_error_is_not_rescued_by_its_scores() -> None:
+    verdict = decide([bound()], [[scored(1.0)]], [AGENT_DOWN], TrialRule(0.5))
+    assert (verdict.outcome, verdict.trials) == (E, [E])
+
+
+def test_what_would_have_to_hold_in_every_trial_has_to_in_enough() -> None:
+    verdict = under(TrialRule(0.8), "PPPPF", metrics=[bound(EveryTrial, 1.0)])
+    assert verdict.outcome is verdict.metrics["state"].outcome is P
+
+
+@pytest.mark.parametrize(
+    ("rule", "trials", "reason"),
+    [
+        ({"min_pass_rate": 0.8}, "PFPFP", "3 of 5 trials passed, 0.8 asked for: trial 2: measure 0.00 < 0.5: because"),
+        (
+            {"min_pass_rate": 0.8, "pass_k": 2}, "PPPPF",
+            "pass^2 0.60 (4 of 5 trials passed), pass^2 0.8 asked for: trial 5: measure 0.00 < 0.5: because",
+        ),
+        ({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPFP", "4 of 5 trials passed, 0.9 asked for at 95 %: about 30 more trials"),
+        (
+            {"min_pass_rate": 0.8, "confidence": 0.9}, "FFFFF",
+            "0 of 5 trials passed, 0.8 asked for at 90 %: trial 1: measure 0.00 < 0.5: because",
+        ),
+        (
+            {"min_pass_rate": 0.8, "confidence": 0.95}, "PPPPF",
+            "4 of 5 trials passed, 0.8 asked for at 95 %: that is the very share, which no number of trials tells from less",
+        ),
+        ({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", "3 of 3 trials passed, and pass^4 takes at least 4 trials to tell"),
+        ({"min_pass_rate": 0.8}, "PPPPE", "agent raised in turn 2: RuntimeError: down"),
+        ({"min_pass_rate": 0.8}, "PPPPP", ""),
+    ],
+    ids=["too few", "too few in a row", "undecided", "ruled out", "never", "too short", "error", "passed"],
+)  # fmt: skip
+def test_the_reason_says_how_many_passed_and_what_to_do(
+    rule: dict[str, Any], trials: str, reason: str
+) -> None:
+    assert under(TrialRule(**rule), trials).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("trials", "missed"),
+    [
+        ("PPP", ""),
+        ("F", ""),
+        ("PPFPF", "trial 3: measure 0.00 < 0.5: because"),
+        ("EFP", "trial 2: measure 0.00 < 0.5: because"),
+    ],
+)
+def test_the_first_of_several_trials_that_failed_is_told(trials: str, missed: str) -> None:
+    rows = [None if letter == "E" else [scored(float(letter == "P"))] for letter in trials]
+    failures = [AGENT_DOWN if letter == "E" else None for letter in trials]
+    assert decide([bound()], rows, failures).missed == missed
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0.01, 0.99))
+def test_without_a_rule_the_mean_decides_as_before(values: list[float], threshold: float) -> None:
+    verdict = decide([bound(threshold=threshold)], [[scored(v)] for v in values], [None] * len(values))
+    score = verdict.metrics["measure"].score
+    assert score is not None
+    assert verdict.outcome is (P if score >= threshold else F)

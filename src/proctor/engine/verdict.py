@@ -156,9 +156,8 @@ def decide_metric(
     With a `rule` it is held in each trial, and passes when enough of them meet it; where it does not apply, it does
     not stand in the way.
     """
-    if (
-        len(scores) == 1 and (only := scores[0]) is not None and only.failure is None
-    ):  # the usual case, and the fast one
+    only = scores[0] if len(scores) == 1 and rule is None else None
+    if only is not None and only.failure is None:  # the usual case, and the fast one
         outcome = decide_metric_once(bound, only) if bound.gates else Outcome.INFORMATIONAL
         if outcome is Outcome.PASSED or outcome is Outcome.INFORMATIONAL:
             return MetricVerdict(
