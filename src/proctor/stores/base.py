@@ -105,7 +105,7 @@ class Store(Protocol):
         ...
 
     def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> RunWriter:
-        """Take hold of an unfinished run; `added` are cases that it did not have before.
+        """Take hold of a run; `added` are cases that it did not have before, or with another content and not run yet.
 
         Raises:
             StoreError: another process is at work on it.

@@ -1,0 +1,251 @@
+"""Record, then decide: a run that was stopped goes on where it was, and evidence is judged again without the agent."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor import Content, Event, Session, SetupError, SetupProblems
+from proctor.engine.progress import Silent
+from proctor.engine.stopping import StopRequest
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+CONFIG = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
+
+
+def one_case(number: int) -> dict[str, Any]:
+    turns = [
+        {
+            "invocation_id": f"i{turn}",
+            "user_content": {"role": "user", "parts": [{"text": f"{number}.{turn}"}]},
+            "final_response": {"role": "model", "parts": [{"text": f"the answer to {number}.{turn}"}]},
+            "intermediate_data": {"tool_uses": [{"name": "look_up", "args": {"n": number}}]},
+        }
+        for turn in range(2)
+    ]
+    return {"eval_id": f"c{number}", "conversation": turns}
+
+
+def a_set(cases: int = 12) -> dict[str, Any]:
+    return {"eval_set_id": "numbers", "eval_cases": [one_case(number) for number in range(cases)]}
+
+
+class Agent:
+    """Answers rightly but for every third case; case 5 breaks; counts how often each question was asked."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.broken = True
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        question = (message.parts or [])[0].text or ""
+        self.asked[question] += 1
+        number = int(question.partition(".")[0])
+        if number == 5 and self.broken:
+            raise ConnectionError("the weather service is down")
+        yield Event.called("look_up", {"n": number if number % 3 else -1}, id="1")
+        yield Event.returned("look_up", {"found": True}, id="1")
+        yield Event.said(f"the answer to {question}")
+
+
+class StopAfter(Silent):
+    """Asks the run to stop after so many trials."""
+
+    def __init__(self, trials: int) -> None:
+        self.left, self.stop = trials, StopRequest()
+
+    def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.stop("enough for now")
+
+
+def store_of(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/runs.sqlite3"
+
+
+def told(result: RunResult) -> list[Any]:
+    """Everything that a run says about its cases, but for times and ids."""
+    return [_told(case) for case in result.cases]
+
+
+def _told(case: CaseResult) -> Any:
+    metrics = {
+        name: (verdict.outcome, verdict.score, verdict.reason, verdict.threshold, verdict.gate)
+        for name, verdict in case.metrics.items()
+        if name != "invocation_duration_v1"
+    }
+    trials = [(trial.number, trial.outcome, _words(trial.trial)) for trial in case.trials]
+    return case.eval_set_id, case.eval_id, case.outcome, case.reason, metrics, trials
+
+
+def _words(trial: Any) -> Any:
+    if trial is None:
+        return None
+    return (
+        [(turn.user_content, turn.events) for turn in trial.turns],
+        trial.final_state,
+        trial.failure and trial.failure.message,
+    )
+
+
+@pytest.mark.parametrize("num_runs", [1, 3])
+@pytest.mark.parametrize("stop_after", [1, 4, 9])
+def test_a_resumed_run_says_what_the_undisturbed_one_says(
+    tmp_path: Path, num_runs: int, stop_after: int
+) -> None:
+    undisturbed = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, num_runs=num_runs)
+    agent, watch = Agent(), StopAfter(stop_after)
+    stopped = proctor.evaluate_sync(
+        agent, a_set(), config=CONFIG, num_runs=num_runs, concurrency=2,
+        store=store_of(tmp_path), progress=watch, stop=watch.stop,
+    )  # fmt: skip
+    assert stopped.interrupted
+    assert stopped.counts[Outcome.NOT_RUN] > 0
+    before = Counter(agent.asked)
+    resumed = proctor.resume_sync(store=store_of(tmp_path), agent=agent, eval_sets=a_set())
+    assert told(resumed) == told(undisturbed)
+    assert resumed.counts == undisturbed.counts
+    assert resumed.exit_code == undisturbed.exit_code
+    assert resumed.run_id == stopped.run_id
+    assert all(agent.asked[question] == num_runs for question in agent.asked)
+    assert before <= agent.asked
+
+
+def test_a_finished_run_is_returned_and_nothing_is_run(tmp_path: Path) -> None:
+    agent = Agent()
+    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path))
+    asked = Counter(agent.asked)
+    again = proctor.resume_sync(result.run_id, store=store_of(tmp_path))
+    assert told(again) == told(result)
+    assert agent.asked == asked
+    with pytest.raises(SetupError, match="nothing to resume"):
+        proctor.resume_sync(store=store_of(tmp_path))
+
+
+def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Path) -> None:
+    agent = Agent()
+    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path))
+    assert result.case("c5").outcome is Outcome.ERROR
+    agent.broken = False
+    asked = Counter(agent.asked)
+    again = proctor.resume_sync(
+        result.run_id, store=store_of(tmp_path), agent=agent, eval_sets=a_set(), retry_errors=True
+    )
+    assert again.case("c5").outcome is Outcome.PASSED
+    assert agent.asked - asked == Counter({"5.0": 1, "5.1": 1})
+    assert Outcome.ERROR not in again.counts
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        pytest.param(
+            {"eval_sets": {**a_set(), "eval_cases": a_set(13)["eval_cases"]}}, "new: c12", id="a case more"
+        ),
+        pytest.param({"eval_sets": a_set(11)}, "gone: c11", id="a case less"),
+        pytest.param(
+            {"eval_sets": json.loads(json.dumps(a_set()).replace("answer to 7", "answer for 7"))},
+            "changed: c7",
+            id="a case edited",
+        ),
+    ],
+)
+def test_another_set_is_refused_with_what_differs(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    agent, watch = Agent(), StopAfter(3)
+    proctor.evaluate_sync(
+        agent,
+        a_set(),
+        config=CONFIG,
+        store=store_of(tmp_path),
+        progress=watch,
+        stop=watch.stop,
+        concurrency=1,
+    )
+    asked = Counter(agent.asked)
+    given: dict[str, Any] = {"agent": agent, "eval_sets": a_set(), **change}
+    with pytest.raises(SetupProblems) as refused:
+        proctor.resume_sync(store=store_of(tmp_path), **given)
+    assert said in str(refused.value)
+    assert "--force" in str(refused.value)
+    assert agent.asked == asked
+    forced = proctor.resume_sync(store=store_of(tmp_path), force=True, **given)
+    assert any(said in warning for warning in forced.warnings)
+    assert all(agent.asked[question] == 1 for question in agent.asked)
+
+
+def test_another_agent_is_refused(tmp_path: Path) -> None:
+    watch = StopAfter(3)
+    proctor.evaluate_sync(
+        Agent(),
+        a_set(),
+        config=CONFIG,
+        store=store_of(tmp_path),
+        progress=watch,
+        stop=watch.stop,
+        concurrency=1,
+    )
+
+    async def somebody_else(text: str) -> str:
+        return "?"
+
+    with pytest.raises(SetupProblems, match="the agent was Agent and is somebody_else"):
+        proctor.resume_sync(store=store_of(tmp_path), agent=somebody_else, eval_sets=a_set())
+
+
+def test_judging_again_with_the_same_config_gives_the_same_verdicts_without_the_agent(tmp_path: Path) -> None:
+    agent = Agent()
+    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, num_runs=2, store=store_of(tmp_path))
+    asked = Counter(agent.asked)
+    again = proctor.rescore_sync(result, store=store_of(tmp_path))
+    assert told(again) == told(result)
+    assert agent.asked == asked
+
+
+def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_ones(tmp_path: Path) -> None:
+    result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, store=store_of(tmp_path))
+    assert result.counts == {Outcome.FAILED: 4, Outcome.ERROR: 1, Outcome.PASSED: 7}
+    mild = proctor.rescore_sync(
+        result, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.8}}
+    )
+    assert mild.counts == {Outcome.ERROR: 1, Outcome.PASSED: 11}
+    first = proctor.load_run(result.run_id, store_of(tmp_path), judging=1)
+    assert told(first) == told(result)
+    assert told(proctor.load_run(result.run_id, store_of(tmp_path))) == told(mild)
+
+
+def test_an_unfinished_run_can_be_judged_again_and_what_was_not_run_stays_so(tmp_path: Path) -> None:
+    watch = StopAfter(4)
+    stopped = proctor.evaluate_sync(
+        Agent(),
+        a_set(),
+        config=CONFIG,
+        store=store_of(tmp_path),
+        progress=watch,
+        stop=watch.stop,
+        concurrency=1,
+    )
+    again = proctor.rescore_sync(stopped, store=store_of(tmp_path))
+    assert told(again) == told(stopped)
+    assert again.counts[Outcome.NOT_RUN] == 8
+
+
+def test_a_mistake_in_the_new_config_is_said_and_changes_nothing(tmp_path: Path) -> None:
+    result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, store=store_of(tmp_path))
+    with pytest.raises(SetupProblems, match="response_match_score"):
+        proctor.rescore_sync(
+            result, store=store_of(tmp_path), config={"criteria": {"response_match_scor": 0.8}}
+        )
+    assert told(proctor.load_run(result.run_id, store_of(tmp_path))) == told(result)
+
+
+def test_a_result_that_was_not_kept_says_so() -> None:
+    result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG)
+    with pytest.raises(SetupError, match="not kept"):
+        proctor.rescore_sync(result, store="memory:")
