@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.api.preparing import Prepared, prepare
-from proctor.engine.progress import Progress, Silent
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.verdict import RunResult
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
+    from proctor.api.preparing import Prepared
     from proctor.engine.keeping import StoredRun
+    from proctor.engine.progress import Progress
+    from proctor.schema.verdict import RunResult
     from proctor.stores.base import Committed, RunWriter
 
 
@@ -32,13 +32,16 @@ async def evaluate(
     (limits: the run stops in order), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of
     its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown`
     (around each trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can
-    be resumed; without one it is in memory only), `keep_evidence` (`"failures"` keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
+    be resumed; without one it is in memory only), `keep_evidence` (`"failures"` keeps memory flat), `explain`
+    (`"all"` gives reasons for passes, too), `progress`.
 
     Whatever happens inside a case is in the result: check `result.passed`, `result.outcome`, `result.exit_code`.
 
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
     """
+    from proctor.api.preparing import prepare
+
     return await _new_run(prepare(agent, eval_sets, options), options.get("progress"))
 
 
@@ -61,6 +64,8 @@ async def evaluate_matrix(
     Raises:
         SetupProblems: all that is wrong with any of them, before the first agent call.
     """
+    from proctor.api.preparing import prepare
+
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
     prepared: list[Prepared] = []
     for agent in agents:
@@ -79,6 +84,7 @@ async def _new_run(prepared: Prepared, progress: Progress | None) -> RunResult:
 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
     """Run what was prepared, writing it to a store where there is one."""
+    from proctor.engine.progress import Silent
     from proctor.engine.run import Run
 
     run = Run(

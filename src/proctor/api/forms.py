@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
-
-from pydantic import ValidationError
-
-from proctor.engine.progress import Progress
-from proctor.engine.stopping import StopRequest
-from proctor.schema.config import EvalConfig
-from proctor.schema.eval_set import EvalSet
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from proctor.engine.progress import Progress
+    from proctor.engine.stopping import StopRequest
+    from proctor.schema.config import EvalConfig
+    from proctor.schema.eval_set import EvalSet
     from proctor.stores.base import Store
 
 AgentLike = Any
 """An AGENT string, or an object of any recognised kind: see `proctor.load_agent`."""
 
-EvalSetLike = str | Path | EvalSet | Mapping[str, Any]
+EvalSetLike: TypeAlias = "str | Path | EvalSet | Mapping[str, Any]"
 """A path or selector (`file.json:case_1,case_2`, a folder, the id of a set in the agent's folder), a set, or a dict."""
 
-ConfigLike = str | Path | EvalConfig | Mapping[str, Any] | None
+ConfigLike: TypeAlias = "str | Path | EvalConfig | Mapping[str, Any] | None"
 """A path, a config, a dict; `None` finds `test_config.json` beside the set or above it, else ADK's defaults."""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from proctor.schema.verdict import CaseResult, Outcome, RunResult
+if TYPE_CHECKING:
+    from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 
 class Progress(Protocol):
