@@ -165,6 +165,7 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
         skipped_metrics=bound.skipped,
         num_runs=num_runs,
         rule=entry.config.rule,
+        criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],
     )
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs)
     found += _unknown_ids(entry)

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from proctor.schema.adk_session import plain, session_details
+from proctor.schema.case import EvalCase
 from proctor.schema.invocation import Invocation
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
@@ -74,9 +75,17 @@ def app_name_of(run: RunResult) -> str:
 
 
 def with_context(run: RunResult) -> Iterator[tuple[CaseResult, CaseContext]]:
-    """Return the cases of a run with what is known of them."""
-    for case in run.cases:
-        yield case, NOTHING_KNOWN
+    """Return the cases of a run with what is known of them: of a stored run, what was expected, too."""
+    kept = getattr(run.cases, "eval_case", None)
+    criteria = {one.eval_set_id: one.criteria for one in run.sets}
+    for index, case in enumerate(run.cases):
+        document = kept(index) if kept is not None else None
+        yield case, CaseContext(_expected(document), criteria.get(case.eval_set_id, {}))
+
+
+def _expected(document: bytes | None) -> tuple[Invocation, ...] | None:
+    conversation = EvalCase.model_validate_json(document).conversation if document else None
+    return tuple(conversation) if conversation is not None else None
 
 
 def result_text(header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from proctor.schema.outcome import Outcome, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
@@ -237,6 +238,8 @@ class SetSummary:
     """Trials of each case."""
     rule: TrialRule | None = None
     """What share of a case's trials must pass; `None`: every metric's mean over the trials decides."""
+    criteria: dict[str, Any] = field(default_factory=dict)
+    """The criteria by metric as the config has them, as JSON: thresholds or objects."""
 
 
 @dataclass(slots=True, repr=False)

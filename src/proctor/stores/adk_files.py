@@ -79,8 +79,16 @@ class AdkFiles:
         Raises:
             StoreError: a file cannot be written; those before it are there.
         """
-        app_name = self.app_name or app_name_of(run)
+        app_name = self.app_name or self._app(run)
         return _write_sets(run, self.agents_dir.joinpath(app_name, *HISTORY), app_name, timestamp)
+
+    def _app(self, run: RunResult) -> str:
+        """The agent's folder: of the names that lead to the agent (`agents.travel.flawed`) the one that is there."""
+        name = app_name_of(run)
+        there = (
+            part for part in (name, *reversed(name.split("."))) if part and (self.agents_dir / part).is_dir()
+        )
+        return next(there, name)
 
     def write_flat(self, run: RunResult, *, timestamp: float | None = None) -> list[Path]:
         """Write the same files right into the folder, to be taken elsewhere.

@@ -272,6 +272,11 @@ class StoredCases(Sequence[CaseResult]):
                 return case
         return None
 
+    def eval_case(self, index: int) -> bytes | None:
+        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        (planned,) = self._reader.planned(index, index + 1)
+        return self._reader.document(planned[2])
+
     def _read(self, part: range) -> list[CaseResult]:
         return self._reader.cases(part.start, part.stop)
 

@@ -42,6 +42,7 @@ def _set(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
         summary.metrics = gating + [metric.name for metric in judged.metrics if not metric.gate]
         summary.skipped_metrics = dict(judged.skipped_metrics)
         summary.rule = _rule(judged)
+        summary.criteria = dict(judged.config.get("criteria") or {})
     return summary
 
 
