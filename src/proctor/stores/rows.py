@@ -129,8 +129,10 @@ class RowWriter:
             self._write_cases(raw, rows.cases)
         if rows.trials:
             self._write_trials(raw, rows.trials, connection.name)
-        if rows.stale:
-            self._forget(raw, rows.stale)
+        decided = self._hold.decided
+        stale = rows.stale | {key[0] for key in rows.scores if key[0] in decided}
+        if stale:
+            self._forget(raw, stale)
         if rows.scores:
             insert(raw, "scores", _SCORES, list(rows.scores.values()), _NEWER_SCORE)
         if rows.verdicts:
@@ -173,7 +175,7 @@ class RowWriter:
         progress.trials_sum += sum(row[1] for row in rows)
 
     def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
-        """Drop verdicts that rest on an attempt that is no longer the last one."""
+        """Drop verdicts that rest on an attempt that is no longer the last one, or on scores that are replaced."""
         gone = sorted(positions & self._hold.decided)
         for some in _chunks(gone):
             raw.execute(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from pydantic import ValidationError
 
@@ -15,20 +12,18 @@ from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSum
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
+from proctor.stores.beginning import insert_judging, insert_planned, insert_run, keep
 from proctor.stores.database import Place, damaged
-from proctor.stores.encoding import checksum, compact, storable
-from proctor.stores.insertion import insert
+from proctor.stores.encoding import checksum
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
 from proctor.stores.memory import Memory
 from proctor.stores.reading import RunReader, StoredCases, last_attempts, read_scores
 from proctor.stores.results import result_of
-from proctor.stores.rows import planned_key
 from proctor.stores.sqlite_file import SqliteFile
 from proctor.stores.states import Hold, JudgingProgress, RunProgress, judging_progress, run_progress
 from proctor.stores.writer import Writer
 
-_PLANNED = "run, position, crc, eval_set_id, eval_id, content_hash, place"
-_PLANNED_AT_ONCE = 1000
+_AT_ONCE = 1000
 
 
 def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
@@ -55,6 +50,7 @@ class SqliteStore:
         self.read_only = read_only
         self._place = place
         self._connection = place.open()
+        self._seqs: dict[str, int] = {}
 
     @property
     def warnings(self) -> list[str]:
@@ -74,16 +70,16 @@ class SqliteStore:
             ).fetchall()[0][0]
             raw.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
             progress = RunProgress(run)
-            _insert_run(raw, progress, manifest, self._name)
+            insert_run(raw, progress, manifest, self._name)
             lease = leases.take(raw, run, manifest.run_id, self._name)
-            progress.cases = _insert_planned(raw, run, cases)
+            progress.cases = insert_planned(raw, run, cases)
             hold = Hold(lease, progress, JudgingProgress(run, judging.number), set(), {})
-            _insert_judging(raw, hold.judging, judging)
-            _keep(raw, hold)
+            insert_judging(raw, hold.judging, judging)
+            keep(raw, hold)
         return Writer(self._place, hold, committed)
 
     def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> Writer:
-        """Take hold of an unfinished run; `added` are cases that it did not have before.
+        """Take hold of an unfinished run; `added` are cases that it did not have before, or not so.
 
         Raises:
             StoreError: another process is at work on it.
@@ -93,9 +89,11 @@ class SqliteStore:
         with self._connection.transaction() as raw:
             lease = leases.take(raw, run, run_id, self._name)
             hold = self._hold(lease, 1)
-            hold.run.cases += _insert_planned(raw, run, added)
+            more = list(added)
+            insert_planned(raw, run, more)
+            hold.run.cases += sum(case.position >= hold.run.cases for case in more)
             hold.run.complete = hold.judging.complete = 0
-            _keep(raw, hold)
+            keep(raw, hold)
         return Writer(self._place, hold, committed)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
@@ -108,8 +106,8 @@ class SqliteStore:
             progress.judgings += 1
             numbered = judging.model_copy(update={"number": progress.judgings})
             hold = Hold(lease, progress, JudgingProgress(run, numbered.number), set(), self._attempts(run))
-            _insert_judging(raw, hold.judging, numbered)
-            _keep(raw, hold)
+            insert_judging(raw, hold.judging, numbered)
+            keep(raw, hold)
         return Writer(self._place, hold, committed)
 
     def delete(self, run_ids: Sequence[str]) -> None:
@@ -124,6 +122,7 @@ class SqliteStore:
             for line in lines:
                 leases.take(raw, line.seq, line.run_id, self._name)
             deleted(raw, [line.seq for line in lines])
+        self._seqs.clear()
         self._connection.rows("PRAGMA incremental_vacuum")
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -206,8 +205,8 @@ class SqliteStore:
         """Return what was planned, in order."""
         line = self._line(run_id)
         reader, total = self._reader(line, 1), line.progress.cases
-        for first in range(0, total, _PLANNED_AT_ONCE):
-            found = reader.planned(first, min(total, first + _PLANNED_AT_ONCE))
+        for first in range(0, total, _AT_ONCE):
+            found = reader.planned(first, min(total, first + _AT_ONCE))
             for position, texts in enumerate(found, first):
                 yield PlannedCase(position, *texts)
 
@@ -220,7 +219,9 @@ class SqliteStore:
 
     def trials(self, run_id: str, position: int, judging: int) -> list[StoredTrial]:
         """Return the trials of one case, the last attempt of each."""
-        evidence, failed, scores = self._reader(self._line(run_id), judging).evidence(position)
+        if (seq := self._seqs.get(run_id)) is None:
+            seq = self._seqs[run_id] = self._line(run_id).seq
+        evidence, failed, scores = RunReader(self._connection, seq, run_id, judging).evidence(position)
         return [
             StoredTrial(
                 number,
@@ -321,70 +322,17 @@ class SqliteStore:
     def _summary(self, line: RunLine, judging: int) -> RunSummary:
         """What was written at the end; before that, what can be counted."""
         progress = judging_progress(self._connection, line.seq, judging)
-        if progress.summary is not None:
-            return RunSummary.model_validate(json.loads(progress.summary))
-        counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
-        return RunSummary(counts={outcome.value: count for outcome, count in counts.items()})
-
-
-def _keep(raw: sqlite3.Connection, hold: Hold) -> None:
-    hold.run.write(raw, hold.lease, time.time() + leases.SECONDS)
-    hold.judging.write(raw)
-
-
-def _insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifest, name: str) -> None:
-    agent = storable(manifest.agent.label)
-    sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
-    head = RunLine.key(progress.run, manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs)
-    try:
-        raw.execute(
-            "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
-            "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?)",
-            (
-                progress.run,
-                manifest.run_id,
-                manifest.created_at,
-                agent,
-                sets,
-                manifest.num_runs,
-                checksum(head, text),
-                text,
-            ),
+        summary = (
+            RunSummary()
+            if progress.summary is None
+            else RunSummary.model_validate(json.loads(progress.summary))
         )
-    except sqlite3.IntegrityError:
-        raise StoreError(f"{name}: a run named {manifest.run_id} is there already") from None
-
-
-def _insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: Judging) -> None:
-    text = compact(judging.model_dump())
-    raw.execute(
-        "INSERT INTO judgings (run, number, complete, verdicts, verdicts_sum, state_crc, crc, judging) "
-        "VALUES (?, ?, 0, 0, 0, ?, ?, ?)",
-        (
-            progress.run,
-            progress.number,
-            progress.crc,
-            checksum(f"judging/{progress.run}/{progress.number}", text),
-            text,
-        ),
-    )
-
-
-def _insert_planned(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:
-    """Write what is planned, some at a time: there may be very many. Return how many there were."""
-    total, source = 0, iter(cases)
-    while some := list(islice(source, _PLANNED_AT_ONCE)):
-        rows = []
-        for case in some:
-            texts = (
-                storable(case.eval_set_id),
-                storable(case.eval_id),
-                case.content_hash,
-                storable(case.place),
-            )
-            rows.append((run, case.position, checksum(planned_key(run, case.position, texts)), *texts))
-        total += insert(raw, "planned", _PLANNED, rows)
-    return total
+        if not progress.complete:  # and things may have gone on since it was written
+            counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
+            counted = {outcome.value: count for outcome, count in counts.items()}
+            if counted != summary.counts:
+                summary.counts, summary.outcome = counted, None
+        return summary
 
 
 def _listed(ids: Sequence[str]) -> str:
