@@ -30,6 +30,18 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         evaluate_sync as evaluate_sync,
     )
     from proctor.api import (
+        export_run as export_run,
+    )
+    from proctor.api import (
+        export_to_adk as export_to_adk,
+    )
+    from proctor.api import (
+        import_run as import_run,
+    )
+    from proctor.api import (
+        import_runs as import_runs,
+    )
+    from proctor.api import (
         list_runs as list_runs,
     )
     from proctor.api import (
@@ -68,6 +80,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     from proctor.api import (
         score_sync as score_sync,
     )
+    from proctor.engine.stopping import StopRequest as StopRequest
     from proctor.errors import (
         AgentError as AgentError,
     )
@@ -288,7 +301,8 @@ __version__ = "0.1.0"
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " list_runs load_run open_store prune_runs rescore rescore_sync resume resume_sync"
+        " export_run export_to_adk import_run import_runs list_runs load_run open_store prune_runs"
+        " rescore rescore_sync resume resume_sync"
     ),
     "proctor.metrics.custom": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
@@ -297,6 +311,7 @@ _WHERE = {
         "ProctorError SetupError SetupProblems EvalFileError UnknownNameError MissingExtraError AgentLoadError"
         " CriterionError SettingsError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
     ),
+    "proctor.engine.stopping": "StopRequest",
     "proctor.schema.event": "Event",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",
     "proctor.schema.run": "RunRecord RunState",

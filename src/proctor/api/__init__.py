@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
+    from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+    from proctor.api.importing_runs import import_run, import_runs
     from proctor.api.preparing import Prepared, prepare
     from proctor.api.reading import load_agent, load_config, load_eval_set
     from proctor.api.rescoring import rescore, rescore_sync
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
+    "exporting": ("export_run", "export_to_adk"),
     "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "importing_runs": ("import_run", "import_runs"),
     "preparing": ("Prepared", "prepare"),
     "reading": ("load_agent", "load_config", "load_eval_set"),
     "rescoring": ("rescore", "rescore_sync"),
@@ -34,6 +38,10 @@ __all__ = [
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",
+    "export_run",
+    "export_to_adk",
+    "import_run",
+    "import_runs",
     "list_runs",
     "load_agent",
     "load_config",

@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("proctor.cli.show:show", "Show a run, or everything about one of its cases."),
     "resume": ("proctor.cli.resume:resume", "Go on with a run that was not finished."),
     "score": ("proctor.cli.score:score", "Judge a run's recorded evidence again; no agent is called."),
+    "export": ("proctor.cli.export:export", "Write a run in a form that other tools read."),
+    "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),
     "check": ("proctor.cli.check:check", "Say what is wrong in eval sets, configs and scenarios."),
     "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON or YAML."),
@@ -29,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
 
-LATER = frozenset({"compare", "export", "web", "record", "bless", "adopt", "eval-set"})
+LATER = frozenset({"compare", "web", "record", "bless", "adopt", "eval-set"})
 """Commands of later versions: known by name, so that typing one is told apart from a slip."""
 
 

@@ -1,0 +1,102 @@
+"""`proctor export`: a run in a form that other tools read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.cli.stored import store_option
+from proctor.errors import SetupError
+
+WHAT, WHERE = "What to write", "Where to write it"
+_BY_SUFFIX = {
+    ".evalset_result.json": "adk",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".json": "json",
+    ".txt": "text",
+}
+
+EXAMPLES = """
+proctor export latest --output run.json
+proctor export 7f3k2c --format jsonl | jq 'select(.outcome == "failed")'
+proctor export 7f3k2c --output trials.csv
+proctor export 7f3k2c --format adk --output results/
+"""
+
+
+@click.command("export", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", default="latest", metavar="[RUN]")
+@option(
+    "--format",
+    "format_",
+    section=WHAT,
+    metavar="NAME",
+    help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), adk, or "
+    "another report.  [as --output ends]",
+)
+@option(
+    "--judging",
+    section=WHAT,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="As judging N had it.  [the last]",
+)
+@option(
+    "--app",
+    "app_name",
+    section=WHAT,
+    metavar="NAME",
+    help="With adk: what the agent's folder is called there.  [as the agent is]",
+)
+@option(
+    "--output",
+    "-o",
+    section=WHERE,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The file; with adk also a folder, for a file per eval set.  [stdout]",
+)
+@store_option
+@common_options
+def export(
+    run: str,
+    *,
+    format_: str | None,
+    judging: int | None,
+    app_name: str | None,
+    output: Path | None,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Write a run in a form that other tools read.
+
+    RUN is an id, the beginning of one, or `latest`. JSON and JSON Lines have everything; CSV has a
+    row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
+    is whole or not there. `proctor import` reads all but CSV back.
+    """
+    from proctor.api.exporting import export_run
+    from proctor.api.runs import open_runs
+    from proctor.cli.showing import judging_of
+
+    form = format_ or _form_of(output)
+    if app_name and form != "adk":
+        raise SetupError("--app is about the form of google-adk: it goes with --format adk")
+    opened = open_runs(store, read_only=True)
+    run_id = opened.find(run)
+    result = opened.load(run_id, judging_of(opened, run_id, judging))
+    target = output if output is not None and str(output) != "-" else None
+    for path in export_run(result, form, target or sys.stdout, app_name=app_name):
+        say(f"{path}: run {run_id} as {form}")
+
+
+def _form_of(output: Path | None) -> str:
+    """Return the form that the end of a file's name says."""
+    if output is not None:
+        for suffix, form in _BY_SUFFIX.items():
+            if output.name.endswith(suffix):
+                return form
+    raise SetupError("which form? Give --format json, jsonl, csv or adk, or an --output that ends so")
