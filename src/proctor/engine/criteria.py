@@ -35,8 +35,8 @@ class BoundMetric:
     score: Callable[[CaseView], MetricScore | Awaitable[MetricScore]] = field(init=False)
     is_quick: bool = field(init=False)
     """Whether it surely takes no time to speak of: one of ours that only computes."""
-    _scenario: bool = field(init=False)
-    _recorded: bool = field(init=False)
+    _covers: tuple[bool, bool] = field(init=False)
+    """Recorded cases, scenarios."""
 
     def __post_init__(self) -> None:
         """Keep at hand what is asked for every trial."""
@@ -48,11 +48,11 @@ class BoundMetric:
         limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
             None
         }
-        self._scenario, self._recorded = limits <= {SCENARIO}, limits <= {RECORDED}
+        self._covers = limits <= {RECORDED}, limits <= {SCENARIO}
 
     def covers(self, *, scenario: bool) -> bool:
         """Tell whether the metric scores cases of this kind at all."""
-        return self._scenario if scenario else self._recorded
+        return self._covers[scenario]
 
 
 @dataclass(slots=True)

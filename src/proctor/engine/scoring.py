@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import math
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from proctor.engine.criteria import BoundMetric
@@ -82,7 +82,11 @@ def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float |
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
     try:
         scored = bound.score(view)
-        if type(scored) is not MetricScore and inspect.isawaitable(scored):
+        if type(scored) is MetricScore:
+            value = scored.value
+            if type(value) is float and isfinite(value) and (slot is None or not slot.expired):
+                return scored
+        elif inspect.isawaitable(scored):
             return scored
     except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
         return MetricScore(failure=_blame(error, slot, seconds))
@@ -133,9 +137,9 @@ def _checked(bound: BoundMetric, scored: object) -> MetricScore:
     if not isinstance(scored, MetricScore):
         return MetricScore(failure=_unusable(f"returned {type(scored).__name__}, not a MetricScore"))
     value = scored.value
-    if (type(value) is float and math.isfinite(value)) or scored.not_applicable or scored.failure is not None:
+    if scored.failure is not None or scored.not_applicable:
         return scored
-    if isinstance(value, int | float) and math.isfinite(value):
+    if isinstance(value, int | float) and isfinite(value):
         return scored
     if value is None and not bound.facts.gates:
         return scored

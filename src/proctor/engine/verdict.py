@@ -38,6 +38,8 @@ def decide(
 
     With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
+    if rule is None and len(scores) == 1 and (only := scores[0]) is not None and not any(failures):
+        return _decide_only(metrics, only)
     verdicts = {
         bound.name: decide_metric(bound, [None if row is None else row[i] for row in scores], rule)
         for i, bound in enumerate(metrics)
@@ -56,6 +58,19 @@ def decide(
     else:
         reason = _reason(outcome, verdicts.values(), failures)
     return CaseVerdict(outcome, reason, verdicts, trials, missed)
+
+
+def _decide_only(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) -> CaseVerdict:
+    """The same for the only trial of a case, in one pass."""
+    verdicts: dict[str, MetricVerdict] = {}
+    deciding: list[Outcome] = []
+    for bound, score in zip(metrics, scores, strict=True):
+        verdict = verdicts[bound.name] = decide_metric(bound, [score])
+        if bound.gate and verdict.outcome is not Outcome.NOT_APPLICABLE:
+            deciding.append(verdict.outcome)
+    outcome = worst(deciding)
+    reason = "" if outcome is Outcome.PASSED else _reason(outcome, verdicts.values(), ())
+    return CaseVerdict(outcome, reason, verdicts, [outcome])
 
 
 def _of_metrics(
@@ -160,8 +175,18 @@ def decide_metric(
     if only is not None and only.failure is None:  # the usual case, and the fast one
         outcome = decide_metric_once(bound, only) if bound.gates else Outcome.INFORMATIONAL
         if outcome is Outcome.PASSED or outcome is Outcome.INFORMATIONAL:
+            scored, met = int(only.value is not None), int(outcome is Outcome.PASSED)
             return MetricVerdict(
-                bound.name, outcome, only.value, bound.threshold, bound.gate, only.reason, scores
+                bound.name,
+                outcome,
+                only.value,
+                bound.threshold,
+                bound.gate,
+                only.reason,
+                scores,
+                None,
+                scored,
+                met,
             )
     values: list[float] = []
     missing = 0

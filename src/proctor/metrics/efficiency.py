@@ -97,13 +97,14 @@ class TokenUsage(_Informational):
     def score(self, case: CaseView) -> MetricScore:
         """Sum the tokens that the model calls of each invocation reported."""
         usages = [_tokens(turn.usages) for turn in case.turns]
+        totals = [usage["total_tokens"] for usage in usages]
         scores = [
-            _reported(usage["total_tokens"], "no token usage was reported", {"token_usage_details": usage})
-            for usage in usages
+            _reported(total, "no token usage was reported", {"token_usage_details": usage})
+            for total, usage in zip(totals, usages, strict=True)
         ]
-        # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
-        if not any(usage["total_tokens"] is not None for usage in usages):
+        if totals.count(None) == len(totals):
             return _overall(scores, None, {"token_usage_details": _UNREPORTED.copy()})
+        # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
         overall = _combine(usages, lambda values: sum(values) / len(usages))
         return _overall(scores, overall.get("total_tokens"), {"token_usage_details": overall})
 
@@ -172,14 +173,19 @@ def _reported(value: float | None, otherwise: str, details: dict[str, Any]) -> S
 def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
     """Each figure over all invocations; `None` where no invocation has it."""
     combined: Figures = {}
-    for name in parts[0] if parts else ():
-        known = [value for part in parts if (value := part[name]) is not None]
-        combined[name] = combine(known) if known else None
+    for name, *values in zip(parts[0] if parts else (), *(part.values() for part in parts), strict=True):
+        unknown = values.count(None)
+        if unknown == len(values):
+            combined[name] = None
+        else:
+            combined[name] = combine(values if not unknown else [v for v in values if v is not None])
     return combined
 
 
 def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) -> MetricScore:
     if value is not None:
         return MetricScore(value, scores, "", details)
-    reason = next((score.reason for score in scores if score.reason), "")
-    return MetricScore(None, scores, reason, details if scores else None, not_applicable=True)
+    for score in scores:
+        if score.reason:
+            return MetricScore(None, scores, score.reason, details, not_applicable=True)
+    return MetricScore(None, scores, "", details if scores else None, not_applicable=True)

@@ -9,7 +9,6 @@ from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
 from proctor.metrics.trajectory import contained, exact, in_order
-from proctor.schema.content import FunctionCall
 from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
@@ -52,16 +51,20 @@ class ToolTrajectory:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
-        wanted = expected_turns(case)
-        compare = self._compare
-        return mean_score(
-            [compare(turn.tool_calls, each.tool_calls) for turn, each in zip(case.turns, wanted, strict=True)]
-        )
+        scores = []
+        for turn, expected in zip(case.turns, expected_turns(case), strict=True):
+            made, wanted = turn.tool_calls, expected.tool_calls
+            score = Score(1.0 if self._rule(wanted, made, ignore_args=self._ignore_args) else 0.0)
+            if made and not wanted and self._match_type is not MatchType.EXACT:
+                score.warning = self._passes_anything()
+            scores.append(score)
+        return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which call is missing, extra or in another place, and which argument differs."""
-        wanted, made = (case.expected or [])[index], case.actual[index]
-        alignment = align(wanted.tool_calls, made.tool_calls, ignore_args=self._ignore_args)
+        wanted = (case.expected or [])[index]
+        calls = wanted.tool_calls
+        alignment = align(calls, case.turns[index].tool_calls, ignore_args=self._ignore_args)
         reason = describe(
             alignment,
             extra_allowed=self._match_type is not MatchType.EXACT,
@@ -72,16 +75,8 @@ class ToolTrajectory:
         warning = score.per_invocation[index].warning
         if any(not each.name for step in alignment.steps for each in step.differences):
             warning = warning or NULL_ARGUMENTS
-        matched = (
-            "every expected call was made" if wanted.tool_calls else "no calls expected, and none needed"
-        )
+        matched = "every expected call was made" if calls else "no calls expected, and none needed"
         return Explanation(reason or matched, alignment.to_details(), warning)
-
-    def _compare(self, made: list[FunctionCall], wanted: list[FunctionCall]) -> Score:
-        value = 1.0 if self._rule(wanted, made, ignore_args=self._ignore_args) else 0.0
-        if made and not wanted and self._match_type is not MatchType.EXACT:
-            return Score(value, warning=self._passes_anything())
-        return Score(value)
 
     def _passes_anything(self) -> str:
         return f"no calls are expected, and {self._match_type.name} then accepts whatever was called; EXACT would not"

@@ -25,6 +25,10 @@ class Outcome(StrEnum):
     INFORMATIONAL = "informational"
     """Of a metric: reported, never deciding."""
 
+    __hash__ = (
+        str.__hash__
+    )  # an enumeration's own is a Python function, and these are looked up for every case
+
     @property
     def status(self) -> EvalStatus:
         """The same in ADK's words: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
@@ -45,7 +49,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
     Nothing at all, or nothing that decides, is an *error*: never green by absence.
     """
-    found = set(outcomes)
+    found = [*outcomes]
     for outcome in _WORST_FIRST:
         if outcome in found:
             return outcome

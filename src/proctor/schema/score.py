@@ -63,8 +63,7 @@ class Explanation:
 
 def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
     """Combine invocation scores by their arithmetic mean over those that apply; none → not applicable."""
-    values = [score.value for score in scores if score.value is not None]
-    if values:
+    if values := [score.value for score in scores if score.value is not None]:
         return MetricScore(mean(values), scores, reason)
     why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
     return MetricScore(per_invocation=scores, reason=why, not_applicable=True)
@@ -72,7 +71,7 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
 
 def mean(values: Sequence[float]) -> float:
     """Return the arithmetic mean, kept within the values: three times 0.7 is 0.7, not 0.6999…"""
-    if len(values) == 1:
+    if values.count(values[0]) == len(values):  # most often one value, or one and the same
         return values[0]
     return min(max(sum(values) / len(values), min(values)), max(values))
 
