@@ -11,6 +11,7 @@ from proctor.engine.options import RunOptions
 from proctor.engine.plan import PlannedSet, make_plan
 from proctor.engine.sources import GivenSet
 from proctor.errors import SetupError, SetupProblems
+from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
 
@@ -158,6 +159,33 @@ def test_limit_tags_and_ids_choose() -> None:
     assert plan_of(given, tags=["x", "y"], limit=2)[0].sets[0].cases == [0, 1]
     plan = make_plan([PlannedSet(GivenSet(given), EXACT, "given", only=["d", "b"])], RunOptions())
     assert plan.sets[0].cases == [1, 3]
+
+
+class Counted(GivenSet):
+    """Notes which cases are read."""
+
+    def __init__(self, given: EvalSet) -> None:
+        super().__init__(given)
+        self.read: list[int] = []
+
+    def case(self, index: int) -> EvalCase:
+        self.read.append(index)
+        return super().case(index)
+
+
+@pytest.mark.parametrize(
+    ("only", "options", "read"),
+    [
+        pytest.param([], {}, [0, 1, 2, 3], id="all"),
+        pytest.param(["c"], {}, [2], id="one by its id"),
+        pytest.param([], {"limit": 2}, [0, 1], id="the first two"),
+        pytest.param(["b", "d"], {"tags": ["x"]}, [1, 3], id="two, to see their tags"),
+    ],
+)
+def test_no_case_is_read_that_will_not_run(only: list[str], options: dict[str, Any], read: list[int]) -> None:
+    source = Counted(eval_set(*(case(name, tags=["x"]) for name in "abcd")))
+    make_plan([PlannedSet(source, EXACT, "given", only=only)], RunOptions(**options))
+    assert source.read == read
 
 
 def test_metrics_left_out_are_named_with_who_left_them_out() -> None:

@@ -197,13 +197,14 @@ def _unknown_ids(entry: PlannedSet) -> list[SetupError]:
     known = entry.source.ids()
     if not known:
         return [SetupError(f"{entry.source.label or entry.source.eval_set_id}: the eval set has no cases")]
+    there = set(known) if entry.only else ()
     return [
         SetupError(
             f"{entry.source.label or entry.source.eval_set_id}: no case {eval_id!r}."
             f"{did_you_mean(eval_id, known)} Cases: {_some(known)}."
         )
         for eval_id in entry.only
-        if eval_id not in known
+        if eval_id not in there
     ]
 
 
@@ -213,16 +214,17 @@ def _some(names: Sequence[str], most: int = 10) -> str:
 
 
 def _chosen(entry: PlannedSet, options: RunOptions) -> Iterator[tuple[int, EvalCase]]:
-    """Return the cases to run, with their indexes."""
+    """Return the cases to run, with their indexes; of the others, none is read but to see its tags."""
     only, limit, tags = set(entry.only), options.limit, set(options.tags)
     found = 0
-    for index, case in enumerate(entry.source):
-        if only and case.eval_id not in only:
-            continue
-        if tags and not tags & set(_tags(case)):
-            continue
+    for index, eval_id in enumerate(entry.source.ids()):
         if limit is not None and found >= limit:
             return
+        if only and eval_id not in only:
+            continue
+        case = entry.source.case(index)
+        if tags and not tags & set(_tags(case)):
+            continue
         found += 1
         yield index, case
 
