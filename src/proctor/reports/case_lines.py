@@ -34,7 +34,8 @@ def case_lines(view: CaseView) -> Iterator[str]:
     if reason := reason_of(case):
         yield f"{_INDENT}reason: {reason}"
     for metric in case.metrics.values():
-        yield _metric(metric)
+        if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL:
+            yield _metric(metric)
     for trial in view.shown():
         yield from _trial(trial, several=len(case.trials) > 1)
     for judged in view.history:

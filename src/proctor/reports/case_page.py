@@ -8,6 +8,7 @@ from rich.table import Column
 from rich.text import Text
 
 from proctor.reports.base import ReportOptions
+from proctor.reports.blocks import TrialEvidence
 from proctor.reports.case_view import CaseView, Judged, TrialView
 from proctor.reports.drawing import EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
@@ -20,6 +21,8 @@ from proctor.schema.verdict import MetricVerdict, Outcome
 
 MOST_ALIKE = 1
 """Trials that passed whose evidence is drawn, unless every one is asked for."""
+_MOST_COMPARED = 10
+"""Trials that a later one may be like."""
 
 
 def draw_case(view: CaseView, out: TextIO, *, options: ReportOptions) -> None:
@@ -42,9 +45,8 @@ def _draw_head(page: Page, view: CaseView) -> None:
     if len(case.trials) > 1:
         head.append("  ").append_text(_strip(page, [trial.outcome for trial in case.trials]))
     page.print(head)
-    facts = [f"run {view.run_id}", view.agent, when(view.began), case.place]
-    if len(view.history) > 1:
-        facts.append(f"judging {view.judging} of {len(view.history)}")
+    judged = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
+    facts = [f"run {view.run_id}", view.agent, when(view.began), judged, case.place]
     page.print(page.joined(page.text(fact, "dim") for fact in facts if fact))
     if reason := reason_of(case):
         page.print()
@@ -65,7 +67,7 @@ def _strip(page: Page, outcomes: list[Outcome]) -> Text:
 
 
 def _draw_metrics(page: Page, view: CaseView) -> None:
-    shown = [metric for metric in view.case.metrics.values() if metric.outcome is not Outcome.SKIPPED]
+    shown = [metric for metric in view.case.metrics.values() if _says_something(metric)]
     if not shown:
         return
     grid = page.grid(Column(overflow="fold"), Column(no_wrap=True), Column(overflow="fold"))
@@ -73,6 +75,11 @@ def _draw_metrics(page: Page, view: CaseView) -> None:
         grid.add_row(*_metric(page, metric))
     page.print(grid)
     page.print()
+
+
+def _says_something(metric: MetricVerdict) -> bool:
+    informs = metric.outcome is Outcome.INFORMATIONAL
+    return metric.outcome is not Outcome.SKIPPED and not (informs and metric.score is None)
 
 
 def _metric(page: Page, metric: MetricVerdict) -> list[Text]:
@@ -106,13 +113,18 @@ def _one_score(page: Page, metric: MetricVerdict, score: MetricScore | None) -> 
 def _draw_trials(page: Page, view: CaseView, *, everything: bool) -> None:
     left = len(view.case.trials) if everything else MOST_ALIKE
     hidden = 0
+    seen: list[tuple[int, list[TrialEvidence]]] = []
     for shown in view.shown():
         if shown.alone.outcome is Outcome.PASSED:
             left -= 1
             if left < 0:
                 hidden += 1
                 continue
-        _draw_trial(page, shown, several=len(view.case.trials) > 1)
+        evidence = evidence_of(shown.alone, full=True)
+        like = None if everything else next((number for number, each in seen if each == evidence), None)
+        _draw_trial(page, shown, evidence, like=like, several=len(view.case.trials) > 1)
+        if len(seen) < _MOST_COMPARED:
+            seen.append((shown.number, evidence))
     if hidden:
         mark = page.marks.trial(Outcome.PASSED)
         told = f"{mark} … {hidden} more that passed (-v: all, --trial N: one)"
@@ -120,19 +132,24 @@ def _draw_trials(page: Page, view: CaseView, *, everything: bool) -> None:
         page.print()
 
 
-def _draw_trial(page: Page, view: TrialView, *, several: bool) -> None:
+def _draw_trial(
+    page: Page, view: TrialView, evidence: list[TrialEvidence], *, like: int | None, several: bool
+) -> None:
     case = view.alone
     style = STYLES.get(case.outcome, "dim")
     head = Text.assemble((page.marks.trial(case.outcome), style), f" trial {view.number + 1}")
     head.stylize("bold", 1)
-    page.print(page.joined([head, *(page.text(fact, "dim") for fact in view.facts())]))
+    facts = [*view.facts(), *([f"like trial {like + 1}"] if like is not None else [])]
+    page.print(page.joined([head, *(page.text(fact, "dim") for fact in facts)]))
+    if like is not None:
+        page.print()
+        return
     reason = reason_of(case)
     if several and reason:
         page.print(page.prose(reason), indent=6)
     for note in view.trial.notes if view.trial else []:
         page.print(Text.assemble(("note ", "yellow"), page.prose(note)), indent=6)
-    drawing = EvidenceDrawing(page, reason=reason)
-    drawing.draw(evidence_of(case, full=True))
+    EvidenceDrawing(page, reason=reason).draw(evidence)
     page.print()
 
 

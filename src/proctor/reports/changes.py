@@ -8,7 +8,7 @@ from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.evidence import reason_of
-from proctor.reports.marks import ASCII, WORDS
+from proctor.reports.marks import ASCII, WORDS, Marks
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import against
 from proctor.sanitize import clean, encodable
@@ -71,11 +71,11 @@ def _lines(changes: Changes) -> Iterator[str]:
     yield f"JUDGING  {changes.now}  {summary(changes)}"
 
 
-def _scores(case: CaseResult) -> Iterator[tuple[str, str]]:
+def _scores(case: CaseResult, marks: Marks = ASCII) -> Iterator[tuple[str, str]]:
     """The scores that decide."""
     for metric in case.metrics.values():
         if metric.gate and metric.score is not None:
-            yield metric.name, against(metric, ASCII)
+            yield metric.name, against(metric, marks)
 
 
 def _draw(changes: Changes, out: TextIO, options: ReportOptions) -> None:
@@ -93,7 +93,7 @@ def _draw(changes: Changes, out: TextIO, options: ReportOptions) -> None:
     most = len(shown) if options.verbose else MOST_CHANGES
     for position, (before, now) in shown[:most]:
         case = changes.run.cases[position]
-        told = reason_of(case) or ", ".join(f"{name} {score}" for name, score in _scores(case))
+        told = reason_of(case) or ", ".join(f"{name} {score}" for name, score in _scores(case, page.marks))
         grid.add_row(
             Text(f"{page.marks.outcome(before)} {WORDS[before]}", STYLES.get(before, "dim")),
             Text(page.marks.arrow, "dim"),

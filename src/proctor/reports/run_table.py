@@ -15,8 +15,20 @@ from proctor.reports.run_list import ListedRun, how_it_stands, short_commit, tol
 from proctor.reports.summary import duration
 from proctor.schema.run import RunRecord, RunState
 
-_WIDE_FROM = 96
-"""Columns from which the commit is shown, too; it is in --json anyway."""
+_COLUMNS = {
+    "": 0,
+    "run": 0,
+    "began": 0,
+    "agent": 0,
+    "sets": 64,
+    "cases": 0,
+    "counts": 72,
+    "took": 84,
+    "commit": 100,
+}
+"""What is shown, and from how many columns of the page on; --json has everything."""
+_SHORT_BELOW = 84
+_LEAST_NAME = 8
 
 
 def draw_list(runs: Sequence[ListedRun], out: TextIO, *, more: int, options: ReportOptions) -> None:
@@ -26,44 +38,51 @@ def draw_list(runs: Sequence[ListedRun], out: TextIO, *, more: int, options: Rep
     page.print(_table(page, runs))
     page.print()
     told = f"{len(runs)} of {len(runs) + more:,} runs: --limit 0 lists all" if more else ""
-    page.print(page.joined(page.text(part, "dim") for part in (told, "proctor show RUN") if part))
+    ways = ("proctor show RUN [CASE]", told)
+    page.print(page.joined(page.text(part, "dim") for part in ways if part))
     page.print()
 
 
 def _table(page: Page, runs: Sequence[ListedRun]) -> Table:
-    wide = page.width >= _WIDE_FROM
-    columns = [
-        Column(no_wrap=True),
-        Column(no_wrap=True),
-        Column(no_wrap=True),
-        Column(overflow="fold", ratio=2),
-        Column(overflow="fold", ratio=3),
-        Column(no_wrap=True, justify="right"),
-        Column(no_wrap=True),
-        Column(no_wrap=True, justify="right"),
-        *([Column(no_wrap=True)] if wide else []),
-    ]
-    grid = page.grid(*columns)
-    heads = ("", "run", "began", "agent", "sets", "cases", "", "took", *(["commit"] if wide else []))
-    grid.add_row(*(Text(head, "dim") for head in heads))
-    for listed in runs:
-        grid.add_row(*_row(page, listed, wide=wide))
+    shown = [name for name, least in _COLUMNS.items() if page.width >= least]
+    rows = [_row(page, listed) for listed in runs]
+    _fit_names(page, rows, shown)
+    grid = page.grid(
+        *(Column(no_wrap=True, justify="right" if name in {"cases", "took"} else "left") for name in shown)
+    )
+    grid.add_row(*(Text("" if name == "counts" else name, "dim") for name in shown))
+    for row in rows:
+        grid.add_row(*(row[name] for name in shown))
     return grid
 
 
-def _row(page: Page, listed: ListedRun, *, wide: bool) -> list[Text]:
+def _fit_names(page: Page, rows: Sequence[dict[str, Text]], shown: Sequence[str]) -> None:
+    """Cut the names of agents and sets to what the other columns leave them."""
+    widths = {name: max([len(name), *(row[name].cell_len for row in rows)]) for name in shown}
+    names = [name for name in ("agent", "sets") if name in widths]
+    room = page.width - 2 * len(shown) - sum(width for name, width in widths.items() if name not in names)
+    for left, name in zip((2, 1), names, strict=False):
+        others = sum(widths[one] for one in names if one != name) if left == 2 else 0
+        width = max(_LEAST_NAME, min(widths[name], max(room // left, room - others)))
+        room -= width
+        for row in rows:
+            row[name].truncate(width, overflow="ellipsis" if page.marks_are_rich else "crop")
+
+
+def _row(page: Page, listed: ListedRun) -> dict[str, Text]:
     run = listed.run
-    cells = [
-        _standing(page, run),
-        page.text(listed.short, "bold"),
-        Text(_began(run.created_at), "dim"),
-        page.text(run.agent),
-        page.text(", ".join(run.sets)),
-        page.text(f"{run.cases} {page.marks.times} {run.num_runs}" if run.num_runs > 1 else str(run.cases)),
-        _counts(page, run),
-        Text(duration(run.summary.duration) if run.summary.duration else "", "dim"),
-    ]
-    return [*cells, page.text(short_commit(listed.commit), "dim")] if wide else cells
+    times = f" {page.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
+    return {
+        "": _standing(page, run),
+        "run": page.text(listed.short, "bold"),
+        "began": Text(_began(run.created_at, short=page.width < _SHORT_BELOW), "dim"),
+        "agent": page.text(run.agent),
+        "sets": page.text(", ".join(run.sets)),
+        "cases": page.text(f"{run.cases}{times}"),
+        "counts": _counts(page, run),
+        "took": Text(duration(run.summary.duration) if run.summary.duration else "", "dim"),
+        "commit": page.text(short_commit(listed.commit), "dim"),
+    }
 
 
 def _standing(page: Page, run: RunRecord) -> Text:
@@ -79,12 +98,14 @@ def _counts(page: Page, run: RunRecord) -> Text:
     return Text("  ").join(told)
 
 
-def _began(seconds: float) -> str:
+def _began(seconds: float, *, short: bool) -> str:
     """Return when a run began, as people say it."""
     then = datetime.fromtimestamp(seconds, tz=UTC).astimezone()
     today = datetime.now(tz=UTC).astimezone().date()
     if then.date() == today:
-        return f"today {then:%H:%M}"
+        return f"{then:%H:%M}" if short else f"today {then:%H:%M}"
+    if short:
+        return f"{then:%Y-%m-%d}"
     if then.date() == today - timedelta(days=1):
         return f"yesterday {then:%H:%M}"
     return f"{then:%Y-%m-%d %H:%M}"
