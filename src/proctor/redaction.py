@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 HIDDEN = "***"
 
-_NAME = r"(?:api[-_]?key|key|token|secret|passw(?:or)?d|credentials?|auth(?:orization)?|bearer|cookie)"
-_OPTION = re.compile(rf"--?[\w-]*{_NAME}[\w-]*", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"([\w.-]*{_NAME}[\w.-]*\s*[=:]\s*)\S+", re.IGNORECASE)
+_WORD = r"(?:api[-_]?key|key|token|secret|password|passwd|pwd|credentials?|auth|authorization|cookie)"
+_NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word says that it is secret
+_OPTION = re.compile(rf"--?(?:[A-Z0-9]+[-_.])*{_WORD}", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"({_NAME}\s*[=:]\s*)(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"]+", re.IGNORECASE)
 _USER_INFO = re.compile(r"(\w[\w+.-]*://)[^/@\s]+@")
 _KNOWN = re.compile(
-    r"\b(?:sk|pk|rk|gh[opsu]|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}|\beyJ[\w-]{10,}\.[\w.-]+"
+    r"\b(?:(?:sk|pk|rk|gh[opsu]|xox[abp])[-_](?=[\w-]*\d)[\w-]{12,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,}|eyJ[\w-]{10,}\.[\w.-]+)"
 )
 
 
