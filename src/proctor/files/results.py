@@ -16,7 +16,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from proctor.errors import EvalFileError
 from proctor.files.adk_results import adk_cases, adk_criteria, adk_head
 from proctor.files.base import Problem, file_error
 from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document, unreadable
@@ -24,9 +23,9 @@ from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind
 from proctor.files.load import read_results
 from proctor.files.pieces import no_collection
-from proctor.files.result_form import LineForm, ReportForm, RunForm
+from proctor.files.result_form import LineForm, ReportForm, RunForm, VerdictForm
 from proctor.schema.invocation import Invocation
-from proctor.schema.verdict import CaseResult, RunResult, SetSummary, TrialResult
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
 
 ADK, REPORT, LINES = "adk", "json", "jsonl"
 
@@ -43,6 +42,13 @@ class RecordedCase:
     result: CaseResult
     expected: list[Invocation] | None = None
     """What was expected, where the file says it: ADK's results do."""
+
+    def __post_init__(self) -> None:
+        """Number the trials anew where two have the same number: files were joined."""
+        trials = self.result.trials
+        if len({trial.number for trial in trials}) < len(trials):
+            for number, trial in enumerate(trials):
+                trial.number = number
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,11 @@ def _line(path: Path, number: int, text: bytes) -> LineForm:
     value: Any = None
     try:
         value = from_json(text)
-        return LineForm.model_validate(value)
+        line = LineForm.model_validate(value)
+        if line.eval_id is not None and line.case is None:
+            problem = Problem("error", str(path), number, 1, "case", "the verdict on the case is missing")
+            raise file_error([problem])
+        return line
     except ValidationError as error:
         found = explain(error, value)
         where = [".".join(map(str, finding.path)) for finding in found]
@@ -169,6 +179,8 @@ def _read_lines(path: Path) -> list[RecordedRun]:
     heads: dict[tuple[str, str], _Head] = {}
     for line in _lines(path):
         heads.setdefault(_whose(line), _Head()).take(line)
+    if not heads:
+        raise file_error([Problem("error", str(path), 1, 1, "", "no trial is in this file", READABLE)])
     return [
         RecordedRun(LINES, head.result(*whose), partial(_cases, path, whose)) for whose, head in heads.items()
     ]
@@ -187,10 +199,9 @@ def _cases(path: Path, whose: tuple[str, str]) -> Iterator[RecordedCase]:
 def _case(lines: list[LineForm]) -> CaseResult:
     """The case that some lines are the trials of."""
     first, tried = lines[0], [line for line in lines if line.trial is not None]
-    if first.case is None:
-        raise EvalFileError(f"the case {first.eval_id!r} has no verdict: its lines have no `case`")
-    found = first.case.case(first.eval_set_id or "", first.eval_id or "")
-    for name, metric in first.case.metrics.items():
+    verdict = first.case or VerdictForm(outcome=Outcome.ERROR)  # there is one: each line was looked at
+    found = verdict.case(first.eval_set_id or "", first.eval_id or "")
+    for name, metric in verdict.metrics.items():
         scores = [line.scores.get(name) for line in tried]
         found.metrics[name] = metric.verdict(name, [score.score_of() if score else None for score in scores])
     found.trials = [

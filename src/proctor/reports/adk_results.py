@@ -34,3 +34,4 @@ class AdkReport:
         header = ResultHeader(app_name_of(run), next(iter(sets)), run.started_at or time.time())
         for text in result_text(header, with_context(run)):
             write(text)
+        write("\n")

@@ -6,13 +6,14 @@ How outcomes become ADK's EvalStatus is published in docs/exports.md. What ADK's
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from proctor.schema.adk_session import plain, session_details
 from proctor.schema.case import EvalCase
@@ -105,8 +106,14 @@ def result_text(header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseCont
     yield f'{end},\n  "creation_timestamp": {_indented(header.timestamp)}\n}}'
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 def _indented(value: Any) -> str:
-    return to_json(value, indent=2, inf_nan_mode="null").decode()
+    try:
+        return to_json(value, indent=2, inf_nan_mode="null").decode()
+    except PydanticSerializationError:  # half a character, which no file can hold
+        return _HALF.sub("\ufffd", json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def case_results(case: CaseResult, context: CaseContext = NOTHING_KNOWN) -> Iterator[dict[str, Any]]:
