@@ -186,7 +186,8 @@ class RunReader:
                 for number, attempt, body in last_attempts(evidence)
             ]
             if result.trials:
-                result.reason = f"{len(result.trials)} trials have evidence, and no verdict yet"
+                count = len(result.trials)
+                result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
             return result
         try:
             read_verdict(result, *verdict, evidence, held.scores.get(position, {}))

@@ -330,7 +330,7 @@ class SqliteStore:
         if not progress.complete:  # and things may have gone on since it was written
             counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
             counted = {outcome.value: count for outcome, count in counts.items()}
-            if counted != summary.counts:
+            if counted != {name: count for name, count in summary.counts.items() if count}:
                 summary.counts, summary.outcome = counted, None
         return summary
 

@@ -174,7 +174,10 @@ class SqliteFile:
             self._check_version(version)
             if version < versions.newest():
                 versions.bring_up_to_date(connection, version)
-            connection.execute("COMMIT")
+                connection.execute("COMMIT")
+            else:  # to begin is no proof: of a file that may only be read, SQLite lets one begin to write
+                connection.execute("UPDATE totals SET value = value")
+                connection.execute("ROLLBACK")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -259,8 +262,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    if folder.exists():
+    if folder.is_dir():
         return
+    if folder.exists():
+        raise StoreError(f"{folder}: expected a folder for the store, this is a file")
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == ".proctor":  # what was run here is no source
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")

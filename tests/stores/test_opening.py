@@ -1,0 +1,440 @@
+"""Which store a URL means, and which files are none: those are refused, named, and not touched."""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import SetupError, StoreError, UnknownNameError
+from proctor.registry import STORES
+from proctor.stores import versions
+from proctor.stores.opening import open_store
+from proctor.stores.urls import sqlite_path
+from tests.stores.making import Heard, begun, opened, records, write_run
+
+# --- URLs ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:runs.db", "runs.db"),
+        ("sqlite:///runs.db", "runs.db"),
+        ("sqlite:///sub/runs.db", "sub/runs.db"),
+        ("sqlite:////srv/runs.db", "/srv/runs.db"),
+        ("sqlite:/srv/runs.db", "/srv/runs.db"),
+        ("SQLite:runs.db", "runs.db"),
+        ("runs.db", "runs.db"),
+        ("./odd:name.db", "./odd:name.db"),
+        ("a b?c#d%20.db", "a b?c#d%20.db"),
+        ("C:/runs.db", "C:/runs.db"),
+        (r"C:\runs.db", r"C:\runs.db"),
+        ("sqlite:///C:/runs.db", "C:/runs.db"),
+        ("~/runs.db", str(Path("~/runs.db").expanduser())),
+    ],
+)
+def test_the_file_that_a_url_means(url: str, path: str) -> None:
+    assert sqlite_path(url) == Path(path)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:", "names no file"),
+        ("sqlite:///", "names no file"),
+        ("", "names no file"),
+        ("sqlite://host/runs.db", "names a host"),
+        ("sqlite:///:memory:", "is called memory:"),
+        (":memory:", "is called memory:"),
+        ("runs\x00.db", "names no file"),
+    ],
+)
+def test_a_url_that_names_no_file_is_refused(url: str, said: str) -> None:
+    with pytest.raises(SetupError, match=said):
+        open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"), [("sqllite:///runs.db", "sqlite"), ("memry:", "memory"), ("postgresql://host/db", None)]
+)
+def test_an_unknown_scheme_is_refused_with_the_closest_one(url: str, meant: str | None) -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        open_store(url)
+    assert "No store scheme named" in str(raised.value)
+    assert ("Did you mean" in str(raised.value)) == (meant is not None)
+    assert meant is None or f"Did you mean {meant!r}?" in str(raised.value)
+
+
+def test_a_scheme_of_another_package_is_opened_by_it() -> None:
+    STORES.add("cloud", lambda url, *, read_only: (url, read_only))
+    try:
+        asked: object = open_store("cloud:bucket", read_only=True)
+        assert asked == ("cloud:bucket", True)
+    finally:
+        STORES.remove("cloud")
+
+
+# --- new files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_is_made_with_its_folder_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / ".proctor" / "odd ?name#%.db"
+    store = opened(path)
+    write_run(store)
+    store.close()
+    store = opened(path)
+    assert store.find("latest") == "run1"
+    store.close()
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+    assert sorted(file.name for file in path.parent.iterdir()) == [".gitignore", path.name]
+
+
+def test_only_the_folder_that_is_ours_is_kept_out_of_git(tmp_path: Path) -> None:
+    opened(tmp_path / "results" / "runs.db").close()
+    assert [file.name for file in (tmp_path / "results").iterdir()] == ["runs.db"]
+
+
+def test_a_store_has_its_mark_and_its_version(path: Path) -> None:
+    opened(path).close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone() == (versions.APPLICATION_ID,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (versions.newest(),)
+    assert [row[0] for row in connection.execute("SELECT version FROM schema_versions")] == [
+        number for number, _ in versions.files()
+    ]
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_the_numbered_files_are_plain_sql() -> None:
+    numbers = [number for number, _ in versions.files()]
+    assert numbers == list(range(1, len(numbers) + 1))
+    for _, sql in versions.files():
+        assert "PRAGMA" not in sql
+        assert "WITHOUT ROWID" not in sql
+        assert "AUTOINCREMENT" not in sql
+
+
+def test_a_version_that_fails_on_its_way_leaves_the_store_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(path)
+    write_run(store)
+    store.close()
+    script = "CREATE TABLE later (id INTEGER PRIMARY KEY);\nINSERT INTO nowhere VALUES (1);\n"
+    before = path.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(versions, "files", lambda: (*_FILES, (len(_FILES) + 1, script)))
+        with pytest.raises(StoreError, match="no such table: nowhere"):
+            opened(path)
+    assert path.read_bytes() == before
+    assert opened(path).find("latest") == "run1"
+
+
+def test_a_store_of_an_older_version_is_brought_up_to_date(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(path)
+    write_run(store)
+    store.close()
+    script = "CREATE TABLE later (id INTEGER PRIMARY KEY);\nINSERT INTO later (id) VALUES (1);\n"
+    monkeypatch.setattr(versions, "files", lambda: (*_FILES, (len(_FILES) + 1, script)))
+    store = opened(path)
+    assert store._connection.rows("SELECT id FROM later") == [(1,)]
+    assert len(store.load("run1").cases) == 3
+    store.close()
+    opened(path).close()
+
+
+_FILES = versions.files()
+
+
+# --- what is no store ----------------------------------------------------------------------------------------------------
+
+
+def _random_bytes(path: Path) -> None:
+    path.write_bytes(hashlib.sha256(b"seed").digest() * 300)
+
+
+def _of_another_application(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript("CREATE TABLE runs (id); INSERT INTO runs VALUES (1);")
+    connection.close()
+
+
+def _of_another_application_with_a_mark(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript("PRAGMA application_id = 252006673; CREATE TABLE runs (id);")
+    connection.close()
+
+
+def _newer(path: Path) -> None:
+    opened(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {versions.newest() + 1}")
+    connection.close()
+
+
+def _cut_short(path: Path) -> None:
+    opened(path).close()
+    path.write_bytes(path.read_bytes()[:60])
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_random_bytes, "this is no store but some other file"),
+        (lambda path: path.write_text('{"eval_set_id": "a"}'), "this is no store but some other file"),
+        (lambda path: path.write_bytes(b""), "this file is empty, it is no store"),
+        (_of_another_application, "a database of another application"),
+        (_of_another_application_with_a_mark, "a database of another application"),
+        (_newer, "written by a newer Proctor"),
+        (_cut_short, "this is no store but some other file"),
+        (lambda path: path.mkdir(), "expected a file for the store, this is a folder"),
+    ],
+    ids=["random", "json", "empty", "other application", "marked", "newer", "cut short", "folder"],
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_is_no_store_is_refused_and_not_touched(
+    path: Path, make: Callable[[Path], object], said: str, read_only: bool
+) -> None:
+    make(path)
+    before = _state(path)
+    with pytest.raises(StoreError) as raised:
+        opened(path, read_only=read_only)
+    assert said in str(raised.value)
+    assert str(path) in str(raised.value)
+    assert _state(path) == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def _state(path: Path) -> object:
+    return path.is_dir() or (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino)
+
+
+def test_the_log_of_a_store_that_is_gone_is_not_mixed_into_a_new_one(path: Path) -> None:
+    store = opened(path)
+    writer = begun(store)
+    writer.put(records(0))
+    log = path.with_name(path.name + "-wal")
+    kept = log.read_bytes()
+    writer.close()
+    store.close()
+    path.unlink()
+    log.write_bytes(kept)
+    with pytest.raises(StoreError, match="belongs to a store that is no longer there"):
+        opened(path)
+    assert not path.exists()
+    assert log.read_bytes() == kept
+
+
+def test_a_store_that_is_not_there_cannot_be_read(path: Path) -> None:
+    with pytest.raises(StoreError, match="no store is there"):
+        opened(path, read_only=True)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_file_where_a_folder_should_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="file: expected a folder for the store, this is a file"):
+        opened(tmp_path / "file" / "runs.db")
+
+
+# --- reading only --------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_opened_for_reading_is_not_written(path: Path) -> None:
+    store = opened(path)
+    write_run(store, done=[0])
+    store.close()
+    before = path.read_bytes()
+    store = opened(path, read_only=True)
+    assert len(store.load("run1").cases) == 3
+    for change in (
+        lambda: begun(store, "run2"),
+        lambda: store.resume("run1", Heard()),
+        lambda: store.delete(["run1"]),
+    ):
+        with pytest.raises(StoreError, match="opened for reading only"):
+            change()
+    store.close()
+    assert path.read_bytes() == before
+
+
+def test_a_reader_sees_what_a_writer_has_committed_meanwhile(path: Path) -> None:
+    store, heard = opened(path), Heard()
+    writer = begun(store, heard=heard)
+    reader = opened(path, read_only=True)
+    for count in (1, 2):
+        writer.put(records(count), count)
+        heard.wait_for(count)
+        assert len(reader.outcomes("run1", 1)) == count
+    writer.close()
+
+
+_AS_AN_ORDINARY_USER = """
+import os, sys
+sys.path[:0] = [{source!r}, {root!r}]
+from pathlib import Path
+from proctor.errors import StoreError
+from proctor.stores.sqlite import open_store
+from tests.stores.making import opened, write_run
+write_run(open_store("memory:"))  # whatever is imported late: only root may read where Python is, at times
+[one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+path = Path({path!r})
+try:
+{body}
+except StoreError as error:
+    print("StoreError:", error)
+"""
+
+
+def _as_an_ordinary_user(path: Path, body: str, root: Path) -> str:
+    """What a process prints that is not root, whoever runs the tests."""
+    if os.geteuid() == 0:  # then it is somebody else, who must find the way
+        for folder in path.parents:
+            if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+                folder.chmod(folder.stat().st_mode | 0o055)
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    code = _AS_AN_ORDINARY_USER.format(source=str(root / "src"), root=str(root), path=str(path), body=lines)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+_SHOW = """
+store = opened(path, read_only=True)
+run = store.load("run1")
+print([case.outcome.value for case in run.cases], [one.trial.eval_id for case in run.cases for one in case.trials])
+"""
+_SHOWN = "['passed', 'passed', 'not_run'] ['case_0', 'case_1']"
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """A store in a folder that may only be read."""
+    path = tmp_path / "theirs" / "runs.db"
+    store = opened(path)
+    write_run(store, done=[0, 1])
+    store.close()
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    yield path
+    for folder in tmp_path.iterdir():
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("where", ["folder", "file", "both"])
+def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
+    unwritable: Path, root: Path, where: str
+) -> None:
+    if where == "file":
+        unwritable.parent.chmod(0o777)
+    if where == "folder":
+        unwritable.parent.chmod(0o755)
+        unwritable.chmod(0o666)
+        unwritable.parent.chmod(0o555)
+    said = _as_an_ordinary_user(unwritable, "opened(path)", root)
+    assert said.startswith("StoreError:")
+    assert "cannot be written" in said or "yours to read and write" in said
+    assert str(unwritable.parent) in said
+
+
+def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(tmp_path: Path, root: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    folder.chmod(0o555)
+    said = _as_an_ordinary_user(folder / "runs.db", "opened(path)", root)
+    assert said.startswith("StoreError:")
+    assert "yours to read and write" in said
+    folder.chmod(0o755)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_store_that_cannot_be_written_can_be_read(unwritable: Path, root: Path) -> None:
+    assert _as_an_ordinary_user(unwritable, _SHOW, root) == _SHOWN
+
+
+def test_a_store_that_is_being_written_by_somebody_else_can_be_read(unwritable: Path, root: Path) -> None:
+    unwritable.chmod(0o644)
+    unwritable.parent.chmod(0o755)
+    store = opened(unwritable)
+    writer = store.resume("run1", Heard())
+    unwritable.chmod(0o444)
+    unwritable.parent.chmod(0o555)
+    assert _as_an_ordinary_user(unwritable, _SHOW, root) == _SHOWN
+    writer.close()
+
+
+def test_a_store_whose_writer_was_killed_can_be_read_where_nothing_can_be_written(
+    tmp_path: Path, root: Path
+) -> None:
+    """All of its runs are still in the log, and reading a log takes a file beside it."""
+    path, left = tmp_path / "runs.db", tmp_path / "left" / "runs.db"
+    store, heard = opened(path), Heard()
+    writer = begun(store, "later", heard=heard)
+    writer.put(records(0), "token")
+    heard.wait_for(1)
+    left.parent.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copyfile(f"{path}{suffix}", f"{left}{suffix}")
+    writer.close()
+    left.parent.chmod(0o555)
+    before = {file.name: file.read_bytes() for file in left.parent.iterdir()}
+    shown = _as_an_ordinary_user(left, _SHOW.replace("run1", "later"), root)
+    assert shown == "['passed', 'not_run', 'not_run'] ['case_0']"
+    assert {file.name: file.read_bytes() for file in left.parent.iterdir()} == before
+
+
+def test_a_file_that_may_not_be_read_is_said(unwritable: Path, root: Path) -> None:
+    unwritable.chmod(0o000)
+    assert "Permission denied" in _as_an_ordinary_user(unwritable, "opened(path, read_only=True)", root)
+
+
+# --- file systems --------------------------------------------------------------------------------------------------------
+
+
+def test_where_write_ahead_logging_is_not_possible_the_store_works_and_says_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system without shared memory: SQLite's `unix-dotfile` has none, either."""
+    _without_shared_memory(monkeypatch)
+    store = opened(path)
+    write_run(store)
+    assert [warning for warning in store.warnings if "write-ahead logging is not possible" in warning]
+    assert len(store.load("run1").cases) == 3
+    store.close()
+    assert opened(path).find("latest") == "run1"
+
+
+def test_a_store_in_write_ahead_mode_is_opened_where_that_is_not_possible(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(path)
+    write_run(store)
+    store.close()
+    _without_shared_memory(monkeypatch)
+    store = opened(path)
+    assert len(store.warnings) == 1
+    write_run(store, "run2")
+    assert [run.run_id for run in store.runs()] == ["run2", "run1"]
+    store.close()
+
+
+def _without_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+
+    def elsewhere(name: str, **options: object) -> sqlite3.Connection:
+        return connect(f"{name}&vfs=unix-dotfile" if options.get("uri") else name, **options)  # type: ignore[call-overload,no-any-return]  # handed on
+
+    monkeypatch.setattr(sqlite3, "connect", elsewhere)
