@@ -18,8 +18,8 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.evidence import reason_of
 from proctor.sanitize import clean, encodable
 from proctor.schema.content import text_of
-from proctor.schema.trial import Trial
-from proctor.schema.verdict import CaseResult, RunResult, SetSummary, TrialResult
+from proctor.schema.trial import Failure, Trial
+from proctor.schema.verdict import CaseResult, RunResult, TrialResult
 
 Cell = str | int | float | None
 
@@ -118,7 +118,9 @@ def _rows(runs: Iterable[RunResult], metrics: dict[str, None]) -> Iterator[list[
                 yield [run.agent, *_case_cells(case)]
         for one in run.sets:
             if one.failure is not None:
-                yield [run.agent, *_set_cells(one)]
+                yield [run.agent, *_broken(one.eval_set_id, one.failure, one.path)]
+        if run.failure is not None:
+            yield [run.agent, *_broken(None, run.failure, None)]
 
 
 def _trial_cells(case: CaseResult, result: TrialResult) -> list[Cell]:
@@ -148,10 +150,9 @@ def _case_cells(case: CaseResult) -> list[Cell]:
     return [*head, *[None] * 6, case.place]
 
 
-def _set_cells(one: SetSummary) -> list[Cell]:
-    """A set that could not be run."""
-    failure = one.failure.cause if one.failure else None
-    return [one.eval_set_id, None, None, "error", None, None, failure, *[None] * 5, one.path]
+def _broken(eval_set_id: str | None, failure: Failure, place: str | None) -> list[Cell]:
+    """A set that could not be run, or a run that could not go on."""
+    return [eval_set_id, None, None, "error", None, None, failure.cause, *[None] * 5, place]
 
 
 def _scores(case: CaseResult, index: int, metrics: Iterable[str]) -> Iterator[Cell]:
