@@ -23,8 +23,8 @@ from proctor.engine.spending import Spending
 from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
-from proctor.errors import AgentLoadError, ProctorError, StoreError
-from proctor.schema.trial import Failure, Trial
+from proctor.errors import AgentLoadError, EvalFileError, ProctorError, StoreError
+from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, worst
 
 _OFTEN = 50_000
@@ -109,7 +109,7 @@ class Run:
             shortest_timeout=min(limits, default=None),
         )
         self._watch_limits(run)
-        jobs = self._jobs()
+        jobs = self._jobs(run)
         try:
             await self._executor.run(jobs)
         except StoreError as error:
@@ -140,7 +140,14 @@ class Run:
             self._stopped_by = reason
             self._executor.stop(drain)
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self, run: RunResult) -> Iterator[Job]:
+        """The trials to run. None follows when a set turns out to have changed: what is under way is finished."""
+        try:
+            yield from self._planned_jobs()
+        except EvalFileError as error:
+            run.failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(error))
+
+    def _planned_jobs(self) -> Iterator[Job]:
         ordinal = -1
         for chosen in self.plan.sets:
             for index in chosen.cases:
