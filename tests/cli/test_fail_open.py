@@ -138,9 +138,24 @@ def stubborn_agent(folder: Path) -> list[str]:
     return ["agent.py:stubborn", "cases.evalset.json", "--timeout", "0.3"]
 
 
-def another_store(folder: Path) -> list[str]:
+def store_that_is_none(folder: Path) -> list[str]:
     make_project(folder)
-    return ["agent.py", "cases.evalset.json", "--store", "sqlite:///runs.db"]
+    return ["agent.py", "cases.evalset.json", "--store", "sqlite:///agent.py"]
+
+
+def unknown_store(folder: Path) -> list[str]:
+    make_project(folder)
+    return ["agent.py", "cases.evalset.json", "--store", "sqllite:///runs.db"]
+
+
+def two_stores(folder: Path) -> list[str]:
+    make_project(folder)
+    return ["agent.py", "cases.evalset.json", "--store", "a.sqlite3", "--store", "b.sqlite3"]
+
+
+def results_for_nobody(folder: Path) -> list[str]:
+    make_project(folder)
+    return ["agent.py", "cases.evalset.json", "--store", "adk:gone"]
 
 
 def storage_in_a_bucket(folder: Path) -> list[str]:
@@ -197,7 +212,10 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (unknown_hook, 2, ["error: --teardown hoks:after", "ModuleNotFoundError"]),
     (time_out, 3, ["slow", "0.3"]),
     (stubborn_agent, 3, ["hello", "0.3"]),
-    (another_store, 2, ["error:", "sqlite:///runs.db", "not in this version|in this version"]),
+    (store_that_is_none, 2, ["error:", "agent.py: this is no store"]),
+    (unknown_store, 2, ["error:", "Did you mean 'sqlite'?"]),
+    (two_stores, 2, ["error:", "a.sqlite3 and b.sqlite3"]),
+    (results_for_nobody, 2, ["error:", "adk:gone: there is no such folder"]),
     (storage_in_a_bucket, 2, ["error:", "gs://bucket", "not in this version"]),
     (unknown_report, 2, ["error:", "'jsn'", "'json'"]),
     (unwritable_report, 2, ["error:", "agent.py is not a folder"]),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor import load_run
 from tests.cli.project import case, make_project, proctor
 
 EVAL = ("eval", "agent.py", "cases.evalset.json")
@@ -277,13 +278,20 @@ def test_what_an_agent_prints_stands_above_the_bar(tmp_path: Path) -> None:
         assert f"\r\x1b[2K{line}\r\n" in seen
 
 
-def test_the_way_on_is_told_where_it_leads_somewhere(tmp_path: Path) -> None:
+def test_a_terminal_is_told_how_to_look_closer(tmp_path: Path) -> None:
     make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))
-    report = ["--report", "json=out.json"]
-    assert "--failed" not in on_a_terminal(*EVAL, cwd=tmp_path)[1]
+    _, seen = on_a_terminal(*EVAL, cwd=tmp_path)
+    run_id = load_run(store=tmp_path / ".proctor" / "store.sqlite3").run_id
+    assert f"run {run_id} · proctor show {run_id} wrong" in seen
+    assert "--failed" not in seen
+
+
+def test_of_a_run_that_is_not_kept_the_report_leads_on(tmp_path: Path) -> None:
+    make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))
+    arguments = [*EVAL, "--store", "memory:", "--report", "json=out.json"]
     told = f"--failed {tmp_path / 'out.json'} runs again only what did not pass"
-    assert told in on_a_terminal(*EVAL, *report, cwd=tmp_path)[1]
-    again = on_a_terminal(*EVAL, *report, "--failed", "out.json", cwd=tmp_path)[1]
+    assert told in on_a_terminal(*arguments, cwd=tmp_path)[1]
+    again = on_a_terminal(*arguments, "--failed", "out.json", cwd=tmp_path)[1]
     assert "wrong" in again
     assert "fine" not in again
 

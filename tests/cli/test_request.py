@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.request import engine_options, load_function, who_and_what
+from proctor.cli.request import Request, engine_options, load_function, who_and_what
 from proctor.errors import SetupError
 from proctor.settings import Settings
 
@@ -89,8 +89,15 @@ def test_who_and_what(
 
 @pytest.mark.usefixtures("project")
 def test_sets_of_an_earlier_run_stand_before_those_of_the_settings() -> None:
-    assert who_and_what([], [], [], WITH_AGENT, earlier=["old.json"]).sets == ["old.json"]
-    assert who_and_what(["a.json"], [], [], WITH_AGENT, earlier=["old.json"]).sets == ["a.json"]
+    old = Request(["old"], ["old.json"])
+    assert who_and_what([], [], [], WITH_AGENT, earlier=old) == Request(["bot"], ["old.json"])
+    assert who_and_what(["a.json"], [], [], WITH_AGENT, earlier=old) == Request(["bot"], ["a.json"])
+
+
+def test_its_agent_runs_where_no_other_is_named() -> None:
+    old = Request(["old"], ["old.json"])
+    assert who_and_what([], [], [], NO_SETTINGS, earlier=old) == old
+    assert who_and_what(["new"], [], [], NO_SETTINGS, earlier=old) == Request(["new"], ["old.json"])
 
 
 @pytest.mark.parametrize(

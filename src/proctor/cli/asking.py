@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor import api
+from proctor.api.runs import is_for_results
 from proctor.cli.common import common
 from proctor.cli.failures import problems_of
-from proctor.cli.keeping import Keeping, choose_keeping
+from proctor.cli.keeping import NOWHERE, Keeping, choose_keeping
 from proctor.cli.outputs import Output, parse_outputs
 from proctor.cli.request import Request, engine_options, load_function, who_and_what
 from proctor.errors import SetupError, SetupProblems
 from proctor.settings import Settings
+
+if TYPE_CHECKING:
+    from proctor.cli.failed import Failed
 
 _Part = TypeVar("_Part")
 
@@ -39,9 +42,15 @@ class Asking:
         self._load_hooks()
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
-        earlier = self._only_failed(given["failed"])
+        failed = self._only_failed(given["failed"], given["stores"])
         self.request = self._check(
-            lambda: who_and_what(words, given["agents"], given["sets"], settings, earlier=earlier)
+            lambda: who_and_what(
+                words,
+                given["agents"],
+                given["sets"],
+                settings,
+                earlier=Request(failed.agents, failed.files),
+            )
         )
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
@@ -65,17 +74,18 @@ class Asking:
             if name in self.options:
                 self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
 
-    def _only_failed(self, report: str | None) -> Sequence[str]:
-        """Read what did not pass in an earlier run, and return its sets."""
-        if not report:
-            return []
-        from proctor.cli.failed import read_failed
+    def _only_failed(self, name: str | None, stores: Sequence[str]) -> Failed:
+        """Read what did not pass in an earlier run, and remember to run only that."""
+        from proctor.cli.failed import Failed, read_failed
 
-        failed = self._check(lambda: read_failed(Path(report)))
+        if not name:
+            return Failed()
+        store = next((url for url in stores if not is_for_results(url) and url != NOWHERE), None)
+        failed = self._check(lambda: read_failed(name, store))
         if failed is None:
-            return []
+            return Failed()
         self.options["only"], self.is_empty = failed.cases, failed.is_empty
-        return failed.files
+        return failed
 
     def _more_problems(self) -> list[SetupError]:
         """Return what the engine would refuse, too."""

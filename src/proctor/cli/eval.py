@@ -15,7 +15,7 @@ proctor eval my_agent my_agent/booking.evalset.json
 proctor eval my_agent booking.evalset.json:two_turns,refund --num-runs 5
 proctor eval agents/v1.py:agent evals/ --config strict.json --report json=out.json
 proctor eval --agent v1 --agent v2 evals/ --only-different
-proctor eval --failed out.json         run again what did not pass
+proctor eval --failed latest           run again what did not pass
 proctor eval --watch                   run again whenever the agent or a set changes
 proctor eval                           whatever proctor.toml says
 """
@@ -46,7 +46,8 @@ def _eval_options(command: Any) -> Any:
         option("--tag", "tags", section=RUN, multiple=True, metavar="T",
                help="Only cases with this tag; may be repeated."),
         option("--failed", section=RUN, metavar="RUN",
-               help="Only the cases that did not pass in RUN, a report written with --report json=RUN."),
+               help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, or a report "
+                    "written with --report json=RUN."),
         option("--retry-errors", section=RUN, type=click.IntRange(min=0), metavar="N",
                help="Try a trial again up to N times after an infrastructure error (never after a wrong answer)."),
         option("--keep-going", section=RUN, is_flag=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -118,9 +119,10 @@ class Execution:
 
 def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
-        if run.run_id:
-            failed = next((case.eval_id for case in run.cases if not case.passed), "")
-            yield f"  run {run.run_id} · proctor show {run.run_id}{f' {failed}' if failed else ''}"
+        if not run.run_id:
+            continue
+        failed = next((case.eval_id for case in run.cases if not case.passed), "")
+        yield f"  run {run.run_id} · proctor show {run.run_id}{f' {shlex.quote(failed)}' if failed else ''}"
 
 
 def _how_far(runs: Sequence[RunResult]) -> str:

@@ -1,4 +1,4 @@
-"""What did not pass in an earlier run, read from its JSON report."""
+"""What did not pass in an earlier run: one that is kept, or one that a JSON report tells of."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class Failed:
 
     cases: dict[str, list[str]] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    """The agent of a run that is kept; a report does not tell how its agent was named."""
 
     @property
     def is_empty(self) -> bool:
@@ -25,12 +27,43 @@ class Failed:
         return not self.cases and not self.files
 
 
-def read_failed(path: Path) -> Failed:
-    """Return what did not pass in the run (or in any of the runs) that `path` reports: failed, error, not run.
+def read_failed(name: str, store: str | None = None) -> Failed:
+    """Return what did not pass in the run `name`, of any of its sets: failed, error, not run.
+
+    `name` is a JSON report, or a run in the store: an id, the beginning of one, or `latest`. A file wins.
 
     Raises:
-        SetupError: it is not a JSON report of Proctor.
+        SetupError: it is neither.
     """
+    path = Path(name)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return _of_report(path)
+    try:
+        return _of_run(name, store)
+    except SetupError as problem:
+        raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
+
+
+def _of_run(name: str, store: str | None) -> Failed:
+    """Take what did not pass in the last judging of a run that is kept."""
+    from proctor.api.runs import open_runs
+
+    kept = open_runs(store, read_only=True)
+    run_id = kept.find(name)
+    manifest = kept.manifest(run_id)
+    outcomes = kept.outcomes(run_id, kept.judgings(run_id)[-1].number)
+    failed = Failed(agents=[manifest.agent.reference] if manifest.agent.reference else [])
+    for case in kept.planned(run_id):
+        if outcomes.get(case.position, "not_run") not in _FINE:
+            failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
+    for one in manifest.sets:
+        if one.path and (one.failure or one.eval_set_id in failed.cases):
+            failed.files.append(one.path)
+    return failed
+
+
+def _of_report(path: Path) -> Failed:
+    """Take what did not pass in any of the runs that a report tells of."""
     report = _read(path)
     failed = Failed()
     try:
@@ -58,7 +91,7 @@ def _add(failed: Failed, run: dict[str, Any]) -> None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    how = f"it takes a report that was written with --report json={path}"
+    how = f"it takes a run that is kept (`proctor runs`), or a report that was written with --report json={path}"
     try:
         report = json.loads(path.read_bytes())
     except OSError as error:

@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),
     "check": ("proctor.cli.check:check", "Say what is wrong in eval sets, configs and scenarios."),
-    "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON or YAML."),
+    "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON, YAML or JSON lines."),
     "migrate": ("proctor.cli.migrate:migrate", "Bring an old eval file into today's format."),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
     "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),

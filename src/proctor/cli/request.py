@@ -32,14 +32,14 @@ def who_and_what(
     sets: Sequence[str],
     settings: Settings,
     *,
-    earlier: Sequence[str] = (),
+    earlier: Request | None = None,
 ) -> Request:
     """Tell agents from sets.
 
     `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
     agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
     id of a set in that agent's folder. Whatever is not said comes from the settings; sets first from `earlier`, the
-    run that `--failed` names, and last from the agent's own folder.
+    run that `--failed` names (its agent comes last), and last from the agent's own folder.
 
     Raises:
         SetupError: no agent, or no set, is named anywhere.
@@ -48,8 +48,12 @@ def who_and_what(
     chosen = list(agents)
     if not chosen and rest and not _is_set(rest[0], settings):
         chosen = [rest.pop(0)]
-    chosen = chosen or list(settings.agent)
-    asked = [*rest, *sets] or list(earlier) or [_as_seen_from_here(one) for one in settings.sets]
+    chosen = chosen or list(settings.agent) or (earlier.agents if earlier else [])
+    asked = (
+        [*rest, *sets]
+        or (earlier.sets if earlier else [])
+        or [_as_seen_from_here(one) for one in settings.sets]
+    )
     if not chosen:
         raise SetupError(_no_agent(rest))
     asked = asked or _sets_beside(chosen[0])
