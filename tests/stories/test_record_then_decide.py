@@ -118,6 +118,23 @@ def test_a_resumed_run_says_what_the_undisturbed_one_says(
     assert before <= agent.asked
 
 
+def test_limits_are_those_of_this_time_and_figures_those_of_the_whole_run(tmp_path: Path) -> None:
+    agent = Agent()
+    stopped = proctor.evaluate_sync(
+        agent, a_set(), config=CONFIG, store=store_of(tmp_path), concurrency=1, max_failures=2
+    )
+    assert stopped.stopped_by.startswith("max_failures")
+    assert stopped.counts == {Outcome.FAILED: 2, Outcome.PASSED: 2, Outcome.NOT_RUN: 8}
+    further = proctor.resume_sync(
+        store=store_of(tmp_path), agent=agent, eval_sets=a_set(), concurrency=1, max_failures=2
+    )
+    assert further.counts == {Outcome.FAILED: 3, Outcome.ERROR: 1, Outcome.PASSED: 3, Outcome.NOT_RUN: 5}
+    assert further.duration > stopped.duration
+    finished = proctor.resume_sync(store=store_of(tmp_path), agent=agent, eval_sets=a_set())
+    assert finished.counts == {Outcome.FAILED: 4, Outcome.ERROR: 1, Outcome.PASSED: 7}
+    assert not finished.stopped_by
+
+
 def test_a_finished_run_is_returned_and_nothing_is_run(tmp_path: Path) -> None:
     agent = Agent()
     result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path))

@@ -41,6 +41,8 @@ class StoredRun:
         self._positions = positions
         self._writer: RunWriter | None = None
         self._outcomes: dict[int, Outcome] = {}
+        self.earlier: RunSummary | None = None
+        """What came of the run before, where it is gone on with."""
 
     @property
     def writer(self) -> RunWriter:
@@ -57,7 +59,9 @@ class StoredRun:
         """
         self._writer = self._opener(info, _Commits(asyncio.get_running_loop()))
         if self.resumed:
-            self._outcomes = self.store.outcomes(self._writer.run_id, self._writer.judging)
+            run_id, judging = self._writer.run_id, self._writer.judging
+            self.earlier = self.store.summary(run_id, judging)
+            self._outcomes = self.store.outcomes(run_id, judging)
         if self.retry_errors:
             self._outcomes = {at: found for at, found in self._outcomes.items() if found is not Outcome.ERROR}
 

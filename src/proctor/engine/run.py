@@ -52,6 +52,9 @@ class Run:
     _executor: LocalExecutor[Job, TrialState] | None = None
     _retried: list[str] = field(default_factory=list)
     _stopped_by: str = ""
+    _not_passed: int = 0
+    """Cases that did not pass since this process has been at work."""
+    _earlier_seconds: float = 0.0
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -82,7 +85,7 @@ class Run:
             run.interrupted = True
             raise
         finally:
-            run.duration = time.perf_counter() - began
+            run.duration = self._earlier_seconds + time.perf_counter() - began
             await self._close(run)
             self._finish(run)
         return run
@@ -92,6 +95,10 @@ class Run:
             self.stored.begin(info)
             run.run_id = self.stored.writer.run_id
             self._counts.update(self.stored.earlier_outcomes())
+            if (earlier := self.stored.earlier) is not None:
+                self._spending.begin_with(earlier.tokens, earlier.models)
+                run.warnings += [said for said in earlier.warnings if said not in run.warnings]
+                self._earlier_seconds = earlier.duration
 
     def _trials_left(self) -> int:
         left = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
@@ -204,8 +211,8 @@ class Run:
         if job.trial is not None:
             self._spending.add(job.trial)
         most = self.options.max_tokens
-        if most is not None and self._spending.tokens >= most:
-            self._stop(f"max_tokens: the agent has used {self._spending.tokens:,} of {most:,} tokens")
+        if most is not None and self._spending.tokens_now >= most:
+            self._stop(f"max_tokens: the agent has used {self._spending.tokens_now:,} of {most:,} tokens")
         if job.decided is not None:
             self._case_done(job.decided)
 
@@ -224,7 +231,8 @@ class Run:
         self._counts[result.outcome] += 1
         self.progress.case_finished(result)
         most = 1 if self.options.fail_fast else self.options.max_failures
-        if most is not None and self._counts.total() - self._counts[Outcome.PASSED] >= most:
+        self._not_passed += result.outcome is not Outcome.PASSED
+        if most is not None and self._not_passed >= most:
             self._stop("fail_fast" if self.options.fail_fast else f"max_failures: {most} did not pass")
 
     def _finish(self, run: RunResult) -> None:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from proctor.schema.trial import Trial
 
 
 class Spending:
     """Tokens that the agent reported, and the models that it named."""
 
-    __slots__ = ("models", "tokens")
+    __slots__ = ("_before", "models", "tokens")
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self.tokens = 0
+        self.tokens = self._before = 0
         self.models: set[str] = set()
+
+    def begin_with(self, tokens: int, models: Iterable[str]) -> None:
+        """Take over what was counted before, where a run is gone on with."""
+        self.tokens += tokens
+        self._before += tokens
+        self.models.update(models)
+
+    @property
+    def tokens_now(self) -> int:
+        """Tokens since this process has been at work."""
+        return self.tokens - self._before
 
     def add(self, trial: Trial) -> None:
         """Count one trial, the attempts before its last one included."""
