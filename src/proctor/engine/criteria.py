@@ -50,6 +50,10 @@ class BoundMetric:
         }
         self._covers = limits <= {RECORDED}, limits <= {SCENARIO}
 
+    def is_missed_by(self, score: MetricScore) -> bool:
+        """Tell whether a trial's score is below the threshold."""
+        return score.value is not None and self.threshold is not None and score.value < self.threshold
+
     def covers(self, *, scenario: bool) -> bool:
         """Tell whether the metric scores cases of this kind at all."""
         return self._covers[scenario]

@@ -53,7 +53,7 @@ class LocalExecutor(Generic[Job, Done]):
                         job = next(jobs, None)
                         if job is None:
                             break
-                        self._start(job, deadlines)
+                        self._start(job, deadlines, loop)
                     if not self._active:
                         break
                     self._wake = loop.create_future()
@@ -83,12 +83,12 @@ class LocalExecutor(Generic[Job, Done]):
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
-    def _start(self, job: Job, deadlines: Deadlines) -> None:
+    def _start(self, job: Job, deadlines: Deadlines, loop: asyncio.AbstractEventLoop) -> None:
         # Nothing here may refer back to the slot: a circle per trial would keep its evidence until the next collection.
         slot = Slot()
         self._active[slot] = job
         deadlines.add(slot)
-        slot.task = asyncio.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
+        slot.task = loop.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
 
     async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
         try:

@@ -7,11 +7,10 @@ import inspect
 import itertools
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from types import AsyncGeneratorType
-from typing import Any
+from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
@@ -40,6 +39,12 @@ class TrialLimits:
     teardown: Hook | None = None
 
 
+class Filling(Protocol):
+    """Who wants to look at the evidence while it comes in."""
+
+    trial: Trial | None
+
+
 class TrialRunner:
     """Runs trials of one agent."""
 
@@ -62,18 +67,19 @@ class TrialRunner:
         eval_set_id: str,
         number: int,
         slot: Slot,
-        begun: Callable[[Trial], None] = lambda _: None,
+        filling: Filling | None = None,
     ) -> Trial:
         """Make one attempt at `case`, and more where an infrastructure error allows it; every attempt is kept.
 
         Whatever the agent raises becomes the trial's `failure`; only cancellation from outside passes through.
-        `begun` gets each attempt's evidence as it begins to fill.
+        `filling` gets each attempt's evidence as it begins to fill.
         """
         attempts: list[Attempt] = []
         while True:
             session = new_session(case, f"{self._session_prefix}{next(self._sessions)}")
             trial = self._new_trial(case, eval_set_id, number, session)
-            begun(trial)
+            if filling is not None:
+                filling.trial = trial
             await self._attempt(case, session, trial, slot)
             failure = trial.failure
             if failure is None or not failure.infrastructure or len(attempts) >= self._limits.retry_errors:

@@ -73,15 +73,22 @@ class SetPlan:
     """Trials of each case."""
     hashes: bytearray = field(default_factory=bytearray)
     """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
+    rule: TrialRule | None = field(init=False)
+    """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+    _without_state: list[BoundMetric] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out once what is asked for every case."""
+        self.rule = self.config.rule
+        self._without_state = [one for one in self.metrics if "expected_state" not in one.facts.needs]
+
+    def metrics_for(self, case: EvalCase) -> list[BoundMetric]:
+        """Return the metrics that have something to do with `case`."""
+        return self.metrics if case.final_session_state else self._without_state
 
     def content_hash(self, ordinal: int) -> str:
         """Return the hash of the content of the case number `ordinal` of those to run, in hex."""
         return self.hashes[HASH_BYTES * ordinal : HASH_BYTES * (ordinal + 1)].hex()
-
-    @property
-    def rule(self) -> TrialRule | None:
-        """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
-        return self.config.rule
 
     @property
     def trials(self) -> int:

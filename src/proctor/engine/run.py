@@ -170,14 +170,11 @@ class Run:
 
     def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
         case = chosen.source.case(index)
-        result = CaseResult(
-            chosen.summary.eval_set_id, case.eval_id, Outcome.NOT_RUN, place=chosen.source.where(index)
-        )
+        place = chosen.source.where(index)
+        result = CaseResult(chosen.summary.eval_set_id, case.eval_id, Outcome.NOT_RUN, place=place)
         if self.stored is None:
             self._results.append(result)
-        wanted = [
-            m for m in chosen.metrics if case.final_session_state or "expected_state" not in m.facts.needs
-        ]
+        wanted = chosen.metrics_for(case)
         runs, recorded = chosen.num_runs, self.agent is None
         return CaseState(chosen, case, position, wanted, [None] * runs, runs, result, only_recorded=recorded)
 
@@ -206,15 +203,19 @@ class Run:
             self._take(job, done)
         if job.trial is not None and job.trial.attempts:
             self._note_retry(state, job.trial)
-        outcome = trial_outcome(state.metrics, done.scores)
+        decided = job.decided
+        if decided is not None and len(decided.trials) == 1:
+            outcome = decided.trials[0].outcome
+        else:
+            outcome = trial_outcome(state.metrics, done.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
         if job.trial is not None:
             self._spending.add(job.trial)
         most = self.options.max_tokens
         if most is not None and self._spending.tokens_now >= most:
             self._stop(f"max_tokens: the agent has used {self._spending.tokens_now:,} of {most:,} tokens")
-        if job.decided is not None:
-            self._case_done(job.decided)
+        if decided is not None:
+            self._case_done(decided)
 
     def _note_retry(self, state: CaseState, trial: Trial) -> None:
         if (failure := trial.attempts[-1].failure) is not None:

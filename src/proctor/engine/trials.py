@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import Job, TrialState, evidence_record
@@ -13,10 +12,8 @@ from proctor.engine.inference import TrialLimits, TrialRunner
 from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
-from proctor.engine.verdict import decide_metric_once
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Trial
-from proctor.schema.verdict import Outcome
 
 
 class TrialWork:
@@ -35,7 +32,9 @@ class TrialWork:
 
     async def __call__(self, job: Job, slot: Slot) -> TrialState:
         """Do one trial."""
-        trial = await self._evidence(job, slot)
+        trial = (
+            await self._ask(job, slot) if job.evidence is None else Trial.model_validate_json(job.evidence)
+        )
         done = TrialState(job.number, trial, trial.failure, job.attempt)
         if self._stored is not None:
             done.evidence = job.evidence or keep(self._stored, job, trial)
@@ -43,21 +42,18 @@ class TrialWork:
             done.scores = await self._scores(job, trial, slot)
         return done
 
-    async def _evidence(self, job: Job, slot: Slot) -> Trial:
-        if job.evidence is not None:
-            return Trial.model_validate_json(job.evidence)
+    async def _ask(self, job: Job, slot: Slot) -> Trial:
         if self._runner is None:
             raise RuntimeError("there is no agent to ask, and no evidence")
         state = job.state
-        set_id = state.result.eval_set_id
-        return await self._runner.run(state.case, set_id, job.number, slot, partial(setattr, job, "trial"))
+        return await self._runner.run(state.case, state.result.eval_set_id, job.number, slot, job)
 
     async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
         view = view_of(job.state.case, trial)
         metrics, job.scores = job.metrics(), []
         scores = await score_trial(metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores)
         for bound, score in zip(metrics, scores, strict=True):
-            if self._everything or decide_metric_once(bound, score) is Outcome.FAILED:
+            if self._everything or bound.is_missed_by(score):
                 explain(bound, view, score, everything=self._everything)
         return job.with_known(scores)
 
