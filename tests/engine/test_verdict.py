@@ -208,10 +208,8 @@ def test_the_order_of_trials_does_not_matter(rule: TrialRule, trials: list[Outco
     assert decide_trials(rule, random.sample(trials, len(trials))) is decide_trials(rule, trials)
 
 
-@given(RULES, JUDGED, st.data())
-def test_another_trial_that_passes_makes_it_no_worse(
-    rule: TrialRule, trials: list[Outcome], data: st.DataObject
-) -> None:
+@given(RULES, JUDGED)
+def test_another_trial_that_passes_makes_it_no_worse(rule: TrialRule, trials: list[Outcome]) -> None:
     assume(F in trials)
     better = [*trials]
     better[better.index(F)] = P
@@ -219,13 +217,12 @@ def test_another_trial_that_passes_makes_it_no_worse(
     assert order.index(decide_trials(rule, better)) >= order.index(decide_trials(rule, trials))
 
 
-@given(RULES, TRIALS, st.integers(0, 29), st.sampled_from([P, F]))
+@given(RULES, st.lists(st.sampled_from([P, F]), min_size=1, max_size=30), st.data())
 def test_what_a_trial_in_error_hides_never_makes_a_failure_of_a_pass(
-    rule: TrialRule, trials: list[Outcome], at: int, hidden: Outcome
+    rule: TrialRule, trials: list[Outcome], data: st.DataObject
 ) -> None:
     """A case that failed in spite of an error fails whatever that trial would have been."""
-    assume(at < len(trials))
-    trials = [hidden if trial is E else trial for trial in trials]
+    at = data.draw(st.integers(0, len(trials) - 1))
     masked = [*trials[:at], E, *trials[at + 1 :]]
     if decide_trials(rule, masked) is F:
         assert decide_trials(rule, trials) is F
@@ -286,7 +283,7 @@ def test_what_would_have_to_hold_in_every_trial_has_to_in_enough() -> None:
         ({"min_pass_rate": 0.8}, "PFPFP", "3 of 5 trials passed, 0.8 asked for: trial 2: measure 0.00 < 0.5: because"),
         (
             {"min_pass_rate": 0.8, "pass_k": 2}, "PPPPF",
-            "pass^2 0.60 (4 of 5 trials passed), pass^2 0.8 asked for: trial 5: measure 0.00 < 0.5: because",
+            "pass^2 0.60 (4 of 5 trials passed), 0.8 asked for: trial 5: measure 0.00 < 0.5: because",
         ),
         ({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPFP", "4 of 5 trials passed, 0.9 asked for at 95 %: about 30 more trials"),
         (
@@ -295,7 +292,7 @@ def test_what_would_have_to_hold_in_every_trial_has_to_in_enough() -> None:
         ),
         (
             {"min_pass_rate": 0.8, "confidence": 0.95}, "PPPPF",
-            "4 of 5 trials passed, 0.8 asked for at 95 %: that is the very share, which no number of trials tells from less",
+            "4 of 5 trials passed, 0.8 asked for at 95 %: that is exactly the share so far, and more trials like these would not decide",
         ),
         ({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", "3 of 3 trials passed, and pass^4 takes at least 4 trials to tell"),
         ({"min_pass_rate": 0.8}, "PPPPE", "agent raised in turn 2: RuntimeError: down"),

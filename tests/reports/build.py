@@ -227,6 +227,7 @@ def run(
             "tests/test_config.json",
             sum(c.eval_set_id == name for c in cases),
             [TRAJECTORY, RESPONSE],
+            num_runs=num_runs,
         )
         for name in dict.fromkeys(c.eval_set_id for c in cases)
     ]

@@ -35,7 +35,7 @@ from tests.reports.test_terminal import two_agents, two_sets
 Snapshot = Callable[[str, str], None]
 
 LINE = re.compile(
-    r"(RUN|AGENTS|SET|LEFT-OUT|PASSED|FAILED|ERROR |ERROR|INCONCLUSIVE|SKIPPED|NOT_RUN|WARNING|FIGURES|VERDICT"
+    r"(RUN|AGENTS|SET|LEFT-OUT|PASSED|FAILED|ERROR |ERROR|INCONCLUSIVE|SKIPPED|NOT_RUN|WARNING|REPEATS|MEANS|FIGURES|VERDICT"
     r"|DIFFERS|SAME)  \S|    \S"
 )
 
@@ -81,7 +81,7 @@ def test_one_line_a_case_in_the_order_of_the_sets() -> None:
 def test_of_several_agents_only_where_they_differ() -> None:
     text = write(*two_agents(), only_different=True)
     assert re.findall(r"^DIFFERS.*", text, re.MULTILINE) == [
-        "DIFFERS  booking/two_turn_booking  main=failed 0.70  branch=passed 1.00  score=tool_trajectory_avg_score"
+        "DIFFERS  booking/two_turn_booking  main=failed 0.70 2/5  branch=passed 1.00  score=tool_trajectory_avg_score"
     ]
     assert "refund_policy" not in text  # an error for both
     assert "weather_00" not in text
@@ -98,7 +98,7 @@ def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pas
 
 
 def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metric() -> None:
-    assert "\nERROR   booking/refund_policy  trials=PPPPE\n    reason: agent raised" in write(run(crashed()))
+    assert "\nERROR   booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised" in write(run(crashed()))
 
 
 def test_a_metric_that_broke_is_told() -> None:

@@ -167,8 +167,8 @@ def test_failures_come_before_errors_before_the_rest() -> None:
 
 def test_on_a_narrow_page_ids_stay_whole_and_the_names_of_metrics_go() -> None:
     wide, narrow = (draw(*two_agents(), width=width) for width in (100, 44))
-    assert re.search(r"two_turn_booking +✕ 0.70 +✓ 1.00 +tool_trajectory\n", wide)
-    assert re.search(r"two_turn_booking +✕ 0.70 +✓ 1.00\n", narrow)
+    assert re.search(r"two_turn_booking +✕ 0.70 2/5 +✓ 1.00 +tool_trajectory\n", wide)
+    assert re.search(r"two_turn_booking +✕ 0.70 2/5 +✓ 1.00\n", narrow)
 
 
 def test_of_more_than_twenty_passing_cases_only_five_are_listed_and_the_others_counted() -> None:

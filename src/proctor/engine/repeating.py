@@ -34,7 +34,7 @@ def undecidable(rule: TrialRule | None, num_runs: int) -> str:
 
 def too_few_trials(rule: TrialRule, num_runs: int) -> str:
     """Say which verdict is out of reach with so many trials; empty when both passed and failed can be had."""
-    if undecidable(rule, num_runs):
+    if rule.confidence is None or undecidable(rule, num_runs):
         return ""
     asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
     if not _can_pass(rule, num_runs):

@@ -131,15 +131,14 @@ def held_against(rule: TrialRule, passed: int, total: int) -> Outcome:
 def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], missed: str) -> str:
     """Say how many trials passed, what was asked for, and what is to be done or went wrong."""
     passed, total = sum(trial is Outcome.PASSED for trial in trials), len(trials)
-    found = f"{passed} of {total} trials passed"
+    found, asked = f"{passed} of {total} trials passed", f"{rule.min_pass_rate:g} asked for"
     if outcome is Outcome.ERROR:
         return f"{found}, and pass^{rule.pass_k} takes at least {rule.pass_k} trials to tell"
     if rule.pass_k > 1:
-        asked = f"pass^{rule.pass_k} {rule.min_pass_rate:g} asked for"
         if rule.confidence is None:
             found = f"pass^{rule.pass_k} {pass_hat(passed, total, rule.pass_k):.2f} ({found})"
-    else:
-        asked = f"{rule.min_pass_rate:g} asked for"
+        else:
+            asked = f"pass^{rule.pass_k} {asked}"
     if rule.confidence is not None:
         asked += f" at {100 * rule.confidence:g} %"
     if outcome is Outcome.INCONCLUSIVE:
@@ -150,7 +149,7 @@ def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], 
 def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:
     more = more_trials(passed, total, rule.rate, confidence=rule.confidence or 0.0)
     if more is None:
-        return "that is the very share, which no number of trials tells from less"
+        return "that is exactly the share so far, and more trials like these would not decide"
     return f"about {_rounded(more):,} more {'trial' if more == 1 else 'trials'}"
 
 

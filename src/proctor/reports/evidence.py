@@ -32,8 +32,13 @@ def reason_of(case: CaseResult) -> str:
 
 
 def deciding(case: CaseResult) -> list[MetricVerdict]:
-    """Return the gating metrics that did not pass, in their order."""
-    return [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _TELLING]
+    """Return the gating metrics that did not pass, in their order; where trials are counted, that missed in one."""
+    counted = case.rule is not None and case.outcome in _TELLING
+    return [
+        metric
+        for metric in case.metrics.values()
+        if metric.gate and (metric.outcome in _TELLING or (counted and metric.met < metric.scored))
+    ]
 
 
 def warnings_of(case: CaseResult) -> list[str]:

@@ -23,6 +23,7 @@ class Marks:
     times: str
     at_least: str
     between: str
+    plus_minus: str
     bar: str
     rest: str = ""
 
@@ -55,6 +56,7 @@ UNICODE = Marks(
     times="×",
     at_least="≥",
     between="–",
+    plus_minus="±",
     bar="━",
     rest="–",
 )
@@ -68,6 +70,7 @@ ASCII = Marks(
     times="x",
     at_least=">=",
     between="-",
+    plus_minus="+/-",
     bar="-",
     rest="-",
 )
@@ -76,7 +79,7 @@ ASCII = Marks(
 def marks_for(encoding: str | None, *, symbols: bool | None = None) -> Marks:
     """Return the alphabet that a stream of this encoding can write; `symbols` decides it by hand."""
     if symbols is None:
-        symbols = _can_write("✓✕●○≠−⇄→…·×≥–━", encoding)
+        symbols = _can_write("✓✕●○≠−⇄→…·×≥–±━", encoding)
     return UNICODE if symbols else ASCII
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.table import Column
+from rich.table import Column, Table
 from rich.text import Text
 
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import WORDS
-from proctor.reports.page import STYLES, Page
+from proctor.reports.page import FLAKY_STYLE, STYLES, Page
+from proctor.reports.repeating import is_repeated, mean_text
 from proctor.reports.summary import short_names
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
@@ -64,6 +65,8 @@ class Matrix:
             metric = self._page.text(self._short.get(row.metric, ""), "dim")
             grid.add_row(*[self._page.text(self._label(row)), *cells, metric][:count])
         grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs))
+        if any(run.num_runs > 1 for run in self._runs):
+            self._add_repeats(grid)
         self._page.print(grid)
 
     def _has_room_for_metrics(self, heads: Sequence[Text]) -> bool:
@@ -88,8 +91,23 @@ class Matrix:
         found = case.metrics.get(metric)
         scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
         score = score_text(found.score, found.threshold) if found and scored else ""
-        text = f"{self._page.marks.outcome(case.outcome)} {score or WORDS[case.outcome]}"
-        return Text(text, STYLES.get(case.outcome, "dim"))
+        text = Text(f"{self._page.marks.outcome(case.outcome)} ", STYLES.get(case.outcome, "dim"))
+        text.append(score or WORDS[case.outcome])
+        if is_repeated(case):
+            text.append(f" {case.trials_passed}/{len(case.trials)}", FLAKY_STYLE if case.flaky else "dim")
+        return text
+
+    def _add_repeats(self, grid: Table) -> None:
+        """How sure it is that all trials of a case pass, for each agent."""
+        repeats = [run.repeats for run in self._runs]
+        k = max(each.most_trials for each in repeats)
+        if k < 2:
+            return
+        means = [each.pass_hat(k) for each in repeats]
+        marks = self._page.marks
+        grid.add_row(
+            Text(f"pass^{k}", "dim"), *(Text(mean_text(mean, marks) if mean else "", "dim") for mean in means)
+        )
 
     def _total(self, run: RunResult) -> Text:
         return Text(f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}", "dim")

@@ -26,6 +26,7 @@ STYLES = {
     Outcome.ERROR: "yellow",
     Outcome.INCONCLUSIVE: "magenta",
 }
+FLAKY_STYLE = "yellow"
 STEP_STYLES = {
     Kind.SAME: "dim",
     Kind.DIFFERS: "red",

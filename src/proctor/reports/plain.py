@@ -15,9 +15,20 @@ from proctor.reports.evidence import reason_of
 from proctor.reports.lines import evidence_lines
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import ASCII
+from proctor.reports.repeating import (
+    FLAKY,
+    is_repeated,
+    ks_of,
+    mean_text,
+    means_of,
+    met_text,
+    runs_text,
+)
 from proctor.sanitize import clean, encodable
+from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.stats import Mean
 
 _INDENT = "    "
 _LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
@@ -77,7 +88,8 @@ def _row(row: Row, runs: Sequence[RunResult]) -> str:
 def _cell(case: CaseResult | None, metric: str) -> str:
     if case is None:
         return Outcome.NOT_RUN.value
-    return f"{case.outcome.value} {_scored(case, metric)}".rstrip()
+    passed = f"{case.trials_passed}/{len(case.trials)}" if is_repeated(case) else ""
+    return " ".join(part for part in (case.outcome.value, _scored(case, metric), passed) if part)
 
 
 def _scored(case: CaseResult, metric: str) -> str:
@@ -89,16 +101,44 @@ def _scored(case: CaseResult, metric: str) -> str:
 
 
 def _run(run: RunResult) -> str:
-    return _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={run.num_runs}")
+    runs = runs_text(run.sets, run.num_runs, ASCII) or "1"
+    return _fields("RUN", run.agent, f"cases={len(run.cases)}", f"runs={runs}")
 
 
 def _sets(run: RunResult) -> Iterator[str]:
     for one in run.sets:
         source = summary.config_source(one)
         criteria = f"criteria={source}" if source else ""
-        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", criteria)
+        runs = f"runs={one.num_runs}" if one.num_runs != run.num_runs else ""
+        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", runs, criteria, *_rule(one.rule))
     for name, why in summary.left_out(run).items():
         yield _fields("LEFT-OUT", name, why)
+
+
+def _rule(rule: TrialRule | None) -> Iterator[str]:
+    if rule is not None:
+        yield f"min_pass_rate={rule.min_pass_rate:g}"
+        yield f"pass_k={rule.pass_k}" if rule.pass_k > 1 else ""
+        yield f"confidence={rule.confidence:g}" if rule.confidence is not None else ""
+
+
+def _repeats(run: RunResult, repeats: Repeats) -> Iterator[str]:
+    ks = ks_of(repeats)
+    hats = [(k, repeats.pass_hat(k)) for k in ks]
+    ats = [(k, repeats.pass_at(k)) for k in ks]
+    yield _fields(
+        "REPEATS",
+        f"flaky={repeats.flaky}",
+        *(f"pass^{k}={_mean(found)}" for k, found in hats if found),
+        *(f"pass@{k}={_mean(found)}" for k, found in ats if found),
+    )
+    means = means_of(repeats, summary.gating_metrics([run]))
+    if means:
+        yield _fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
+
+
+def _mean(mean: Mean) -> str:
+    return mean_text(mean, ASCII).replace(" ", "")
 
 
 def _ending(run: RunResult) -> Iterator[str]:
@@ -107,11 +147,14 @@ def _ending(run: RunResult) -> Iterator[str]:
             yield _fields("ERROR", summary.set_name(one), f"could not be run: {one.failure.cause}")
     for warning in summary.grouped_warnings(run):
         yield _fields("WARNING", warning)
+    repeats = run.repeats if run.num_runs > 1 else Repeats()
+    if repeats.most_trials > 1:
+        yield from _repeats(run, repeats)
     if figures := summary.efficiency(run):
         yield _fields("FIGURES", ", ".join(figures))
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     kept = f"run={run.run_id}" if run.run_id else ""
-    yield _fields("VERDICT", summary.sentence(run), summary.rate(run, ASCII), took, kept)
+    yield _fields("VERDICT", summary.sentence(run, flaky=repeats.flaky), summary.rate(run, ASCII), took, kept)
 
 
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
@@ -120,14 +163,23 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
         f"{case.outcome.value.upper():6}",
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
-        *(_score(metric) for metric in case.metrics.values() if _is_told(metric)),
+        _rate(case) if is_repeated(case) else "",
+        FLAKY if case.flaky else "",
+        *(_score(case, metric) for metric in case.metrics.values() if _is_told(metric)),
     )
     reason = reason_of(case)
     if reason:
         yield f"{_INDENT}reason: {reason}"
+    elif case.passed and case.missed:
+        yield f"{_INDENT}missed: {case.missed}"
     if options.verbose or case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}:
         for line in evidence_lines(case, reason, full=options.verbose):
             yield _INDENT + line
+
+
+def _rate(case: CaseResult) -> str:
+    low, high = case.interval
+    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
 
 
 def _is_told(metric: MetricVerdict) -> bool:
@@ -137,5 +189,9 @@ def _is_told(metric: MetricVerdict) -> bool:
     return metric.outcome is not Outcome.ERROR or any(score and score.failure for score in metric.per_trial)
 
 
-def _score(metric: MetricVerdict) -> str:
-    return f"{metric.name}={summary.against(metric, ASCII).replace(' ', '')}"
+def _score(case: CaseResult, metric: MetricVerdict) -> str:
+    if case.rule is not None and metric.scored:
+        told = met_text(metric, ASCII).replace(" of ", "/")
+    else:
+        told = summary.against(metric, ASCII)
+    return f"{metric.name}={told.replace(' ', '')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rich.cells import cell_len
 from rich.table import Column
@@ -12,8 +13,9 @@ from rich.text import Text
 from proctor.reports.drawing import INDENT, LABEL, EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
-from proctor.reports.page import STYLES, Page
-from proctor.reports.summary import against, by_attention, gating_metrics, short_names
+from proctor.reports.page import FLAKY_STYLE, STYLES, Page
+from proctor.reports.repeating import FLAKY, interval_text, is_repeated, met_text, rate_sentence, rate_text
+from proctor.reports.summary import against, by_attention, gating_metrics, percent, short_names
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 
@@ -35,6 +37,8 @@ class Layout:
     outcome: int
     case: int
     trials: int
+    repeats: list[int] = field(default_factory=list)
+    """Widths of the share of trials that passed, its interval, and the word for flaky; empty: told below the row."""
     metrics: list[str] = field(default_factory=list)
     """Metrics with a column of their own: all that decide, or as many as fit."""
     widths: list[int] = field(default_factory=list)
@@ -69,8 +73,10 @@ class CaseRows:
             self._draw_row(case)
             self._draw_evidence(case)
         if not self._failures_only:
-            quiet = [case for case in self._cases if not _needs_attention(case)]
-            self._draw_quiet(quiet, gap=bool(telling))
+            flaky = [case for case in self._cases if _passed_in_part(case)]
+            quiet = [case for case in self._cases if not _needs_attention(case) and not _passed_in_part(case)]
+            self._draw_quiet(flaky, gap=bool(telling))
+            self._draw_quiet(quiet, gap=bool(telling or flaky))
         elif telling:
             self._page.print()
 
@@ -99,6 +105,7 @@ class CaseRows:
         )
         fixed = [layout.outcome, layout.case, *([layout.trials] if layout.trials else [])]
         room = self._page.width - 2 - sum(fixed) - 2 * len(fixed)
+        room -= self._give_repeats(layout, room)
         if not self._failures_only:
             _give_columns(layout, short_names(gating_metrics([run])), room)
             room -= sum(layout.widths) + 2 * len(layout.widths)
@@ -107,11 +114,31 @@ class CaseRows:
         layout.thresholds = _common_thresholds(run, layout.metrics)
         return layout
 
+    def _give_repeats(self, layout: Layout, room: int) -> int:
+        """Give the pass rates their columns where they fit; returns how much room these take."""
+        repeated = [case for case in self._cases if is_repeated(case)]
+        if not repeated or not layout.trials:
+            return 0
+        rates = max([len("passed"), *(len(rate_text(case)) for case in repeated)])
+        intervals = max(len(interval_text(case, self._page.marks)) for case in repeated)
+        flaky = len(FLAKY) if any(case.flaky for case in repeated) else 0
+        layout.repeats = [rates, max(intervals, len("95 %")), *([flaky] if flaky else [])]
+        taken = sum(layout.repeats) + 2 * len(layout.repeats)
+        if taken > room:
+            layout.repeats = []
+            return 0
+        return taken
+
     def _columns(self) -> list[Column]:
         layout = self._layout
         columns = [Column(width=layout.outcome, no_wrap=True), Column(width=layout.case, overflow="fold")]
         if layout.trials:
             columns.append(Column(width=layout.trials, no_wrap=True))
+        sides: list[Literal["left", "right"]] = ["right", "left", "left"]
+        columns += [
+            Column(width=width, justify=side, no_wrap=True)
+            for width, side in zip(layout.repeats, sides, strict=False)
+        ]
         columns += [Column(width=width, justify="right", vertical="top") for width in layout.widths]
         if layout.reason:
             columns.append(Column(overflow="fold", max_width=layout.reason))
@@ -128,13 +155,15 @@ class CaseRows:
             column.vertical = "bottom"
             column.no_wrap = False
         trials = [Text("trials", "dim")] if layout.trials else []
+        sure = next((f"{percent(case.confidence)} %" for case in self._cases if is_repeated(case)), "")
+        trials += [Text(head, "dim") for head in ("passed", sure, "")[: len(layout.repeats)]]
         grid.add_row(
             "", Text("case", "dim"), *trials, *(self._page.text(head.plain, "dim") for head in heads)
         )
         needed = [layout.thresholds.get(name) for name in layout.metrics]
         if any(each is not None for each in needed):
             limits = [f"{self._page.marks.at_least} {each:g}" if each is not None else "" for each in needed]
-            grid.add_row("", "", *([""] if layout.trials else []), *(Text(limit, "dim") for limit in limits))
+            grid.add_row("", "", *[""] * len(trials), *(Text(limit, "dim") for limit in limits))
         self._page.print(grid)
 
     # --- rows ------------------------------------------------------------------------------------------------------
@@ -162,25 +191,41 @@ class CaseRows:
         ]
         if layout.trials:
             cells.append(self._strip(case))
-        cells += [self._score(case.metrics.get(name)) for name in layout.metrics]
+        if layout.repeats:
+            cells += self._rate(case)[: len(layout.repeats)]
+        cells += [self._score(case, case.metrics.get(name)) for name in layout.metrics]
         if layout.reason:
             cells.append(self._page.prose(reason))
         grid = self._page.grid(*self._columns())
         grid.add_row(*cells)
         self._page.print(grid)
+        if layout.trials and not layout.repeats and (_needs_attention(case) or case.flaky):
+            self._page.print(self._page.text(rate_sentence(case, self._page.marks), "dim"), indent=INDENT)
         if reason and not layout.reason:
             self._page.print(self._page.prose(reason), indent=INDENT)
+        if case.passed and case.missed:
+            self._page.print(self._page.prose(case.missed, "dim"), indent=INDENT)
 
-    def _score(self, metric: MetricVerdict | None) -> Text:
+    def _rate(self, case: CaseResult) -> list[Text]:
+        """The share of trials that passed, its interval, and whether the case is flaky."""
+        if not is_repeated(case):
+            return [Text(), Text(), Text()]
+        return [
+            Text(rate_text(case)),
+            Text(interval_text(case, self._page.marks), "dim"),
+            Text(FLAKY if case.flaky else "", FLAKY_STYLE),
+        ]
+
+    def _score(self, case: CaseResult, metric: MetricVerdict | None) -> Text:
         rest = Text(self._page.marks.rest, "dim")
         if metric is None or metric.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}:
             return rest
         if metric.score is None:
             return Text(self._page.marks.outcome(metric.outcome), STYLES.get(metric.outcome, "dim"))
-        missed = metric.outcome is not Outcome.PASSED
-        return Text(
-            score_text(metric.score, metric.threshold), STYLES.get(metric.outcome, "") if missed else ""
-        )
+        style = STYLES.get(metric.outcome, "") if metric.outcome is not Outcome.PASSED else ""
+        if case.rule is not None:
+            return Text(f"{metric.met}/{metric.scored}", style)
+        return Text(score_text(metric.score, metric.threshold), style)
 
     def _draw_evidence(self, case: CaseResult) -> None:
         if self._evidence_left <= 0:
@@ -197,7 +242,7 @@ class CaseRows:
         scored = [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _SCORED]
         others = [metric for metric in scored if metric.name not in reason]
         told = [
-            self._page.text(f"{metric.name} {against(metric, self._page.marks)}", _metric_style(metric))
+            self._page.text(f"{metric.name} {self._against(case, metric)}", _metric_style(metric))
             for metric in others
             if metric.name not in self._layout.metrics or metric.outcome is Outcome.FAILED
         ]
@@ -206,6 +251,10 @@ class CaseRows:
         grid = self._page.grid(Column(width=LABEL - 2), Column(overflow="fold"))
         grid.add_row(Text("scores", "dim"), self._page.joined(told))
         self._page.print(grid, indent=INDENT)
+
+    def _against(self, case: CaseResult, metric: MetricVerdict) -> str:
+        counted = case.rule is not None and metric.scored > 0
+        return met_text(metric, self._page.marks) if counted else against(metric, self._page.marks)
 
     def _draw_rest(self, hidden: Sequence[CaseResult]) -> None:
         if self._evidence_left < 0:
@@ -224,6 +273,10 @@ _SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
 
 def _needs_attention(case: CaseResult) -> bool:
     return case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+
+
+def _passed_in_part(case: CaseResult) -> bool:
+    return case.flaky and not _needs_attention(case)
 
 
 def _metric_style(metric: MetricVerdict) -> str:

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from proctor.reports.evidence import warnings_of
 from proctor.reports.marks import WORDS, Marks
+from proctor.schema.repeats import TrialRule
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.stats import wilson
 
 _SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
 _ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
+_FLAKY_ATTENTION = 4
 
 
-def sentence(run: RunResult) -> str:
-    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`."""
+def sentence(run: RunResult, *, flaky: int = 0) -> str:
+    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`; `flaky`: so many cases are."""
     counts = run.counts
     total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
     said = [
@@ -29,6 +31,8 @@ def sentence(run: RunResult) -> str:
         said = [f"all {total} cases pass" if total > 1 else "the case passes"]
     elif said:
         said[0] = _of_total(said[0], total)
+    if flaky and total:
+        said.append("it is flaky" if total == 1 else f"{flaky} {'is' if flaky == 1 else 'are'} flaky")
     unread = sum(summary.failure is not None for summary in run.sets)
     if unread:
         said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
@@ -70,14 +74,14 @@ def rate(run: RunResult, marks: Marks) -> str:
     decimals = 0 if high - low >= _NARROW else 1
     bounds = marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
     of_what = f" of the {total} cases that were run" if any(one.failure for one in run.sets) else ""
-    return f"{_percent(passed / total)} %{of_what} passed (95 %: {bounds})"
+    return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds})"
 
 
 _NARROW = 0.05
 
 
-def _percent(share: float) -> str:
-    """One decimal; never 100 for less than all, nor 0 for more than none."""
+def percent(share: float) -> str:
+    """Return a share in per cent: one decimal; never 100 for less than all, nor 0 for more than none."""
     text = f"{100 * share:.1f}".removesuffix(".0")
     return {"100": "99.9" if share < 1 else text, "0": "0.1" if share > 0 else text}.get(text, text)
 
@@ -93,8 +97,12 @@ def exit_code(runs: Sequence[RunResult]) -> int:
 
 
 def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """Return cases as a person wants them: failed, error, undecided, not run, then the others in their order."""
-    return sorted(cases, key=lambda case: _ATTENTION.get(case.outcome, len(_ATTENTION)))
+    """Return cases as a person wants them: failed, error, undecided, not run, flaky, then the others in their order."""
+    return sorted(cases, key=_rank)
+
+
+def _rank(case: CaseResult) -> int:
+    return _ATTENTION.get(case.outcome, _FLAKY_ATTENTION + (not case.flaky))
 
 
 def config_sources(sets: Iterable[SetSummary]) -> list[str]:
@@ -105,6 +113,11 @@ def config_sources(sets: Iterable[SetSummary]) -> list[str]:
 def config_source(summary: SetSummary) -> str:
     """Return where the criteria of one set came from; empty for one that could not be run."""
     return "" if summary.failure else summary.config_source
+
+
+def rules(sets: Iterable[SetSummary]) -> list[TrialRule | None]:
+    """Return what share of the trials must pass, each rule once; `None` stands for sets without one."""
+    return list(dict.fromkeys(one.rule for one in sets if not one.failure))
 
 
 def set_name(summary: SetSummary) -> str:

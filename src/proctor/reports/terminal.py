@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar, TextIO
 
@@ -14,7 +14,9 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
 from proctor.reports.page import STYLES, Page
+from proctor.reports.repeating import ks_of, mean_text, means_of, rule_text, runs_text
 from proctor.reports.rows import CaseRows
+from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import Outcome, RunResult, SetSummary
 
 _BAR = 40
@@ -62,7 +64,8 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
-    trials = f" {page.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
+    runs = runs_text(run.sets, run.num_runs, page.marks)
+    trials = f" {page.marks.times} {runs}" if runs else ""
     count = sum(one.cases for one in run.sets) or len(run.cases)
     cases = f"{count} {'case' if count == 1 else 'cases'}{trials}"
     sources = summary.config_sources(run.sets)
@@ -71,8 +74,11 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     parts.append(page.text(cases))
     if len(sources) == 1:
         parts.append(page.text(f"criteria from {sources[0]}", "dim"))
+    rules = summary.rules(run.sets)
+    if len(rules) == 1 and rules[0] is not None:
+        parts.append(page.text(rule_text(rules[0]), "dim"))
     page.print(page.joined(parts))
-    if len(sources) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
+    if len(sources) > 1 or len(rules) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
         _draw_sets(page, run)
     left_out = summary.left_out(run)
     for why in dict.fromkeys(left_out.values()):
@@ -95,7 +101,10 @@ def _cases_and_criteria(page: Page, one: SetSummary) -> tuple[Text, Text]:
     if one.failure:
         return Text(), Text("could not be run", STYLES[Outcome.ERROR])
     source = summary.config_source(one)
-    return Text(str(one.cases), "dim"), page.text(f"criteria from {source}" if source else "", "dim")
+    runs = f" {page.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
+    told = [f"criteria from {source}" if source else "", rule_text(one.rule) if one.rule else ""]
+    criteria = page.joined(page.text(text, "dim") for text in told if text)
+    return Text(f"{one.cases}{runs}", "dim"), criteria
 
 
 def _draw_bar(page: Page, run: RunResult) -> None:
@@ -118,7 +127,8 @@ def _draw_bar(page: Page, run: RunResult) -> None:
 
 
 def _planned(run: RunResult) -> int:
-    return max(sum(one.cases for one in run.sets) * run.num_runs, sum(len(case.trials) for case in run.cases))
+    planned = sum(one.cases * one.num_runs for one in run.sets)
+    return max(planned, sum(len(case.trials) for case in run.cases))
 
 
 def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
@@ -153,13 +163,36 @@ def _draw_verdict(page: Page, run: RunResult, *, gap: bool = True) -> None:
     if gap:
         page.print()
     mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
-    word, _, said = summary.sentence(run).partition(": ")
+    repeats = run.repeats if run.num_runs > 1 else Repeats()
+    word, _, said = summary.sentence(run, flaky=repeats.flaky).partition(": ")
     verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(said))
     rate = page.text(summary.rate(run, page.marks))
     below = [] if not rate.plain else [rate]
     if rate.plain and verdict.cell_len + rate.cell_len + 8 <= page.width:
         verdict.append("      ").append_text(below.pop())
     page.print(verdict)
-    below += [page.text(figure, "dim") for figure in summary.efficiency(run)]
-    if below:
-        page.print(page.joined(below), indent=4)
+    figures = [page.text(figure, "dim") for figure in summary.efficiency(run)]
+    if repeats.most_trials > 1:
+        page.print(page.joined([*below, *_row_of_trials(page, repeats)]), indent=4)
+        _draw_means(page, run, repeats)
+        below = []
+    if below or figures:
+        page.print(page.joined([*below, *figures]), indent=4)
+
+
+def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
+    """How sure it is that all of several trials pass, and that one does."""
+    k = ks_of(repeats)[-1]
+    for name, found in (("pass^", repeats.pass_hat(k)), ("pass@", repeats.pass_at(k))):
+        if found is not None:
+            yield Text.assemble((f"{name}{k} ", "dim"), mean_text(found, page.marks))
+
+
+def _draw_means(page: Page, run: RunResult, repeats: Repeats) -> None:
+    means = means_of(repeats, summary.gating_metrics([run]))
+    told = [
+        Text.assemble(page.text(f"{name} ", "dim"), mean_text(mean, page.marks))
+        for name, mean in means.items()
+    ]
+    if told:
+        page.print(Text.assemble(("means ", "dim"), page.joined(told)), indent=4)
