@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
             False if common().no_color else None,
             asking.keeping,
         )
-        return Execution(shown, stdout).carry_out(_evaluation(asking))
+        with closing(asking.keeping):
+            return Execution(shown, stdout).carry_out(_evaluation(asking))
 
 
 def _evaluation(asking: Asking) -> Start:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -85,12 +86,12 @@ def export(
     form = format_ or _form_of(output)
     if app_name and form != "adk":
         raise SetupError("--app is about the form of google-adk: it goes with --format adk")
-    opened = open_runs(store, read_only=True)
-    run_id = opened.find(run)
-    result = opened.load(run_id, judging_of(opened, run_id, judging))
     target = output if output is not None and str(output) != "-" else None
-    for path in export_run(result, form, target or sys.stdout, app_name=app_name):
-        say(f"{path}: run {run_id} as {form}")
+    with closing(open_runs(store, read_only=True)) as opened:
+        run_id = opened.find(run)
+        result = opened.load(run_id, judging_of(opened, run_id, judging))
+        for path in export_run(result, form, target or sys.stdout, app_name=app_name):
+            say(f"{path}: run {run_id} as {form}")
 
 
 def _form_of(output: Path | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from proctor.cli.common import SectionedCommand, common_options
@@ -30,7 +32,7 @@ def import_command(files: tuple[str, ...], *, store: str | None) -> None:
     from proctor.api.runs import open_store
     from proctor.reports.summary import sentence
 
-    opened = open_store(store)
-    for file in files:
-        for run_id in import_runs(file, opened):
-            click.echo(clean(f"{run_id}  {file}  {sentence(opened.load(run_id))}"))
+    with closing(open_store(store)) as opened:
+        for file in files:
+            for run_id in import_runs(file, opened):
+                click.echo(clean(f"{run_id}  {file}  {sentence(opened.load(run_id))}"))

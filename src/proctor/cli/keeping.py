@@ -28,6 +28,11 @@ class Keeping:
     adk: list[AdkFiles] = field(default_factory=list)
     """Folders of agents whose `.adk/eval_history` the results are written to, too."""
 
+    def close(self) -> None:
+        """Let go of the store."""
+        if self.store is not None:
+            self.store.close()
+
     def write_results(self, runs: Sequence[RunResult]) -> bool:
         """Write the results where they are also wanted; say which could not be. Returns whether all could."""
         fine = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -73,16 +74,18 @@ def prune(
         raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
     if not names and keep is None and older_than is None:
         raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
-    opened = open_runs(store, read_only=True)
-    doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
+    with closing(open_runs(store, read_only=True)) as opened:
+        doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
+        lines = list(_told(doomed, opened))
     if not doomed:
         say("nothing to delete")
         return
-    for line in _told(doomed, opened):
+    for line in lines:
         click.echo(clean(line))
     if dry_run or not _is_sure(len(doomed), yes=yes):
         return
-    gone = prune_runs(open_runs(store), runs=[run.run_id for run in doomed])
+    with closing(open_runs(store)) as opened:
+        gone = prune_runs(opened, runs=[run.run_id for run in doomed])
     click.echo(f"deleted {_runs(len(gone))}")
 
 

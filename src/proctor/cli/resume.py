@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def resume(ctx: click.Context, /, run: str | None, *, store: str | None, **given
     prepare_process(settings)
     outputs = parse_outputs(given["reports"], given["format_"])
     opened = open_runs(store)
-    with stdout_is_ours() as stdout:
+    with closing(opened), stdout_is_ours() as stdout:
         shown = Shown(
             outputs,
             bool(given["details"] or common().verbose),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,10 +98,11 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
         return
     if limit is None:
         limit = 0 if as_json else LIMIT
-    found, more, ids = _look(opened, wanted, limit)
-    if not found and not as_json:
-        say(_nothing(opened, len(ids)))
-    _write(_listed(opened, found, ids), more, as_json=as_json)
+    with closing(opened):
+        found, more, ids = _look(opened, wanted, limit)
+        if not found and not as_json:
+            say(_nothing(opened, len(ids)))
+        _write(_listed(opened, found, ids), more, as_json=as_json)
 
 
 def _filter(given: dict[str, Any]) -> RunFilter:

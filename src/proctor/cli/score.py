@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -71,7 +72,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     prepare_process(load_settings(Path.cwd()))
     outputs = parse_outputs(given["reports"], given["format_"])
     opened = open_runs(store)
-    with stdout_is_ours() as stdout:
+    with closing(opened), stdout_is_ours() as stdout:
         shown = Shown(
             outputs,
             bool(given["details"] or common().verbose),

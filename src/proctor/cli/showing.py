@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
@@ -40,19 +41,25 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
     outputs = parse_outputs(given["reports"], "json" if given["as_json"] else given["format_"])
-    store = open_runs(store_url, read_only=True)
-    run_id = store.find(name)
-    judging = judging_of(store, run_id, given["judging"])
-    result = store.load(run_id, judging)
-    if not any(output.path is None for output in outputs):
-        options = ReportOptions(verbose=given["verbose"], color=given["color"])
-        listed = listed_run(store, run_id)
-        write_head(listed, judging, stdout, options=options)
-        show_report([result], stdout, options=options)
-        if listed.run.state is RunState.UNFINISHED:
-            say(f"unfinished: `proctor resume {listed.short}` goes on with it")
-    if not write_outputs(outputs, [result], stdout, verbose=given["verbose"]):
-        raise click.exceptions.Exit(ERROR)
+    with closing(open_runs(store_url, read_only=True)) as store:
+        run_id = store.find(name)
+        judging = judging_of(store, run_id, given["judging"])
+        result = store.load(run_id, judging)
+        if not any(output.path is None for output in outputs):
+            _show_for_people(store, result, judging, given, stdout)
+        if not write_outputs(outputs, [result], stdout, verbose=given["verbose"]):
+            raise click.exceptions.Exit(ERROR)
+
+
+def _show_for_people(
+    store: Store, result: RunResult, judging: int, given: Mapping[str, Any], stdout: TextIO
+) -> None:
+    options = ReportOptions(verbose=given["verbose"], color=given["color"])
+    listed = listed_run(store, result.run_id)
+    write_head(listed, judging, stdout, options=options)
+    show_report([result], stdout, options=options)
+    if listed.run.state is RunState.UNFINISHED:
+        say(f"unfinished: `proctor resume {listed.short}` goes on with it")
 
 
 def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
@@ -63,11 +70,11 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     """
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
-    store = open_runs(store_url, read_only=True)
-    run_id = store.find(name)
-    judging = judging_of(store, run_id, given["judging"])
-    planned = find_case(store.planned(run_id), case)
-    view = _view(store, listed_run(store, run_id), planned, judging)
+    with closing(open_runs(store_url, read_only=True)) as store:
+        run_id = store.find(name)
+        judging = judging_of(store, run_id, given["judging"])
+        planned = find_case(store.planned(run_id), case)
+        view = _view(store, listed_run(store, run_id), planned, judging)
     view = replace(view, trials=_checked(given["trials"], view.case))
     if given["as_json"]:
         stdout.write(_as_json(view))
@@ -130,7 +137,7 @@ def _view(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -
         for one in store.judgings(run.run_id)
     ]
     shown = next(one.case for one in history if one.number == judging)
-    return CaseView(listed.short, run.agent, run.created_at, shown, judging, history)
+    return CaseView(run.run_id, listed.short, run.agent, run.created_at, shown, judging, history)
 
 
 def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:

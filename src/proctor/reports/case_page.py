@@ -46,7 +46,7 @@ def _draw_head(page: Page, view: CaseView) -> None:
         head.append("  ").append_text(_strip(page, [trial.outcome for trial in case.trials]))
     page.print(head)
     judged = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
-    facts = [f"run {view.run_id}", view.agent, when(view.began), judged, case.place]
+    facts = [f"run {view.short}", view.agent, when(view.began), judged, case.place]
     page.print(page.joined(page.text(fact, "dim") for fact in facts if fact))
     if reason := reason_of(case):
         page.print()

@@ -31,6 +31,8 @@ class CaseView:
     """What there is to show of one case."""
 
     run_id: str
+    short: str
+    """The beginning of the run's id that no other run shares."""
     agent: str
     began: float
     case: CaseResult
