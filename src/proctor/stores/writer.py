@@ -6,8 +6,11 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from proctor.errors import StoreError
 from proctor.schema.run import RunSummary
@@ -17,6 +20,8 @@ from proctor.stores.database import Connection, Place
 from proctor.stores.encoding import compact
 from proctor.stores.rows import Rows, RowWriter
 from proctor.stores.states import Hold
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +68,30 @@ class Writer:
     # --- on the thread -----------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        connection: Connection | None = None
+        connection = self._try(self._place.connect)
         end: _End | None = None
-        try:
-            try:
-                connection = self._place.connect()
-            except StoreError as error:
-                self._error = error
-            while end is None:
-                items, end = self._taken()
-                self._write(connection, items)
-            if connection is not None:
-                self._finish(connection, end)
-        finally:
-            if connection is not None:
+        while end is None:
+            items, end = self._taken()
+            if connection is not None and (items or end is None):
+                self._try(partial(self._commit, connection, [rows for rows, _ in items]))
+            self._tell(items)
+        if connection is not None:
+            self._finish(connection, end)
+            with suppress(StoreError):
                 connection.close()
+
+    def _try(self, step: Callable[[], _Found]) -> _Found | None:
+        """Take a step, unless one has failed before; keep what went wrong: whoever waits for records must hear of it."""
+        if self._error is not None:
+            return None
+        try:
+            return step()
+        except StoreError as error:
+            self._error = error
+        except Exception as error:  # noqa: BLE001 - a thread's exception would be lost, and the run would wait forever
+            what = f"{type(error).__name__}: {error}"
+            self._error = StoreError(f"{self._place.name}: the store cannot be written: {what}")
+        return None
 
     def _taken(self) -> tuple[list[tuple[Rows, object]], _End | None]:
         """Everything that is queued; nothing, when there was nothing for a while."""
@@ -91,27 +105,21 @@ class Writer:
             return items, None
         return items, item
 
-    def _write(self, connection: Connection | None, items: list[tuple[Rows, object]]) -> None:
-        if self._error is None and connection is not None:
-            try:
-                self._commit(connection, [rows for rows, _ in items])
-            except StoreError as error:
-                self._error = error
-            except Exception as error:  # noqa: BLE001 - whoever waits for these records must hear of it
-                self._error = StoreError(
-                    f"{self._place.name}: writing failed: {type(error).__name__}: {error}"
-                )
+    def _tell(self, items: list[tuple[Rows, object]]) -> None:
         tokens = [token for _, token in items if token is not None]
         if tokens:
-            self._committed(tokens, self._error)
+            with suppress(Exception):  # whoever listens may be gone: what is put is written all the same
+                self._committed(tokens, self._error)
 
-    def _commit(self, connection: Connection, items: list[Rows]) -> None:
+    def _commit(self, connection: Connection, items: list[Rows], *, last: bool = False) -> None:
         self._place.check_place()
         with connection.transaction() as raw:
             for rows in items:
                 self._rows.add(rows)
             self._rows.write(raw, connection)
             self._keep_hold(raw)
+            if last:
+                leases.release(raw, self._hold.lease)
         self._place.check_place()
 
     def _keep_hold(self, raw: sqlite3.Connection) -> None:
@@ -121,14 +129,21 @@ class Writer:
         hold.judging.write(raw)
 
     def _finish(self, connection: Connection, end: _End) -> None:
-        try:
-            with connection.transaction() as raw:
-                if end.summary is not None and self._error is None:
-                    self._hold.judging.summary = compact(end.summary.model_dump())
-                    self._hold.judging.complete = int(end.complete)
-                    if self.judging == 1:
-                        self._hold.run.complete = int(end.complete)
-                    self._keep_hold(raw)
-                leases.release(raw, self._hold.lease)
-        except StoreError as error:
-            self._error = self._error or error
+        if end.summary is not None:
+            self._try(partial(self._sum_up, connection, end.summary, end.complete))
+        if end.summary is None or self._error is not None:
+            self._release(connection)
+
+    def _sum_up(self, connection: Connection, summary: RunSummary, complete: bool) -> None:  # noqa: FBT001 - handed on
+        self._hold.judging.summary = compact(summary.model_dump())
+        self._hold.judging.complete = int(complete)
+        if self.judging == 1:
+            self._hold.run.complete = int(complete)
+        self._commit(connection, [], last=True)
+
+    def _release(self, connection: Connection) -> None:
+        with (
+            suppress(StoreError),
+            connection.transaction() as raw,
+        ):  # where it cannot, the lease ends with its time
+            leases.release(raw, self._hold.lease)
