@@ -1,6 +1,7 @@
 # make demo    sets up and judges the sample agents (no key, no server)
 # make test    sets up and runs the tests            make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'"
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
+# make nightly the fault catalogue at its full counts (hours)   make nightly CRASH_RUNS=20   fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
 
@@ -12,13 +13,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
 
-.PHONY: demo test lint format bench adk help-snapshots lock clean
+.PHONY: demo test nightly lint format bench adk help-snapshots lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(ARGS)
+
+nightly: export CRASH_RUNS := $(CRASH_RUNS)
+nightly: $(VENV)/.test
+	$(BIN)/python -m pytest -m nightly -s $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

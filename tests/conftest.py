@@ -80,6 +80,19 @@ def _folder_of(module: ModuleType) -> str:
         return ""
 
 
+# --- what takes a night -------------------------------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests marked `nightly` unless `-m` names them: `-m 'not benchmark'` is what `.ci/run` asks for."""
+    if "nightly" in config.getoption("markexpr"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,65 @@
+"""The agent of runs that are killed. Keeps a ledger that knows nothing of any store: a line at start and end of each trial.
+
+What it says is settled by what it is asked (`c7 1/2`: case c7, turn 1 of 2), but for a name of its own that each
+attempt gets, so that evidence can be held against the ledger.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncIterator
+
+from ledger import note, text_of  # type: ignore[import-not-found]  # stands beside it in the project of a test
+
+from proctor import Content, Event, Session
+
+SECONDS = [float(each) for each in os.environ.get("CRASH_AGENT_SECONDS", "0.005,0.02").split(",")]
+JUMPS = [float(each) for each in os.environ.get("CRASH_CLOCK", "").split(",") if each]
+"""By how much the clock jumps, after how many trials each time (see `_jump`)."""
+
+
+class Agent:
+    """Answers rightly but for every third case; every seventeenth breaks."""
+
+    def __init__(self) -> None:
+        self._random = random.Random()
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Answer one turn."""
+        case, _, place = text_of(message).partition(" ")
+        turn, _, turns = place.partition("/")
+        if turn == "1":
+            session.memory["name"] = f"n-{os.urandom(8).hex()}"
+            note("start", case, session.memory["name"])
+            _jump()
+        await asyncio.sleep(self._random.uniform(*SECONDS))
+        number = int(case.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        yield Event.called("look_up", {"n": number if number % 3 else -1}, id="1")
+        yield Event.returned("look_up", {"found": session.memory["name"]}, id="1")
+        if number % 17 == 5:
+            note("end", case, session.memory["name"])
+            raise ConnectionError("the weather service is down")
+        if turn == turns:
+            note("end", case, session.memory["name"])
+        yield Event.said(f"the answer to {case} {place}")
+
+
+_trials = 0
+_offset = 0.0
+
+
+def _jump() -> None:
+    """Let the clock on the wall jump every few trials, as CRASH_CLOCK says; the one that only ticks goes on."""
+    global _trials, _offset  # noqa: PLW0603 - the clock of a process is a global thing
+    _trials += 1
+    if JUMPS and _trials % 5 == 0:
+        _offset += JUMPS[_trials // 5 % len(JUMPS)]
+
+
+if JUMPS:
+    _true_time, _true_time_ns = time.time, time.time_ns
+    time.time = lambda: _true_time() + _offset
+    time.time_ns = lambda: _true_time_ns() + int(_offset * 1e9)
+
+root_agent = Agent()
