@@ -25,8 +25,8 @@ def import_command(files: tuple[str, ...], *, store: str | None) -> None:
     """Take results from files into the store, as runs.
 
     FILE is a result of google-adk (*.evalset_result.json, of any version), a folder of them, a JSON
-    report, or JSON Lines as `proctor export` writes them. What was recorded is taken over as it is;
-    `proctor score` judges it again.
+    report, or JSON Lines as `proctor export` writes them. What was recorded is taken over as it is.
+    google-adk's files also say what was expected, so that `proctor score` can judge them again.
     """
     from proctor.api.importing_runs import import_runs
     from proctor.api.runs import open_store

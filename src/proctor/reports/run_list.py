@@ -41,7 +41,7 @@ def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
     shared = [_shared(one, other) for one, other in pairwise(ordered)]
     return {
         one: one[: max(SHORTEST, before + 1, after + 1)]
-        for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=True)
+        for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
     }
 
 
