@@ -1,0 +1,242 @@
+"""Several processes on one store: each run has one writer, the store has many, and nobody sees a lock."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import StoreError
+from proctor.schema.run import RunState, RunSummary
+from proctor.schema.verdict import Outcome
+from proctor.stores import leases
+from proctor.stores.base import RunWriter, Store
+from proctor.stores.holder import Holder, this_process
+from tests.stores.making import Heard, begun, opened, records, write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+Worker = subprocess.Popen[str]
+
+
+def _start(path: Path, *words: object) -> Worker:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "tests.stores.worker", str(path), *map(str, words)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment
+    )
+
+
+def _said(worker: Worker, told: str = "") -> str:
+    out, complained = worker.communicate(told, timeout=120)
+    assert worker.returncode == 0, complained
+    assert complained == ""
+    return out.strip()
+
+
+@pytest.fixture
+def holding(path: Path) -> Iterator[Worker]:
+    """Another process that holds the run `run1`, of which it has done a case."""
+    worker = _start(path, "hold", "run1", 1.0)
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "holding\n"
+    yield worker
+    worker.kill()
+    worker.communicate()
+
+
+@pytest.mark.parametrize(
+    ("processes", "rounds"),
+    [(3, 1), pytest.param(4, 25, marks=pytest.mark.slow), pytest.param(2, 25, marks=pytest.mark.slow)],
+)
+def test_processes_with_runs_of_their_own_all_complete(tmp_path: Path, processes: int, rounds: int) -> None:
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        workers = [
+            _start(path, "fill", f"run-{i}", 40) for i in range(processes)
+        ]  # the file is made by one of them
+        assert [_said(worker) for worker in workers] == ["40"] * processes
+        store = opened(path)
+        assert {run.run_id: run.state for run in store.runs()} == {
+            f"run-{i}": RunState.FINISHED for i in range(processes)
+        }
+        assert all(store.load(run.run_id).counts == {Outcome.PASSED: 40} for run in store.runs())
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("processes", "rounds"),
+    [(3, 1), pytest.param(4, 25, marks=pytest.mark.slow), pytest.param(2, 25, marks=pytest.mark.slow)],
+)
+def test_processes_that_share_a_run_do_each_case_once(tmp_path: Path, processes: int, rounds: int) -> None:
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        store = opened(path)
+        write_run(store, cases=60, done=[])
+        workers = [_start(path, "share", "run1", 60) for _ in range(processes)]
+        done = [int(position) for worker in workers for position in _said(worker).split()]
+        assert sorted(done) == list(range(60))
+        assert store.load("run1").counts == {Outcome.PASSED: 60}
+        assert next(store.runs()).state is RunState.FINISHED
+        store.close()
+
+
+# --- leases --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_another_process_works_on_is_refused_by_its_name(path: Path, holding: Worker) -> None:
+    store = opened(path)
+    with pytest.raises(StoreError) as raised:
+        store.resume("run1", Heard())
+    assert f"run run1 is being worked on by process {holding.pid} on " in str(raised.value)
+    assert "Wait for it to end or stop it" in str(raised.value)
+    assert next(store.runs()).state is RunState.RUNNING
+    assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
+    assert "acknowledged: first late" in _said(holding, "go on\n")
+    store.resume("run1", Heard()).close()
+
+
+def test_a_holder_that_idles_keeps_its_run(path: Path, holding: Worker) -> None:
+    store = opened(path)
+    for _ in range(8):  # twice as long as an unrenewed lease would last
+        with pytest.raises(StoreError, match="is being worked on"):
+            store.resume("run1", Heard())
+        time.sleep(0.25)
+
+
+def _taken(store: Store, heard: Heard) -> RunWriter | None:
+    try:
+        return store.resume("run1", heard)
+    except StoreError as error:
+        if "is being worked on" not in str(error):
+            raise
+        return None
+
+
+def _take(path: Path, *, within: float) -> float:
+    """Take `run1` as soon as it can be had, write two cases; return after how many seconds it was had."""
+    store, heard, began = opened(path), Heard(), time.monotonic()
+    while (writer := _taken(store, heard)) is None:
+        assert time.monotonic() - began < within, "it was never let go"
+        time.sleep(0.01)
+    waited = time.monotonic() - began
+    for position in (1, 2):
+        writer.put(records(position, outcome=Outcome.FAILED, value=0.0), position)
+    writer.finish(RunSummary(outcome=Outcome.FAILED), complete=True)
+    assert heard.tokens == [1, 2]
+    assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.FAILED: 2}
+    store.close()
+    return waited
+
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process started")
+
+
+@needs_linux
+@pytest.mark.parametrize("rounds", [2, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("buried", [True, False])
+def test_the_run_of_a_process_that_was_killed_is_taken_at_once(
+    tmp_path: Path, rounds: int, buried: bool
+) -> None:
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        worker = _start(path, "die", "run1")
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "holding\n"
+        worker.send_signal(signal.SIGKILL)
+        if buried:
+            worker.wait()
+        else:
+            os.waitid(
+                os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT
+            )  # dead, and still in the table of processes
+        assert _take(path, within=5) < 5
+        worker.communicate()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot stop a process for a while")
+@pytest.mark.parametrize("rounds", [1, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(15)
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        worker = _start(path, "hold", "run1", 0.4)
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "holding\n"
+        time.sleep(chance.uniform(0, 0.3))
+        worker.send_signal(signal.SIGSTOP)
+        _take(path, within=5)
+        worker.send_signal(signal.SIGCONT)
+        said = _said(worker, "go on\n")
+        assert "another process has taken over run run1" in said
+        assert said.endswith("acknowledged: first")
+        store = opened(path)
+        assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.FAILED: 2}
+        assert next(store.runs()).state is RunState.FINISHED
+        store.close()
+
+
+@pytest.mark.parametrize("other", ["another machine", "another boot", "a system that does not tell"])
+def test_a_holder_of_whom_nothing_is_known_has_its_time(
+    path: Path, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = this_process()
+    holders = {
+        "another machine": Holder("elsewhere", "other boot", 1, "77"),
+        "another boot": Holder(me.host, "other boot", 1, "77"),
+        "a system that does not tell": Holder(me.host, None, 1, None),
+    }
+    store = opened(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "this_process", lambda: holders[other])
+        patched.setattr(leases, "release", lambda *_: None)  # it dies without a word
+        patched.setattr(leases, "SECONDS", 0.5)
+        begun(store).close()
+    with pytest.raises(StoreError, match=f"process 1 on {holders[other].host}"):
+        store.resume("run1", Heard())
+    time.sleep(0.6)
+    store.resume("run1", Heard()).close()
+
+
+def test_a_process_number_that_is_used_again_is_another_process(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = this_process()
+    if me.started is None:
+        pytest.skip("this system does not tell when a process started")
+    earlier = Holder(me.host, me.machine, me.pid, str(int(me.started) - 5))
+    assert earlier.is_gone()
+    assert not me.is_gone()
+    store = opened(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "this_process", lambda: earlier)
+        patched.setattr(leases, "release", lambda *_: None)
+        begun(store).close()
+    store.resume("run1", Heard()).close()
+
+
+def test_a_clock_that_jumps_back_disturbs_neither_lease_nor_order(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, heard = opened(path), Heard()
+    writer = begun(store, "first", heard=heard)
+    writer.put(records(0), 0)
+    heard.wait_for(1)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 3600)
+    writer.put(records(1), 1)
+    heard.wait_for(2)
+    with pytest.raises(StoreError, match="is being worked on"):
+        store.resume("first", Heard())
+    second = begun(store, "second", created_at=now - 3600)
+    writer.finish(RunSummary(), complete=False)
+    second.close()
+    assert heard.tokens == [0, 1]
+    assert [run.run_id for run in store.runs()] == ["second", "first"]
+    assert store.find("latest") == "second"
+    store.resume("first", Heard()).close()
