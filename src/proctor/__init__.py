@@ -9,6 +9,8 @@ Names load on first use, so that `import proctor` stays light.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from proctor.version import __version__
+
 if TYPE_CHECKING:  # what type checkers and editors see; at run time the table below says where each name is
     from proctor import types as types
     from proctor.agents.base import (
@@ -296,7 +298,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         TrialResult as TrialResult,
     )
 
-__version__ = "0.1.0"
 
 _WHERE = {
     "proctor.api": (

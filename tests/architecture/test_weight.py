@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
+
+import proctor
 
 OPTIONAL = frozenset(
     {
@@ -66,3 +69,13 @@ def test_asking_the_command_line_for_help_loads_neither_models_nor_drawing(optio
     loaded = _loaded_by("-m", "proctor", option)
     assert "proctor.cli.main" in loaded
     assert _tops(loaded) & ((OPTIONAL - {"click"}) | {"pydantic", "asyncio"}) == set()
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert proctor.__version__ == version("proctor")
+
+
+def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> None:
+    loaded = _loaded_by("-c", "from proctor import evaluate, evaluate_sync")
+    assert "proctor.api.forms" in loaded
+    assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()

@@ -10,6 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import pydantic
+
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import read_reference
 from proctor.api.forms import AgentLike, EvalSetLike
@@ -17,6 +19,7 @@ from proctor.engine.manifest import set_manifests
 from proctor.engine.plan import Plan
 from proctor.redaction import redacted
 from proctor.schema.run import AgentManifest, Manifest, new_run_id
+from proctor.version import __version__
 
 _FRAMEWORKS = {
     "google.adk": "google-adk",
@@ -92,12 +95,13 @@ def _is_plain(value: Any) -> bool:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of proctor, and of the agent frameworks that are loaded."""
-    from importlib.metadata import PackageNotFoundError, version
+    found = {"python": platform.python_version(), "proctor": __version__, "pydantic": pydantic.VERSION}
+    loaded = {module: package for module, package in _FRAMEWORKS.items() if module in sys.modules}
+    if not loaded:
+        return found
+    from importlib.metadata import PackageNotFoundError, version  # 10 ms, which most runs can do without
 
-    found = {"python": platform.python_version()}
-    for module, package in {"proctor": "proctor", "pydantic": "pydantic", **_FRAMEWORKS}.items():
-        if module not in sys.modules:
-            continue
+    for package in loaded.values():
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # a module of the user's own that has the same name

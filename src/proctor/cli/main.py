@@ -7,6 +7,7 @@ import click
 from proctor.cli.common import common_options
 from proctor.cli.lazy import LazyGroup
 from proctor.cli.process import leave, own_end, own_streams
+from proctor.version import __version__
 
 CONTEXT = {
     "help_option_names": ["-h", "--help"],
@@ -18,9 +19,7 @@ CONTEXT = {
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"proctor {version('proctor')}")
+        click.echo(f"proctor {__version__}")
         ctx.exit()
 
 

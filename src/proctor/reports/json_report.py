@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -28,6 +27,7 @@ from proctor.reports.summary import exit_code
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult, worst
 from proctor.stats import Mean, wilson
+from proctor.version import __version__
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come at any time."""
@@ -42,7 +42,7 @@ class JsonReport:
         """Write `runs` to `out` as one JSON object, a case and a trial at a time."""
         write = json_writer(out)
         write(f'{{"proctor_report": {VERSION},\n')
-        write(f'"proctor_version": {json.dumps(_version())},\n')
+        write(f'"proctor_version": {json.dumps(__version__)},\n')
         write(f'"outcome": "{worst(run.outcome for run in runs)}",\n')
         write(
             f'"exit_code": {exit_code(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
@@ -51,13 +51,6 @@ class JsonReport:
             write(",\n" if index else "\n")
             _write_run(write, run)
         write("\n]}\n")
-
-
-def _version() -> str:
-    try:
-        return version("proctor")
-    except PackageNotFoundError:  # run from a folder that was never installed
-        return "unknown"
 
 
 def _write_run(write: Write, run: RunResult) -> None:
