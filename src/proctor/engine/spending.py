@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from proctor.schema.trial import Trial
+from proctor.schema.trial import Trial, Turn
 
 
 class Spending:
@@ -30,10 +30,14 @@ class Spending:
 
     def add(self, trial: Trial) -> None:
         """Count one trial, the attempts before its last one included."""
-        for turns in (trial.turns, *(attempt.turns for attempt in trial.attempts)):
-            for turn in turns:
-                for event in turn.events:
-                    if event.usage_metadata is not None:
-                        self.tokens += event.usage_metadata.total_token_count or 0
-                    if event.model_version:
-                        self.models.add(event.model_version)
+        self._add(trial.turns)
+        for attempt in trial.attempts:
+            self._add(attempt.turns)
+
+    def _add(self, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            for event in turn.events:
+                if event.usage_metadata is not None:
+                    self.tokens += event.usage_metadata.total_token_count or 0
+                if event.model_version:
+                    self.models.add(event.model_version)

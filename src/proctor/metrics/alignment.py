@@ -162,6 +162,11 @@ def _matched(expected: Sequence[Call], actual: Sequence[Call], index: int, other
     return Step(StepKind.MATCHED, expected[index], actual[other], index, other)
 
 
+def _differing(expected: Sequence[Call], actual: Sequence[Call], index: int, other: int) -> Step:
+    wanted, made = expected[index], actual[other]
+    return Step(StepKind.DIFFERS, wanted, made, index, other, argument_differences(wanted, made))
+
+
 def _common_ends(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool) -> tuple[int, int]:
     """How many calls are the same at the start of both lists, and how many more at their end."""
     shorter = min(len(expected), len(actual))
@@ -178,6 +183,10 @@ def _compare(
     expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, *, ignore_args: bool
 ) -> list[Step]:
     """The steps between the common ends. Behind each match: what else was expected there, then what else was called."""
+    if len(wanted) == len(made) == 1 and expected[wanted[0]].name == actual[made[0]].name:
+        return [
+            _differing(expected, actual, wanted[0], made[0])
+        ]  # the usual miss; equal calls were common ends
     pairing = pair_up({i: expected[i] for i in wanted}, {j: actual[j] for j in made}, ignore_args=ignore_args)
     paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
     gap_of_wanted = _gaps(wanted, {*pairing.in_place})
@@ -212,7 +221,7 @@ def _step(expected: Sequence[Call], actual: Sequence[Call], i: int, pairing: Pai
     if (j := pairing.moved.get(i)) is not None:
         return Step(StepKind.MOVED, call, actual[j], i, j)
     if (j := pairing.differing.get(i)) is not None:
-        return Step(StepKind.DIFFERS, call, actual[j], i, j, argument_differences(call, actual[j]))
+        return _differing(expected, actual, i, j)
     return Step(StepKind.MISSING, call, expected_index=i)
 
 

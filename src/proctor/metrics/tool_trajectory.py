@@ -52,7 +52,7 @@ class ToolTrajectory:
         if case.expected is None and not self._adk:
             return nothing_recorded(case)
         scores = []
-        for turn, expected in zip(case.turns, expected_turns(case), strict=True):
+        for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - it has compared their lengths
             made, wanted = turn.tool_calls, expected.tool_calls
             score = Score(1.0 if self._rule(wanted, made, ignore_args=self._ignore_args) else 0.0)
             if made and not wanted and self._match_type is not MatchType.EXACT:

@@ -87,20 +87,24 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
     usages: list[UsageMetadata] = []
     asked = 0
     for event in turn.events:
-        if event.author.lower() == "user":
+        fields = (
+            event.__dict__
+        )  # one look-up in place of one per field: this runs for every event of every trial
+        if fields["author"].lower() == "user":
             continue
-        content = event.content
-        shows = event.grounding_metadata is not None
+        content, usage = fields["content"], fields["usage_metadata"]
+        shows = fields["grounding_metadata"] is not None
         for part in (content and content.parts) or ():
-            if part.function_call:
-                calls.append(part.function_call)
+            inside = part.__dict__
+            if inside["function_call"]:
+                calls.append(inside["function_call"])
                 shows = True
-            elif part.text or part.function_response or part.inline_data:
+            elif inside["text"] or inside["function_response"] or inside["inline_data"]:
                 shows = True
-        if shows and (event.usage_metadata is not None or event.model_version is not None):
+        if shows and (usage is not None or fields["model_version"] is not None):
             asked += 1
-            if event.usage_metadata is not None:
-                usages.append(event.usage_metadata)
+            if usage is not None:
+                usages.append(usage)
     return TurnFacts(calls, usages, asked, turn.duration, turn.model_duration, turn.tool_duration)
 
 

@@ -43,9 +43,10 @@ def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]
 def twin(model: Model) -> Model:
     """Return a shallow copy: setting a field of the one does not change the other."""
     made = model.__new__(type(model))
-    _put_fields(made, dict(model.__dict__))
-    _put_stated(made, set(model.__pydantic_fields_set__))
-    _put_unknown(made, dict(model.__pydantic_extra__ or {}))
+    unknown = model.__pydantic_extra__
+    _put_fields(made, model.__dict__.copy())
+    _put_stated(made, model.__pydantic_fields_set__.copy())
+    _put_unknown(made, unknown.copy() if unknown else {})
     _put_private(made, None)
     return made
 
