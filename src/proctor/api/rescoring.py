@@ -156,7 +156,7 @@ class _Given(NamedTuple):
 
 def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any]) -> Prepared:
     wanted = [
-        PlannedSet(source, config, origin)
+        PlannedSet(source, config, origin, num_runs=source.num_runs)
         for source, (config, origin) in zip(recorded, given.configs, strict=True)
         if source.positions
     ]
@@ -165,10 +165,6 @@ def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[s
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
     run_options = RunOptions(**taken)
     plan = make_plan(wanted, run_options)
-    for chosen in plan.sets:
-        if isinstance(chosen.source, RecordedSet):
-            chosen.num_runs = chosen.summary.num_runs = chosen.source.num_runs
-    plan.num_runs = max(chosen.num_runs for chosen in plan.sets)
     return Prepared(None, "", plan, run_options, [*given.warnings, *plan.warnings])
 
 

@@ -57,6 +57,8 @@ class PlannedSet:
     config_source: str
     only: Collection[str] = ()
     """Case ids; empty for all."""
+    num_runs: int | None = None
+    """Trials of each case, where that is settled (they were made already); else what options or config say."""
 
 
 @dataclass(slots=True)
@@ -160,7 +162,7 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     bound = bind(entry.config, options)
     found += [type(problem)(f"{entry.config_source}: {problem}") for problem in bound.problems]
     found += _unsupported(entry)
-    num_runs = runs_of(entry.config, options)
+    num_runs = entry.num_runs or runs_of(entry.config, options)
     if problem := undecidable(entry.config.rule, num_runs):
         found.append(SetupError(f"{entry.config_source}: {problem}"))
     summary = SetSummary(
