@@ -39,6 +39,17 @@ class AdkFiles:
     app_name: str | None = None
     """The agent's folder; `None`: as the agent is called."""
 
+    def __post_init__(self) -> None:
+        """Refuse a name that would lead elsewhere.
+
+        Raises:
+            StoreError: the app's name is no name of a folder.
+        """
+        if self.app_name is not None and not is_folder_name(self.app_name):
+            raise StoreError(
+                f"{self.app_name!r} is no name of an agent's folder: expected one step of a path"
+            )
+
     @classmethod
     def from_url(cls, url: str) -> AdkFiles:
         """Read `adk:AGENTS_DIR` or `adk:AGENTS_DIR?app=NAME`.
@@ -53,9 +64,8 @@ class AdkFiles:
             raise StoreError(
                 f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents"
             )
-        if found and not is_folder_name(found[1]):
-            raise StoreError(f"{url}: {found[1]!r} is no name of an agent's folder")
-        return cls(Path(folder).expanduser(), found[1] if found else None)
+        # absolute: the agent may change the working folder before the run ends
+        return cls(Path(folder).expanduser().absolute(), found[1] if found else None)
 
     def check(self) -> None:
         """Say now what would go wrong at the end of a run.
