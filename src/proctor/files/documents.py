@@ -11,7 +11,6 @@ from proctor.files.base import Path_, Place, Problem, Severity, SourceText, fiel
 from proctor.files.explain import Finding
 from proctor.files.json_text import JsonText, parse
 from proctor.files.places import Places
-from proctor.files.words import string_offsets
 
 WHOLE_LIMIT = 32 << 20
 """The most bytes that are read whole; larger files are read only as a stream of cases."""
@@ -90,6 +89,8 @@ def read_json(data: bytes, name: str) -> JsonDocument:
     for _ in range(3):
         if not isinstance(document.value, str) or document.value.lstrip()[:1] not in {"{", "[", '"'}:
             break
+        from proctor.files.words import string_offsets
+
         inner, offsets = string_offsets(document.source.text)
         text = parse(inner.encode(), name, source=_InnerText(document.source, inner, offsets))
         warnings = document.warnings + text.warnings

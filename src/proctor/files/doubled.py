@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from proctor.files.base import Problem, SourceText
-from proctor.files.scan import scan
 
 QUICK = 4 << 20
 """Bytes up to which every run looks for them; it nearly doubles the time of reading. `check` always looks."""
@@ -16,6 +15,8 @@ def doubled_keys(source: SourceText) -> list[Problem]:
     """Warnings for keys that stand twice in one object: readers take the last one without a word."""
     if not _has_doubled_keys(source.text):
         return []
+    from proctor.files.scan import scan
+
     return [problem for problem in scan(source).problems if "twice" in problem.message]
 
 

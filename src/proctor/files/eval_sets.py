@@ -25,9 +25,7 @@ from proctor.files.documents import (
 from proctor.files.doubled import QUICK, doubled_keys
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding
-from proctor.files.json_lines import streamed_lines
 from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
-from proctor.files.old import convert_old
 from proctor.files.opened import Opened, read_header, streamed, too_large
 from proctor.files.pieces import BrokenTextError, FileBytes, changed_since, no_collection
 from proctor.schema.case import EvalCase
@@ -161,6 +159,8 @@ def _opened(path: Path, label: str) -> Opened:
     try:
         with no_collection():
             if suffix == LINES_SUFFIX:
+                from proctor.files.json_lines import streamed_lines
+
                 return streamed_lines(source)
             opened = streamed(source)
             opened.warnings += _doubled_in(source)
@@ -256,6 +256,8 @@ def _parts(value: Any, found: Kind) -> tuple[dict[str, Any], Any, Path_]:
 
 
 def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
+    from proctor.files.old import convert_old
+
     converted = convert_old(document.value, found, set_id_of(document.name))
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
     bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]

@@ -17,7 +17,6 @@ from typing import Any
 from pydantic_core import from_json
 
 from proctor.files.base import Place, Problem, SourceText, file_error
-from proctor.files.scan import scan
 
 _BOM = codecs.BOM_UTF8
 _OTHER_ENCODINGS = (
@@ -32,7 +31,7 @@ _NUL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _MAYBE = (b"NaN", b"Infinity", b"\\u0000")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class JsonText:
     """A text that has been read as JSON.
 
@@ -61,6 +60,8 @@ def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
     except ValueError as error:
         return _parse_tolerantly(source, error)
     if holds_refused(strict):
+        from proctor.files.scan import scan
+
         found = scan(source)
         if found.broken:
             raise file_error(found.problems)
@@ -68,6 +69,8 @@ def parse(data: bytes, name: str, source: SourceText | None = None) -> JsonText:
 
 
 def _parse_tolerantly(source: SourceText, cause: ValueError) -> JsonText:
+    from proctor.files.scan import scan  # only what is wrong needs it
+
     found = scan(source)
     if found.broken:
         raise file_error(found.problems) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -25,9 +25,11 @@ from proctor.files.kinds import Kind, kind
 from proctor.files.pieces import no_collection
 from proctor.schema.base import WireModel
 from proctor.schema.config import EvalConfig
-from proctor.schema.result import EvalSetResult
 from proctor.schema.scenario import ConversationScenarios
 from proctor.schema.session import SessionInput
+
+if TYPE_CHECKING:
+    from proctor.schema.result import EvalSetResult
 
 __all__ = [
     "EvalSetFile",
@@ -103,6 +105,8 @@ def load_results(path: str | Path, *, label: str = "") -> EvalSetResult:
 
 def read_results(document: Document) -> EvalSetResult:
     """As `load_results`, of a document that was read already."""
+    from proctor.schema.result import EvalSetResult
+
     return read_model(document, EvalSetResult, "an eval set result", {Kind.RESULT})
 
 

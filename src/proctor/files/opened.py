@@ -16,11 +16,10 @@ from proctor.files.documents import WHOLE_LIMIT
 from proctor.files.explain import Finding, explain
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
-from proctor.files.scan import scan
 from proctor.schema.eval_set import EvalSet
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Opened:
     """What opening a set found out."""
 
@@ -90,6 +89,8 @@ def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
     """The error for a file that is too large to be read whole, and is broken or no eval set."""
     first = LineCounter(source).place(broken.offset)
     if broken.in_value:
+        from proctor.files.scan import scan
+
         text = SourceText(
             source.name, source.read(broken.offset, broken.offset + CHUNK).decode("utf-8", "ignore"), first
         )

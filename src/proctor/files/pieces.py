@@ -101,7 +101,7 @@ class BrokenTextError(Exception):
         self.in_value = in_value
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Spans:
     """Where the cases of a file are, and its other keys. `starts[i]` to `ends[i]` are the bytes of case i."""
 

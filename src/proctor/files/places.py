@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.files.base import Path_, Place, SourceText
-from proctor.files.scan import scan_for
 
 
 class Places:
@@ -15,6 +14,8 @@ class Places:
     """
 
     def __init__(self, source: SourceText, paths: Iterable[Path_], *, base: Path_ = ()) -> None:
+        from proctor.files.scan import scan_for  # only a problem has a place
+
         wanted = {path[:n] for path in paths for n in range(len(base), len(path) + 1)}
         found = scan_for(source, wanted, base=base)
         self._source, self._base = source, base
