@@ -175,10 +175,8 @@ async def root_agent(message):
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
-)
-def test_stopped_in_order(tmp_path: Path, number: signal.Signals, code: int) -> None:
+@pytest.mark.slow
+def test_what_does_not_end_in_ten_seconds_is_left_behind(tmp_path: Path) -> None:
     soon = case("soon", "soon")
     soon["conversation"][0]["intermediate_data"] = None
     make_project(tmp_path, soon, case("later", "later"), case("last", "last"))
@@ -186,16 +184,15 @@ def test_stopped_in_order(tmp_path: Path, number: signal.Signals, code: int) -> 
     process = start(*EVAL, "--concurrency", "1", "--report", "json=out.json", cwd=tmp_path)
     wait_for(tmp_path / "started")
     time.sleep(0.3)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=15)
-    assert process.returncode == code, stderr
+    assert process.returncode == 130, stderr
     assert "stopped: 1 of 3 cases had finished" in stderr
     assert "Traceback" not in stderr
     assert "cases/soon" in stdout
     report = json.loads((tmp_path / "out.json").read_text())
     assert [found["outcome"] for found in report["runs"][0]["cases"]] == ["passed", "not_run", "not_run"]
-    assert report["runs"][0]["interrupted"] is True
-    assert report["exit_code"] != 0
+    assert (report["runs"][0]["interrupted"], report["exit_code"]) == (True, 130)
 
 
 def test_before_the_first_call_it_stops_at_once(tmp_path: Path) -> None:

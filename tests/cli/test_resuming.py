@@ -1,0 +1,384 @@
+"""`proctor resume` and `score`: what is there is not run again, whatever ended the run."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor import load_run
+from tests.cli.project import case, in_this_process, make_project, proctor
+
+EVAL = ("eval", "agent.py", "cases.evalset.json")
+RESULT = ("--report", "json=out.json")
+
+AGENT = """
+import asyncio
+from pathlib import Path
+
+async def root_agent(message):
+    with open("ledger", "a") as ledger:
+        ledger.write(message + "\\n")
+    if message.startswith("wait"):
+        while not Path("gate").exists():
+            await asyncio.sleep(0.01)
+    if message == "weather" and not Path("repaired").exists():
+        raise ConnectionError("no route to the weather")
+    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You said {message}."}
+"""
+
+
+SLOW = """
+import time
+
+def root_agent(message):
+    with open("ledger", "a") as ledger:
+        ledger.write(message + "\\n")
+    time.sleep(0.15)
+    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You said {message}."}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Eight cases, of which those from the fourth on wait until there is a file `gate`."""
+    return make(tmp_path / "here" / "bot", monkeypatch)
+
+
+def make(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder.mkdir(parents=True)
+    messages = ["one", "two", "three", *(f"wait {n}" for n in range(5))]
+    make_project(folder, *(case(message.replace(" ", "_"), message) for message in messages))
+    (folder / "agent.py").write_text(AGENT)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def calls(folder: Path) -> list[str]:
+    """What the agent was asked, in order."""
+    return (folder / "ledger").read_text().splitlines()
+
+
+def wait_for_calls(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 20
+    while not (folder / "ledger").exists() or len(calls(folder)) < count:
+        assert time.monotonic() < deadline, "the agent was never asked"
+        time.sleep(0.02)
+
+
+def run_until(folder: Path, count: int, *more: str) -> subprocess.Popen[str]:
+    """Begin a run and return it when the agent has been asked so often."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2", *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_calls(folder, count)
+    time.sleep(0.2)
+    return process
+
+
+def killed(folder: Path, *more: str) -> None:
+    """Run until three cases are done and two are under way, then kill it."""
+    process = run_until(folder, 5, *more)
+    process.kill()
+    process.communicate()
+
+
+def report(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "out.json").read_text())
+    return found
+
+
+def stable(value: Any) -> Any:
+    """A report without what differs from run to run: times and ids."""
+    if isinstance(value, dict):
+        passing = {
+            "run_id",
+            "started_at",
+            "duration",
+            "session_id",
+            "invocation_duration_v1",
+            "timestamp",
+            "id",
+        }
+        return {key: stable(item) for key, item in value.items() if key not in passing}
+    return [stable(item) for item in value] if isinstance(value, list) else value
+
+
+def undisturbed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The report of the same project, run in one go."""
+    calm = make(folder.parents[1] / "calm" / folder.name, monkeypatch)
+    (calm / "gate").touch()
+    in_this_process(*EVAL, *RESULT)
+    monkeypatch.chdir(folder)
+    return report(calm)
+
+
+# --- stopped, and taken up again -------------------------------------------------------------------------------------
+
+SIGNALS = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143), "SIGHUP": (signal.SIGHUP, 129)}
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS.values(), ids=SIGNALS)
+def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
+    project: Path, number: signal.Signals, code: int
+) -> None:
+    process = run_until(project, 5, *RESULT)
+    process.send_signal(number)
+    time.sleep(0.3)
+    assert process.poll() is None
+    (project / "gate").touch()
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == code, stderr
+    run_id = load_run().run_id
+    assert "stopping: what is under way gets 10 seconds to finish (once more stops at once)\n" in stderr
+    assert "stopped: 5 of 8 cases had finished; the others were not run\n" in stderr
+    assert f"`proctor resume {run_id}` goes on with it\n" in stderr
+    assert "Traceback" not in stderr
+    assert f"run={run_id}" in stdout
+    found = report(project)
+    assert (found["exit_code"], found["runs"][0]["exit_code"]) == (code, 3)
+    assert found["runs"][0]["interrupted"] is True
+    done = in_this_process("resume", run_id)
+    assert done.returncode == 0, done.stderr
+    assert sorted(calls(project)) == sorted(set(calls(project)))
+    assert len(calls(project)) == 8
+
+
+def test_twice_stops_at_once_and_still_says_how_to_go_on(project: Path) -> None:
+    process = run_until(project, 5)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=5)
+    assert process.returncode == 130
+    assert stderr.endswith(f"`proctor resume {load_run().run_id}` goes on with it\n")
+    (project / "gate").touch()
+    assert in_this_process("resume").returncode == 0
+    assert sorted(calls(project))[:3] == ["one", "three", "two"]
+    assert len(calls(project)) == 8 + 2  # those that were under way
+
+
+def test_at_a_terminal_ctrl_c_and_resume_come_to_what_one_run_comes_to(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2"]
+    process = subprocess.Popen(
+        command, cwd=project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        preexec_fn=_take_terminal,  # noqa: PLW1509 - this test has one thread
+        env={**os.environ, "TERM": "xterm-256color"},
+    )  # fmt: skip
+    os.close(theirs)
+    wait_for_calls(project, 5)
+    os.write(ours, b"\x03")
+    time.sleep(0.3)
+    (project / "gate").touch()
+    seen = _all_of(ours)
+    assert process.wait(20) == 130
+    assert f"`proctor resume {load_run().run_id}` goes on with it" in seen
+    assert "Traceback" not in seen
+    assert in_this_process("resume", *RESULT).returncode == 0
+    assert stable(report(project)) == stable(undisturbed(project, monkeypatch))
+    assert len(calls(project)) == 8
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _all_of(terminal: int) -> str:
+    seen = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            piece = b""
+        if not piece:
+            os.close(terminal)
+            return seen.decode()
+        seen += piece
+
+
+def test_after_a_kill_only_what_was_under_way_is_run_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(project)
+    (run,) = json.loads(in_this_process("runs", "--json").stdout)["runs"]
+    assert (run["state"], run["outcome"], run["counts"]) == ("unfinished", None, {"passed": 3, "not_run": 5})
+    (project / "gate").touch()
+    assert in_this_process("resume", *RESULT).returncode == 0
+    assert sorted(calls(project)) == sorted(
+        ["one", "two", "three", *(f"wait {n}" for n in range(5)), "wait 0", "wait 1"]
+    )
+    assert stable(report(project)) == stable(undisturbed(project, monkeypatch))
+
+
+def test_a_run_under_way_is_left_to_its_process(project: Path) -> None:
+    process = run_until(project, 5)
+    run_id = load_run().run_id
+    assert json.loads(in_this_process("runs", "--json").stdout)["runs"][0]["state"] == "running"
+    for command in (["resume", run_id], ["prune", "--run", run_id, "--yes"]):
+        done = in_this_process(*command)
+        assert done.returncode == 2, done.stdout
+        assert run_id in done.stderr
+    in_this_process("prune", "--keep", "0", "--yes")
+    (project / "gate").touch()
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert load_run().passed
+
+
+def test_nobody_reads_the_report(project: Path) -> None:
+    (project / "gate").touch()
+    command = f"{sys.executable} -m proctor {' '.join(EVAL)} -v | head -c 10; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout[-2:]) == ("", "0\n")
+    assert load_run().passed
+
+
+LIMITS = {
+    "--max-time": (["--max-time", "0.4"], "max_time"),
+    "--max-failures": (["--max-failures", "1", "--config", "strict.json"], "max_failures"),
+    "-x": (["-x", "--config", "strict.json"], "fail_fast"),
+}
+
+
+@pytest.mark.parametrize(("limit", "said"), LIMITS.values(), ids=LIMITS)
+def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said: str) -> None:
+    (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    text = (project / "cases.evalset.json").read_text()
+    (project / "cases.evalset.json").write_text(text.replace("You said two.", "Nothing at all."))
+    (project / "agent.py").write_text(SLOW)
+    done = proctor(*EVAL, "--concurrency", "1", *limit, cwd=project)
+    assert done.returncode in {1, 3}, done.stderr
+    assert f"stopped by {said}" in done.stdout
+    run_id = load_run().run_id
+    assert done.stderr.endswith(f"`proctor resume {run_id}` goes on with it\n")
+    again = in_this_process("resume")
+    assert again.returncode == 1
+    assert "stopped by" not in again.stdout
+    assert len(calls(project)) == 8
+
+
+# --- what resume will and will not do --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_of_a_finished_run_nothing_is_left(project: Path, outcome: int) -> None:
+    (project / "gate").touch()
+    if outcome:
+        (project / "test_config.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+        text = (project / "cases.evalset.json").read_text()
+        (project / "cases.evalset.json").write_text(text.replace("You said two.", "Nothing at all."))
+    in_this_process(*EVAL)
+    done = in_this_process("resume", "latest")
+    assert (done.returncode, done.stderr) == (outcome, "nothing to do: the run is finished\n")
+    assert "VERDICT" in done.stdout
+    assert len(calls(project)) == 8
+    without = in_this_process("resume")
+    assert without.returncode == 2
+    assert without.stderr.startswith("error: nothing to resume: no run is unfinished")
+
+
+CHANGES = {
+    "the set": ("cases.evalset.json", "wait 4", "wait 9", "1 case of the set is changed: wait_4"),
+    "the config": ("test_config.json", "0.8", "0.7", "the config of cases (test_config.json) has changed"),
+    "the agent": ("agent.py", "You said", "You say", "the source of the agent"),
+}
+
+
+@pytest.mark.parametrize(("file", "before", "after", "said"), CHANGES.values(), ids=CHANGES)
+def test_what_changed_meanwhile_is_named_and_not_mixed(
+    project: Path, file: str, before: str, after: str, said: str
+) -> None:
+    killed(project)
+    (project / "gate").touch()
+    text = (project / file).read_text()
+    (project / file).write_text(text.replace(before, after))
+    done = in_this_process("resume")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "--force" in done.stderr
+    assert len(calls(project)) == 5
+    forced = in_this_process("resume", "--force")
+    assert forced.returncode in {0, 1}
+    assert f"WARNING  resumed although {said}" in forced.stdout
+    assert len(calls(project)) == 10
+
+
+def test_errors_are_tried_again_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(tmp_path, case("one", "one"), case("weather", "weather"))
+    (tmp_path / "agent.py").write_text(AGENT)
+    monkeypatch.chdir(tmp_path)
+    assert in_this_process(*EVAL).returncode == 3
+    (tmp_path / "repaired").touch()
+    assert in_this_process("resume", "latest").returncode == 3
+    done = in_this_process("resume", "latest", "--retry-errors")
+    assert done.returncode == 0, done.stderr
+    assert "nothing to do" not in done.stderr
+    assert calls(tmp_path).count("one") == 1
+    assert calls(tmp_path).count("weather") == 2
+
+
+# --- score -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_config_says_the_same_and_asks_no_agent(project: Path) -> None:
+    (project / "gate").touch()
+    before = in_this_process(*EVAL, *RESULT)
+    first = report(project)
+    (project / "agent.py").unlink()
+    (project / "cases.evalset.json").unlink()
+    done = in_this_process("score", *RESULT)
+    assert done.returncode == before.returncode == 0
+    assert done.stdout.splitlines()[-1] == "JUDGING  2  every case came out as in judging 1"
+    assert stable(report(project)) == stable(first)
+    assert len(calls(project)) == 8
+
+
+def test_another_config_says_what_changed_and_the_history_stays(project: Path) -> None:
+    (project / "gate").touch()
+    text = (project / "cases.evalset.json").read_text()
+    (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said something."))
+    assert in_this_process(*EVAL).returncode == 1
+    (project / "mild.json").write_text('{"criteria": {"response_match_score": 0.5}}')
+    done = in_this_process("score", "latest", "--config", "mild.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == [
+        "CHANGED  cases/two  failed -> passed  response_match_score=0.67>=0.5",
+        "JUDGING  2  1 of 8 cases came out differently than in judging 1",
+    ]
+    shown = in_this_process("show", "latest", "two").stdout.splitlines()
+    assert shown[0].startswith("CASE  cases/two  passed")
+    assert [line.split("  ")[:3] for line in shown if line.startswith("JUDGING")] == [
+        ["JUDGING", "1", "failed"],
+        ["JUDGING", "2", "passed"],
+    ]
+    assert in_this_process("show", "latest", "two", "--judging", "1").stdout.startswith(
+        "CASE  cases/two  failed"
+    )
+    assert "VERDICT  failed" in in_this_process("show", "--judging", "1").stdout
+    assert len(calls(project)) == 8
+
+
+def test_a_config_that_does_not_fit_is_refused(project: Path) -> None:
+    (project / "gate").touch()
+    in_this_process(*EVAL)
+    (project / "odd.json").write_text('{"criteria": {"response_match_scor": 0.5}}')
+    done = in_this_process("score", "--config", "odd.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean 'response_match_score'?" in done.stderr
+    assert len(in_this_process("show", "latest", "one").stdout.split("JUDGING")) == 2
