@@ -118,7 +118,7 @@ def test_everything_wrong_is_said_at_once_and_no_agent_is_called(tmp_path: Path)
             [SET, str(broken), "nowhere.json"],
             config={"criteria": {"nope": 1}},
             num_runs=0,
-            store="sqlite:///x",
+            store="sqllite:///x",
         )
     text = str(caught.value)
     for part in (
@@ -126,7 +126,7 @@ def test_everything_wrong_is_said_at_once_and_no_agent_is_called(tmp_path: Path)
         "nowhere.json",
         "No metric named 'nope'",
         "num_runs",
-        "sqlite:///x",
+        "sqllite",
     ):
         assert part in text
     assert called == []
