@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
 import random
 import re
 import select
@@ -19,6 +20,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from collections import Counter
@@ -126,8 +128,9 @@ class Process:
     project: Project
     command: Sequence[str]
     ledger: Path
-    script: str = "cli.py"
-    said_to: Any = subprocess.PIPE
+    environment: dict[str, str] = field(default_factory=dict)
+    terminal: bool = False
+    """Whether it has a terminal of its own for all that it says, and can be sent Ctrl-C with `type`."""
     reported: list[list[str]] = field(default_factory=list)
     """The lines of `crashed/cli.py`, in words."""
     stdout: str = ""
@@ -136,22 +139,29 @@ class Process:
     def __post_init__(self) -> None:
         """Start it."""
         self._reader, writer = os.pipe()
+        self._rest = b""
+        variables = {**self.project.variables(self.ledger), "CRASH_REPORTED": str(writer), **self.environment}
+        self._screen = Screen() if self.terminal else None
         self._files = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115 - read when it has ended
-        variables = {**self.project.variables(self.ledger), "CRASH_REPORTED": str(writer)}
+        streams: list[Any] = [subprocess.DEVNULL, *self._files]
+        if self._screen is not None:
+            streams = [self._screen.inside] * 3
+            variables |= {"CRASH_TERMINAL": "1", "TERM": "xterm"}
         try:
             self.child = subprocess.Popen(
-                [sys.executable, self.script, *self.command],
+                [sys.executable, "cli.py", *self.command],
                 cwd=self.project.folder,
                 env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=self._files[0],
-                stderr=self._files[1],
+                stdin=streams[0],
+                stdout=streams[1],
+                stderr=streams[2],
                 pass_fds=[writer],
                 start_new_session=True,
             )
         finally:
             os.close(writer)
-        self._rest = b""
+            if self._screen is not None:
+                self._screen.hand_over()
 
     @property
     def pid(self) -> int:
@@ -182,6 +192,16 @@ class Process:
         """Send a signal to the whole group, as a terminal does."""
         os.killpg(self.pid, number)
 
+    def type(self, keys: bytes) -> None:
+        """Press keys at its terminal."""
+        assert self._screen is not None
+        os.write(self._screen.outside, keys)
+
+    def hang_up(self) -> None:
+        """Take its terminal away."""
+        assert self._screen is not None
+        self._screen.close()
+
     def kill(self) -> None:
         """End the whole group with no chance to tidy up."""
         if self.child.poll() is None:
@@ -197,7 +217,41 @@ class Process:
         code = self.child.wait()
         os.close(self._reader)
         self.stdout, self.stderr = (_all_of(file) for file in self._files)
+        if self._screen is not None:
+            self.stdout = self._screen.close()
         return code
+
+
+class Screen:
+    """A terminal: what is written to it is read at once, so that nobody waits for a reader."""
+
+    def __init__(self) -> None:
+        self.outside, self.inside = pty.openpty()
+        self._written: list[bytes] = []
+        self._open = True
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def hand_over(self) -> None:
+        """Begin to read, now that the process has the other end."""
+        os.close(self.inside)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while self._open:
+            try:
+                if select.select([self.outside], [], [], 0.02)[0]:
+                    self._written.append(os.read(self.outside, 65536))
+            except OSError:  # nobody has the other end any more
+                return
+
+    def close(self) -> str:
+        """Take it away; return what stood on it."""
+        if self._open:
+            self._reader.join(0.2)
+            self._open = False
+            self._reader.join()
+            os.close(self.outside)
+        return b"".join(self._written).decode(errors="replace")
 
 
 def _all_of(file: Any) -> str:
@@ -211,14 +265,25 @@ def _all_of(file: Any) -> str:
 
 @dataclass(frozen=True)
 class Blow:
-    """When a process is killed: after so many reported trials, or so many seconds; and then a moment more."""
+    """When a process is killed: after so many reported trials, or so many seconds; and then a moment more.
+
+    Or by itself (with its group), before it carries out its SQL statement number `statement`.
+    """
 
     trials: int | None = None
     seconds: float | None = None
     pause: float = 0.0
+    statement: int | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the process has to be told beforehand."""
+        return {} if self.statement is None else {"CRASH_STATEMENT": str(self.statement)}
 
     def strike(self, process: Process) -> bool:
         """Kill it then; false when it had ended before."""
+        if self.statement is not None:
+            return process.wait() == -signal.SIGKILL
         if self.trials is not None:
             wanted = self.trials
             process.listen(lambda: process.count("trial") >= wanted or process.child.poll() is not None)
@@ -355,10 +420,13 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
     return [] if one == other else [f"{place}: {str(one)[:200]} and not {str(other)[:200]}"]
 
 
-def load(project: Project, store: str = "s.sqlite3", run: str = "latest") -> RunResult:
-    """Read a run from the project's store."""
+def stored(
+    project: Project, store: str = "s.sqlite3", run: str = "latest", judging: int | None = None
+) -> Any:
+    """What the report of a run in the project's store says (see `told`)."""
     opened = open_runs(project.folder / store, read_only=True)
-    return opened.load(opened.find(run))
+    with closing(opened):
+        return told(opened.load(opened.find(run), judging))
 
 
 def undisturbed(project: Project) -> Any:
@@ -367,11 +435,8 @@ def undisturbed(project: Project) -> Any:
     process = Process(project, project.eval("undisturbed.sqlite3"), ledger)
     code = process.wait()
     assert code in (0, 1, 3), process.stderr
-    assert (
-        len(Ledger.read(ledger).of("start"))
-        == len(load(project, "undisturbed.sqlite3").cases) * project.num_runs
-    )
-    return code, told(load(project, "undisturbed.sqlite3"))
+    assert len(Ledger.read(ledger).of("start")) == project.trials
+    return code, stored(project, "undisturbed.sqlite3")
 
 
 # --- one run, killed again and again ------------------------------------------------------------------------------------
@@ -414,7 +479,7 @@ class KilledRun:
     def through(self, blows: Iterable[Blow], *, resume: Sequence[str] = ()) -> Process:
         """Run it, kill it as `blows` say, go on each time; return the process that came to the end."""
         for blow in blows:
-            process = self.start(*resume)
+            process = self.start(*resume, environment=blow.environment)
             killed = blow.strike(process)
             self.toll.kills += killed
             assert killed or process.child.returncode in (0, 1, 3), process.stderr
@@ -430,14 +495,15 @@ class KilledRun:
         for file in [self.ledger, *self.project.folder.glob(f"{self.store}*")]:
             file.unlink(missing_ok=True)
 
-    def start(self, *resume: str) -> Process:
+    def start(
+        self, *resume: str, environment: dict[str, str] | None = None, terminal: bool = False
+    ) -> Process:
         """Begin the run, or go on with it once the store knows of it."""
         self._last = rows_of(self.project.folder / self.store)
-        if self._last.run_id is None:
-            return Process(self.project, self.project.eval(self.store), self.ledger)
-        return Process(
-            self.project, ["resume", self._last.run_id, "--store", self.store, *resume], self.ledger
-        )
+        command = self.project.eval(self.store)
+        if self._last.run_id is not None:
+            command = ["resume", self._last.run_id, "--store", self.store, *resume]
+        return Process(self.project, command, self.ledger, environment or {}, terminal)
 
     def check(self, process: Process) -> None:
         """Hold what a process left behind against what it, and those before it, had reported."""
@@ -498,8 +564,8 @@ class KilledRun:
         assert {key[2] for key in now.evidence} == {0}
         assert len(now.names) == project.trials
         assert sorted(now.verdicts) == [(1, position) for position in range(project.cases)]
-        result = load(project, self.store)
-        seen = Counter((case.eval_set_id, case.eval_id) for case in result.cases)
+        [run] = stored(project, self.store)["runs"]
+        seen = Counter((case["eval_set_id"], case["eval_id"]) for case in run["cases"])
         self.toll.duplicated += seen.total() - len(seen)
         starts = len(Ledger.read(self.ledger).of("start"))
         self.toll.repeated += starts - project.trials

@@ -20,8 +20,7 @@ from tests.stories.crashing import (
     Toll,
     at_random,
     differences,
-    load,
-    told,
+    stored,
     undisturbed,
 )
 
@@ -53,7 +52,7 @@ def many(
             error.add_note(f"seed {number} in {folder}; {killed.toll}")
             raise
         assert last.child.returncode == code, number
-        assert differences(told(load(project, killed.store)), expected) == [], number
+        assert differences(stored(project, killed.store), expected) == [], number
         total.add(killed.toll)
         if runs > 10:
             print(f"seed {number}: {total}", flush=True)
@@ -133,3 +132,35 @@ def test_killed_while_judging_no_agent_is_asked_again(tmp_path: Path) -> None:
 def test_a_hundred_runs_that_are_killed_while_judging(tmp_path: Path) -> None:
     toll = killed_while_judging(tmp_path, cases=200, runs=nightly(100))
     assert toll.only_judged > toll.runs
+
+
+# --- before every single statement of SQL: begin, evidence, scores, verdict, finish, and all that resuming says [4] ------
+
+
+def killed_before_statement(folder: Path, *, cases: int, step: int) -> tuple[Toll, int]:
+    """Kill a run before its nth statement, and the process that goes on with it before its nth; n = 1, 1 + step …"""
+    project = Project(folder, cases, 2, concurrency=1, agent_seconds=(0.0, 0.0))
+    _, expected = undisturbed(project)
+    total, statement = Toll(), 1
+    while True:
+        killed = KilledRun(project, statement)
+        killed.through([Blow(statement=statement), Blow(statement=statement)])
+        assert differences(stored(project, killed.store), expected) == [], statement
+        total.add(killed.toll)
+        if not killed.toll.kills:
+            return total, statement
+        killed.forget()
+        statement += step
+
+
+def test_killed_before_single_statements(tmp_path: Path) -> None:
+    toll, _ = killed_before_statement(tmp_path, cases=1, step=17)
+    assert toll.kills > 4
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(0)
+def test_killed_before_every_statement(tmp_path: Path) -> None:
+    toll, statements = killed_before_statement(tmp_path, cases=3, step=1)
+    print(f"{statements} statements: {toll}")
+    assert toll.kills > statements

@@ -2,9 +2,16 @@
 
 A line goes to the descriptor CRASH_REPORTED after each call of the progress: `trial SET CASE OUTCOME`, or
 `case SET CASE OUTCOME HASH…` with a hash for the evidence of each trial; `finished` when the run is.
+
+With CRASH_STATEMENT=N the process group dies before its SQL statement number N, on whatever connection. With
+CRASH_TERMINAL its stdin becomes the terminal that it can be interrupted from.
 """
 
+import fcntl
 import os
+import signal
+import sqlite3
+import termios
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -13,6 +20,7 @@ from proctor.cli.main import main
 from proctor.cli.screen import Screen
 
 _TO = int(os.environ["CRASH_REPORTED"])
+_STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))
 
 
 def _tell(words: str) -> None:
@@ -37,6 +45,30 @@ def _case(result: Any) -> str:
 _after("trial_finished", lambda *words: " ".join(["trial", *map(str, words)]))
 _after("case_finished", _case)
 _after("run_finished", lambda run: "finished")
+
+
+class _Counted(sqlite3.Connection):
+    """A connection that counts statements with all others of this process."""
+
+    statements = 0
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.set_trace_callback(self._count)
+
+    @classmethod
+    def _count(cls, _statement: str) -> None:
+        cls.statements += 1
+        if cls.statements == _STATEMENT:
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+if _STATEMENT:
+    _connect = sqlite3.connect
+    sqlite3.connect = lambda *given, **named: _connect(*given, factory=_Counted, **named)  # type: ignore[assignment]  # the same call
+
+if "CRASH_TERMINAL" in os.environ:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 if __name__ == "__main__":
     main()
