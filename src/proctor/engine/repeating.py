@@ -28,7 +28,7 @@ def undecidable(rule: TrialRule | None, num_runs: int) -> str:
         return ""
     return (
         f"trials: whatever comes of {_trials(num_runs)} a case, it decides nothing at a confidence of "
-        f"{rule.confidence:g}: from {_least_to_pass(rule)} trials on a case can pass"
+        f"{rule.confidence:g}: from {least_to_pass(rule)} trials on a case can pass"
     )
 
 
@@ -40,7 +40,7 @@ def too_few_trials(rule: TrialRule, num_runs: int) -> str:
     if not _can_pass(rule, num_runs):
         return (
             f"trials: no case can pass with {_trials(num_runs)}: even if all pass, that does not show {asked}; "
-            f"it takes at least {_least_to_pass(rule)}"
+            f"it takes at least {least_to_pass(rule)}"
         )
     if not _can_fail(rule, num_runs):
         return f"trials: no case can fail with {_trials(num_runs)}: even if none passes, {asked} is not ruled out"
@@ -55,8 +55,11 @@ def _can_fail(rule: TrialRule, num_runs: int) -> bool:
     return held_against(rule, 0, num_runs) is Outcome.FAILED
 
 
-def _least_to_pass(rule: TrialRule) -> int:
-    return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence or 0.0) or 0)
+def least_to_pass(rule: TrialRule) -> int:
+    """Return how many trials it takes at least, all of them passing, for a case to pass."""
+    if rule.confidence is None:
+        return rule.pass_k
+    return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence) or 0)
 
 
 def _trials(count: int) -> str:
