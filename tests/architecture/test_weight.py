@@ -1,8 +1,10 @@
 """Starting is light: what a user does not use is not loaded."""
 
+import json
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +81,16 @@ def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> No
     loaded = _loaded_by("-c", "from proctor import evaluate, evaluate_sync")
     assert "proctor.api.forms" in loaded
     assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()
+
+
+def test_a_run_of_sound_files_loads_nothing_for_other_files(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("def agent(text):\n    return 'hello'\n")
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
+    (tmp_path / "s.evalset.json").write_text(
+        json.dumps({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]})
+    )
+    (tmp_path / "c.json").write_text('{"criteria": {"response_match_score": 0.5}}')
+    words = [f"{tmp_path}/agent.py:agent", f"{tmp_path}/s.evalset.json", "--config", f"{tmp_path}/c.json"]
+    loaded = _loaded_by("-m", "proctor", "eval", *words, "--store", f"{tmp_path}/runs.sqlite3")
+    assert "proctor.engine.plan" in loaded
+    assert loaded & {"proctor.schema.legacy", "proctor.files.scan", "rich", "yaml"} == set()

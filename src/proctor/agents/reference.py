@@ -125,6 +125,8 @@ def _plugin(text: str) -> Reference | None:
     prefix, rest = match.groups() if (match := _PREFIX.fullmatch(text)) else (text, "")
     if prefix in RESERVED and match:
         raise _not_yet(text, prefix)
+    if prefix.endswith(".py") or "/" in prefix or "\\" in prefix:
+        return None  # a path: no need to look through all that is installed
     return Reference(text, plugin=prefix, rest=rest) if prefix in AGENTS else None
 
 
