@@ -135,9 +135,8 @@ def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
     for index, trial in enumerate(case.trials):
         evidence = trial.trial or _no_evidence(case, trial.number)
         failed = trial.failure is not None
-        yield TrialRecord(
-            position, trial.number, 0, kept_json(evidence), failed, b"" if index else _case_json(recorded)
-        )
+        case_json = b"" if index else _case_json(recorded)
+        yield TrialRecord(position, trial.number, 0, kept_json(evidence), failed, case_json)
         yield ScoreRecord(position, trial.number, 0, _scores(case, index))
     yield VerdictRecord(position, case)
 
@@ -156,13 +155,13 @@ def _no_evidence(case: CaseResult, number: int) -> Trial:
 
 
 def _case_json(recorded: RecordedCase) -> bytes:
-    """The case as far as the file tells it: what was expected, or at least what the user said."""
+    """The case as far as the file tells it: what was expected, or at least what the user said; empty for neither."""
     case = recorded.result
     turns = recorded.expected
     if turns is None:
         trial = next((trial for each in case.trials if (trial := each.trial) is not None), None)
         turns = [Invocation(user_content=turn.user_content) for turn in trial.turns] if trial else []
-    return kept_json(EvalCase(eval_id=case.eval_id, conversation=turns))
+    return kept_json(EvalCase(eval_id=case.eval_id, conversation=turns)) if turns else b""
 
 
 # --- what a run becomes -----------------------------------------------------------------------------------------------

@@ -94,6 +94,9 @@ class Run:
         if self.stored is not None:
             self.stored.begin(info)
             run.run_id = self.stored.writer.run_id
+            run.started_at = self.stored.store.manifest(
+                run.run_id
+            ).created_at  # also of a run that is resumed
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(earlier.tokens, earlier.models)

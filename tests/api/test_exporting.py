@@ -1,0 +1,111 @@
+"""A run that leaves: to a stream, to a file that is whole or not there, to a folder for google-adk."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.api.exporting import FORMATS, export_run, export_to_adk
+from proctor.api.runs import load_run
+from proctor.errors import SetupError, StoreError, UnknownNameError
+from proctor.schema.verdict import CaseResult, RunResult
+from tests.reports.build import good, run, sketch
+
+
+@pytest.fixture(scope="module")
+def stored(root: Path) -> RunResult:
+    """A real run with failures, a crash and repeats, in a store."""
+    examples = root / "examples" / "travel"
+    return proctor.evaluate_sync(
+        str(examples / "flawed.py"), examples / "bookings.evalset.json", num_runs=2, store="memory:exporting"
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_stream_gets_the_same_text_as_a_file(form: str, stored: RunResult, tmp_path: Path) -> None:
+    out = io.StringIO()
+    assert export_run(stored, form, out) == []
+    assert export_run(stored, form, tmp_path / "run") == [tmp_path / "run"]
+    assert (tmp_path / "run").read_text(encoding="utf-8") == out.getvalue()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_run_in_memory_and_the_same_run_in_a_store_are_written_alike(
+    form: str, stored: RunResult, tmp_path: Path
+) -> None:
+    again = load_run(stored.run_id, "memory:exporting")
+    export_run(stored, form, tmp_path / "one")
+    export_run(again, form, tmp_path / "two")
+    one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one", "two"))
+    if form == "json":  # how long the process took is known a little more exactly to itself
+        one, two = (json.dumps(_without_duration(json.loads(text))) for text in (one, two))
+    assert one == two
+
+
+def _without_duration(report: Any) -> Any:
+    return report | {"runs": [{**each, "duration": None, "started_at": None} for each in report["runs"]]}
+
+
+def test_a_case_of_google_adks_form_says_what_was_expected(stored: RunResult, tmp_path: Path) -> None:
+    (path,) = export_run(stored, "adk", tmp_path)
+    (first, *_) = json.loads(path.read_text(encoding="utf-8"))["eval_case_results"]
+    expected = first["eval_metric_result_per_invocation"][0]["expected_invocation"]
+    assert expected["user_content"]["parts"][0]["text"]
+    (trajectory, *_) = first["overall_eval_metric_results"]
+    assert trajectory["criterion"]["threshold"] == trajectory["threshold"]
+
+
+def test_a_folder_gets_a_file_for_each_set(tmp_path: Path) -> None:
+    result = run(good("a"), good("b", eval_set_id="other"))
+    result.started_at = 5.0
+    names = [path.name for path in export_run(result, "adk", tmp_path, app_name="mine")]
+    assert names == [f"mine_{set_id}_5.0.evalset_result.json" for set_id in ("booking", "other")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
+def test_several_sets_do_not_fit_one_file(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="one file for each agent and eval set"):
+        export_run(run(good("a"), good("b", eval_set_id="other")), "adk", tmp_path / "one.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_agents_folder_of_google_adk(tmp_path: Path) -> None:
+    (path,) = export_to_adk(run(good("a")), tmp_path)
+    assert path.parent == tmp_path / "travel_agent" / ".adk" / "eval_history"
+    with pytest.raises(StoreError, match="there is no such folder"):
+        export_to_adk(run(good("a")), tmp_path / "nowhere")
+
+
+def test_an_unknown_form_names_the_closest(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'jsonl'"):
+        export_run(sketch(1), "jsnl", tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(SetupError, match="cannot be written"):
+        export_run(sketch(1), "json", tmp_path / "file" / "below.json")
+
+
+class Torn(list[CaseResult]):
+    """Cases that cannot be read to the end."""
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        yield self[0]
+        raise RuntimeError("the disk is gone")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_is_whole_or_as_it_was(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.out"
+    path.write_text("before", encoding="utf-8")
+    result = run(good("a"), good("b"))
+    result.cases = Torn(result.cases)
+    with pytest.raises(RuntimeError):
+        export_run(result, form, path)
+    assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["before"]
