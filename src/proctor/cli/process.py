@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import sys
@@ -18,14 +19,15 @@ _LAST_WORDS = 2.0  # seconds that exit handlers may take while threads are still
 
 
 class PatientStream(io.TextIOWrapper):
-    """A standard stream that survives its reader: once nobody reads (`| head`), what is written goes nowhere.
+    """A standard stream that survives its reader: once nobody reads (`| head`, a terminal that was closed), what is
+    written goes nowhere.
 
     Characters that the terminal's encoding lacks are written as escapes instead of raising.
     """
 
     def __init__(self, descriptor: int) -> None:
         raw = os.fdopen(descriptor, "wb", closefd=False)
-        line_by_line = os.isatty(descriptor)
+        line_by_line = self._is_terminal = os.isatty(descriptor)
         super().__init__(
             raw,
             encoding=_encoding(),
@@ -38,16 +40,22 @@ class PatientStream(io.TextIOWrapper):
         """Write `text`; nothing is raised when the reader is gone."""
         try:
             return super().write(text)
-        except BrokenPipeError:
-            self.let_go()
+        except OSError as error:
+            self._let_go_after(error)
             return len(text)
 
     def flush(self) -> None:
         """Send what is buffered; nothing is raised when the reader is gone."""
         try:
             super().flush()
-        except BrokenPipeError:
-            self.let_go()
+        except OSError as error:
+            self._let_go_after(error)
+
+    def _let_go_after(self, error: OSError) -> None:
+        """Take an error for a reader who has left; raise it where it is something else, such as a full disk."""
+        if not (isinstance(error, BrokenPipeError) or (self._is_terminal and error.errno == errno.EIO)):
+            raise error
+        self.let_go()
 
     def let_go(self) -> None:
         """Send what is still buffered, and all that follows, nowhere."""
