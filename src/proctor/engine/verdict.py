@@ -12,6 +12,9 @@ from proctor.schema.trial import Failure
 from proctor.schema.verdict import MetricVerdict, Outcome, worst
 from proctor.stats import more_trials, pass_hat, wilson
 
+# Names of this module: looking a member up in its enumeration takes ten times as long, and this runs for every case.
+_PASSED, _INFORMATIONAL, _NOT_APPLICABLE = Outcome.PASSED, Outcome.INFORMATIONAL, Outcome.NOT_APPLICABLE
+
 
 @dataclass(slots=True)
 class CaseVerdict:
@@ -65,11 +68,11 @@ def _decide_only(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) 
     verdicts: dict[str, MetricVerdict] = {}
     deciding: list[Outcome] = []
     for bound, score in zip(metrics, scores, strict=True):
-        verdict = verdicts[bound.name] = decide_metric(bound, [score])
-        if bound.gate and verdict.outcome is not Outcome.NOT_APPLICABLE:
+        verdict = verdicts[bound.name] = _clear(bound, score, [score]) or decide_metric(bound, [score])
+        if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
             deciding.append(verdict.outcome)
     outcome = worst(deciding)
-    reason = "" if outcome is Outcome.PASSED else _reason(outcome, verdicts.values(), ())
+    reason = "" if outcome is _PASSED else _reason(outcome, verdicts.values(), ())
     return CaseVerdict(outcome, reason, verdicts, [outcome])
 
 
@@ -171,22 +174,8 @@ def decide_metric(
     not stand in the way.
     """
     only = scores[0] if len(scores) == 1 and rule is None else None
-    if only is not None and only.failure is None:  # the usual case, and the fast one
-        outcome = decide_metric_once(bound, only) if bound.gates else Outcome.INFORMATIONAL
-        if outcome is Outcome.PASSED or outcome is Outcome.INFORMATIONAL:
-            scored, met = int(only.value is not None), int(outcome is Outcome.PASSED)
-            return MetricVerdict(
-                bound.name,
-                outcome,
-                only.value,
-                bound.threshold,
-                bound.gate,
-                only.reason,
-                scores,
-                None,
-                scored,
-                met,
-            )
+    if only is not None and (verdict := _clear(bound, only, scores)) is not None:
+        return verdict
     values: list[float] = []
     missing = 0
     failure: Failure | None = None
@@ -208,6 +197,25 @@ def decide_metric(
     verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
     verdict.reason = _metric_reason(bound, verdict)
     return verdict
+
+
+def _clear(bound: BoundMetric, only: MetricScore, scores: list[MetricScore | None]) -> MetricVerdict | None:
+    """The verdict on the only trial where there is nothing to say about it: a pass, or what decides nothing."""
+    if only.failure is not None:
+        return None
+    value, threshold = only.value, bound.threshold
+    scored = 0 if value is None else 1
+    if bound.gates and threshold is not None:
+        if value is None or not value >= threshold:
+            return None
+        outcome, met = _PASSED, 1
+    elif bound.gates and value is None:
+        return None
+    else:
+        outcome, met = _INFORMATIONAL, 0
+    return MetricVerdict(
+        bound.name, outcome, value, threshold, bound.gate, only.reason, scores, None, scored, met
+    )
 
 
 def _met(bound: BoundMetric, score: MetricScore | None) -> Outcome:
