@@ -1,11 +1,15 @@
 """What all models share: two spellings, unknown keys, times, bytes, numbers, and look-alikes of other libraries."""
 
 from enum import Enum
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
+from proctor import schema
 from proctor.schema import (
     Blob,
     Content,
@@ -17,9 +21,11 @@ from proctor.schema import (
     Part,
     SessionInput,
     UserPersona,
+    base,
     plain_data,
     unknown_keys,
 )
+from proctor.schema.base import WireModel
 from tests.schema.golden import as_json
 
 
@@ -52,6 +58,18 @@ OTHER_IDS = {
 def test_every_spelling_reads_alike_and_is_written_in_snake_case(document: dict[str, Any]) -> None:
     assert EvalSet.model_validate(document) == EvalSet.model_validate(SNAKE)
     assert as_json(EvalSet.model_validate(document), exclude_unset=True) == SNAKE
+
+
+def test_every_field_has_the_camel_case_name_that_pydantic_would_give_it() -> None:
+    for module in iter_modules(schema.__path__):
+        import_module(f"proctor.schema.{module.name}")
+    waiting, names = [WireModel], set[str]()
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        names |= model.model_fields.keys()
+    assert len(names) > 100
+    assert {name: base.to_camel(name) for name in names} == {name: to_camel(name) for name in names}
 
 
 def test_personas_read_in_both_spellings_and_are_written_in_snake_case_by_alias_too() -> None:
