@@ -3,14 +3,17 @@
 python -m benchmarks.peer_adk evaluate CASES exact|rouge
 python -m benchmarks.peer_adk wait CASES CONCURRENCY SECONDS
 python -m benchmarks.peer_adk load FILE
+python -m benchmarks.peer_adk store FOLDER CASES
 """
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 import warnings
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from benchmarks import workload
@@ -46,8 +49,10 @@ def scripted_agent(seconds: float = 0.0) -> Any:
     return Scripted(name="scripted")
 
 
-async def run(document: dict[str, Any], metric: str, concurrency: int, seconds: float = 0.0) -> int:
-    """Infer, then evaluate, both as the command line of google-adk does; return how many cases failed."""
+async def run(
+    document: dict[str, Any], metric: str, concurrency: int, seconds: float = 0.0, *, quiet: bool = False
+) -> list[Any]:
+    """Infer, then evaluate, both as the command line of google-adk does; return the result of each case."""
     from google.adk.evaluation.base_eval_service import (
         EvaluateConfig,
         EvaluateRequest,
@@ -75,15 +80,19 @@ async def run(document: dict[str, Any], metric: str, concurrency: int, seconds: 
         evaluate_config=EvaluateConfig(eval_metrics=metrics, parallelism=concurrency),
     )
     results = [one async for one in service.evaluate(evaluate_request=asked)]
-    failed: int = sum(one.final_eval_status.name == "FAILED" for one in results)
-    workload.report(**watch.stop(), failed=failed)
-    return failed
+    if not quiet:
+        workload.report(**watch.stop(), failed=_failed(results))
+    return results
+
+
+def _failed(results: list[Any]) -> int:
+    return sum(one.final_eval_status.name == "FAILED" for one in results)
 
 
 def evaluate(cases: int, metric: str) -> None:
     """W2 at a size that google-adk does in seconds."""
     asyncio.run(run(workload.eval_set(5), metric, 4))
-    failed = asyncio.run(run(workload.eval_set(cases), metric, 4))
+    failed = _failed(asyncio.run(run(workload.eval_set(cases), metric, 4)))
     if failed != workload.expected_failures(cases):
         sys.exit(f"{failed} of {cases} cases failed")
 
@@ -97,6 +106,37 @@ def load(path: str) -> None:
     workload.report(**watch.stop())
 
 
+def store(folder: str, cases: int) -> None:
+    """W7 with google-adk's files: results of some real cases, as often as it takes, under ids of their own."""
+    from google.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
+
+    some = asyncio.run(run(workload.eval_set(20), "exact", 4, quiet=True))
+    results = [
+        some[case % len(some)].model_copy(update={"eval_id": f"case_{case}"}, deep=True)
+        for case in range(cases)
+    ]
+    manager = LocalEvalSetResultsManager(agents_dir=folder)
+    watch = workload.Stopwatch()
+    manager.save_eval_set_result(APP, "scripted", results)
+    written = watch.stop()
+    (name,) = manager.list_eval_set_results(APP)
+    watch = workload.Stopwatch()
+    back = manager.get_eval_set_result(APP, name)
+    read = watch.stop()
+    if _failed(back.eval_case_results) != workload.expected_failures(cases):
+        sys.exit("not the same cases failed")
+    (file,) = Path(folder).rglob("*.evalset_result.json")
+    size = file.stat().st_size / cases
+    shutil.rmtree(folder)
+    times = {
+        "write": written["cpu"],
+        "write_wall": written["wall"],
+        "read": read["cpu"],
+        "read_wall": read["wall"],
+    }
+    workload.report(bytes=size, **times)
+
+
 def main(words: list[str]) -> None:
     """Do what the first word says."""
     match words:
@@ -107,6 +147,8 @@ def main(words: list[str]) -> None:
             asyncio.run(run(workload.eval_set(int(cases)), "exact", int(concurrency), float(seconds)))
         case ["load", path]:
             load(path)
+        case ["store", folder, cases]:
+            store(folder, int(cases))
         case _:
             sys.exit(__doc__)
 

@@ -22,12 +22,12 @@ from pathlib import Path
 # the scripts are one package, wherever they start
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import kernels, long_conversations, overhead, startup, waiting
+from benchmarks import kernels, long_conversations, overhead, startup, store, waiting
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W8")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W7", "W8")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -47,6 +47,8 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 yield from kernels.metric_rows(repeats, pairs=5 if small else 300)
             case "W5":
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
+            case "W7":
+                yield from store.rows(folder, peers, repeats, cases=100 if small else 10_000)
             case "W8":
                 yield from long_conversations.rows(
                     repeats, turns=20 if small else 200, cases=1 if small else 10

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -159,6 +160,20 @@ def test_the_run_of_a_process_that_was_killed_is_taken_at_once(
         worker.communicate()
 
 
+def _stop_between_commits(worker: Worker, path: Path) -> None:
+    """Stop a process where it does not hold the whole store: that one, everybody would have to wait for."""
+    connection = sqlite3.connect(path, timeout=0.05, isolation_level=None)
+    while True:
+        worker.send_signal(signal.SIGSTOP)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError:
+            worker.send_signal(signal.SIGCONT)
+            time.sleep(0.005)
+    connection.close()
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot stop a process for a while")
 @pytest.mark.parametrize("rounds", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds: int) -> None:
@@ -169,7 +184,7 @@ def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds:
         assert worker.stdout is not None
         assert worker.stdout.readline() == "holding\n"
         time.sleep(chance.uniform(0, 0.3))
-        worker.send_signal(signal.SIGSTOP)
+        _stop_between_commits(worker, path)
         _take(path, within=5)
         worker.send_signal(signal.SIGCONT)
         said = _said(worker, "go on\n")

@@ -12,7 +12,7 @@ from proctor.errors import StoreError
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
-_TRIES = 10
+_TRIES = 4
 
 Row = tuple[Any, ...]
 
@@ -41,7 +41,7 @@ class Connection:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the store for writing; everything is there afterwards, or, after an exception, nothing."""
         with self.lock, in_words(self.name):
-            self._begin()
+            begin_to_write(self.raw)
             try:
                 yield self.raw
                 self.raw.execute("COMMIT")
@@ -67,19 +67,21 @@ class Connection:
         with self.lock, in_words(self.name):
             self.raw.close()
 
-    def _begin(self) -> None:
-        for tries in range(_TRIES):
-            try:
-                self.raw.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if _name_of(error) not in _WAITING or tries == _TRIES - 1:
-                    raise
-
     def _roll_back(self) -> None:
         if self.raw.in_transaction:
             with suppress(sqlite3.Error):  # some errors end a transaction by themselves
                 self.raw.execute("ROLLBACK")
+
+
+def begin_to_write(raw: sqlite3.Connection) -> None:
+    """Begin a transaction that holds the store for writing, however long another process takes over its own."""
+    for tries in range(_TRIES):
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if _name_of(error) not in _WAITING or tries == _TRIES - 1:
+                raise
 
 
 class Place(Protocol):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from proctor.errors import StoreError
 from proctor.stores import versions
-from proctor.stores.database import PATIENCE, Connection, in_words
+from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words
 
 _PAGE = 16384  # evidence of some kilobytes fills pages of this size with little waste
 _MAGIC = b"SQLite format 3\x00"
@@ -168,7 +168,7 @@ class SqliteFile:
                 f"{self.path.parent}: this folder cannot be written, and a store needs files beside its own. "
                 "Make it writable, or name another with --store"
             )
-        connection.execute("BEGIN IMMEDIATE")
+        begin_to_write(connection)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             self._check_version(version)

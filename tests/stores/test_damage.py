@@ -1,0 +1,227 @@
+"""A power cut, and bits that flip: a store opens with all that was committed up to some moment, or says it is damaged."""
+
+import random
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import StoreError
+from proctor.schema.run import RunState, RunSummary
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.sqlite import SqliteStore, open_store
+from tests.stores.making import (
+    METRIC,
+    Heard,
+    begun,
+    case_json,
+    evidence,
+    judging,
+    manifest,
+    planned,
+    shown,
+)
+
+CASES = 120
+
+
+def _case(position: int) -> CaseResult:
+    """A case of which every part depends on its position."""
+    value = position / 1000
+    score = MetricScore(value, [Score(value, f"reason {position}")])
+    verdict = MetricVerdict(
+        METRIC, Outcome.FAILED, value, 0.5, reason=f"because {position}", per_trial=[score]
+    )
+    trial = TrialResult(0, Outcome.FAILED, evidence=evidence(position, size=position * 7 % 3000))
+    where = f"basics.evalset.json:{position + 1}"
+    return CaseResult(
+        "basics", f"case_{position}", Outcome.FAILED, f"why {position}", {METRIC: verdict}, [trial], where
+    )
+
+
+def _records(position: int) -> list[Record]:
+    case = _case(position)
+    shown_bytes = evidence(position, size=position * 7 % 3000)
+    (score,) = case.metrics[METRIC].per_trial
+    assert score is not None
+    return [
+        TrialRecord(position, 0, 0, shown_bytes, failed=False, case=case_json(position)),
+        ScoreRecord(position, 0, 0, {METRIC: score}),
+        VerdictRecord(position, case),
+    ]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The files of a store at some moment, how many cases had been acknowledged before, and how many put by then."""
+
+    database: bytes
+    log: bytes
+    acknowledged: int
+    put: int
+
+
+class _Copier(threading.Thread):
+    """Copies a store's files, again and again, while they are written."""
+
+    def __init__(self, path: Path, heard: Heard, put: list[int]) -> None:
+        super().__init__()
+        self.path, self.heard, self.put = path, heard, put
+        self.copies: list[Copy] = []
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        log = self.path.with_name(self.path.name + "-wal")
+        while not self.stopped.is_set():
+            acknowledged, generation = len(self.heard.tokens), log.read_bytes()[:32]
+            # as on a disk that loses power: what a checkpoint writes into the file stands in the log still
+            database, logged = self.path.read_bytes(), log.read_bytes()
+            if logged[:32] == generation:  # else the log was begun anew in between
+                self.copies.append(Copy(database, logged, acknowledged, len(self.put)))
+            self.stopped.wait(0.003)
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> list[Copy]:
+    """Copies of a store, taken while a run was written with a commit for one case or for a few."""
+    path = tmp_path_factory.mktemp("damage") / "runs.db"
+    heard, put = Heard(), list[int]()
+    store = open_store(str(path))
+    writer = begun(store, cases=CASES, heard=heard)
+    copier = _Copier(path, heard, put)
+    copier.start()
+    for position in range(CASES):
+        put.append(position)
+        writer.put(_records(position), position)
+        if position % 3 == 0:
+            heard.wait_for(position + 1)
+    heard.wait_for(CASES)
+    copier.stopped.set()
+    copier.join()
+    writer.finish(RunSummary(outcome=Outcome.FAILED, counts={"failed": CASES}), complete=True)
+    store.close()
+    finished = Copy(path.read_bytes(), b"", CASES, CASES)
+    assert len(copier.copies) > 10
+    assert {0, CASES} < {copy.acknowledged for copy in copier.copies} | {0, CASES}
+    return [*copier.copies, *[finished] * (len(copier.copies) // 3)]
+
+
+def _cases_in(folder: Path, database: bytes, log: bytes, *, read_only: bool) -> int | None:
+    """How many cases a store has, all of which are right and before all that it has not; `None`: it has no run.
+
+    Raises:
+        StoreError: it says that it is damaged.
+    """
+    path = folder / "runs.db"
+    for suffix, content in (("", database), ("-wal", log), ("-shm", b"")):
+        file = path.with_name(path.name + suffix)
+        file.unlink(missing_ok=True)
+        if content:
+            file.write_bytes(content)
+    store = open_store(str(path), read_only=read_only)
+    try:
+        return _right_cases(store)
+    finally:
+        store.close()
+
+
+def _right_cases(store: SqliteStore) -> int | None:
+    if not (lines := list(store.runs())):
+        return None
+    assert [line.run_id for line in lines] == [store.find("latest")] == ["run1"]
+    assert store.manifest("run1") == manifest(cases=CASES)
+    assert store.judgings("run1") == [judging()]
+    assert list(store.planned("run1")) == planned(CASES)
+    run = store.load("run1")
+    done = [i for i, case in enumerate(run.cases) if case.outcome is not Outcome.NOT_RUN]
+    assert done == list(range(len(done))), "cases are missing in between"
+    for position, case in enumerate(run.cases[: len(done)]):
+        assert shown(case) == shown(_case(position))
+        assert store.case("run1", position) == case_json(position)
+    assert run.counts.get(Outcome.FAILED, 0) == len(done) == len(store.outcomes("run1", 1))
+    assert (lines[0].state is RunState.FINISHED) <= (len(done) == CASES)
+    return len(done)
+
+
+MANY = [25, pytest.param(1000, marks=pytest.mark.slow)]
+
+
+def test_every_moment_of_a_run_has_at_least_what_was_acknowledged(copies: list[Copy], tmp_path: Path) -> None:
+    for copy in copies:
+        found = _cases_in(tmp_path, copy.database, copy.log, read_only=False)
+        assert found is not None
+        assert copy.acknowledged <= found <= copy.put
+
+
+@pytest.mark.parametrize("rounds", MANY)
+def test_a_log_that_is_cut_anywhere_gives_what_was_committed_up_to_there(
+    copies: list[Copy], tmp_path: Path, rounds: int
+) -> None:
+    chance, found = random.Random(10), list[int]()
+    logged = [copy for copy in copies if copy.log]
+    for _ in range(rounds):
+        copy = chance.choice(logged)
+        cut = copy.log[: chance.randrange(len(copy.log))]
+        found.append(_cases_in(tmp_path, copy.database, cut, read_only=chance.random() < 0.3) or 0)
+        assert found[-1] <= copy.put
+    assert len(set(found)) > 5
+
+
+@pytest.mark.parametrize("rounds", MANY)
+def test_flipped_bits_are_never_taken_for_results(copies: list[Copy], tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(11)
+    sound = damaged = 0
+    for number in range(rounds):
+        copy = chance.choice(copies)
+        in_log = bool(copy.log) and chance.random() < 0.3
+        hit = bytearray(copy.log if in_log else copy.database)
+        places = [
+            (chance.randrange(len(hit)), 1 << chance.randrange(8))
+            for _ in range(chance.choice([1, 1, 2, 20]))
+        ]
+        for place, bit in places:
+            hit[place] ^= bit
+        database, log = (copy.database, bytes(hit)) if in_log else (bytes(hit), copy.log)
+        try:
+            found = _cases_in(tmp_path, database, log, read_only=chance.random() < 0.3)
+        except StoreError as error:
+            damaged += str(tmp_path) in str(error)
+            continue
+        except Exception as error:
+            error.add_note(f"round {number}, in the {'log' if in_log else 'file'}: {places}")
+            raise
+        if not in_log:
+            assert found is not None, f"round {number}: {places}"
+            assert copy.acknowledged <= found <= copy.put, f"round {number}: {places}"
+        sound += 1
+    assert damaged + sound == rounds, "somebody was told of damage without a path"
+    print(f"{rounds} rounds: {damaged} said to be damaged, {sound} with sound content")
+    assert damaged
+    assert sound
+
+
+@pytest.mark.parametrize("rounds", MANY)
+def test_a_file_that_is_cut_or_overwritten_in_part_is_never_taken_for_results(
+    copies: list[Copy], tmp_path: Path, rounds: int
+) -> None:
+    chance, finished = random.Random(12), copies[-1].database
+    for number in range(rounds):
+        hit = bytearray(finished)
+        place, length = chance.randrange(len(hit)), chance.choice([100, 512, 4096, 16384])
+        if chance.random() < 0.3:
+            del hit[place:]
+        else:
+            hit[place : place + length] = chance.choice([bytes(length), chance.randbytes(length)])[
+                : len(hit) - place
+            ]
+        try:
+            found = _cases_in(tmp_path, bytes(hit), b"", read_only=chance.random() < 0.3)
+        except StoreError:
+            continue
+        except Exception as error:
+            error.add_note(f"round {number}: {place}, {length}")
+            raise
+        assert found == CASES, f"round {number}: {place}, {length}"
