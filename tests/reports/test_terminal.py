@@ -2,18 +2,20 @@
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.reports.base import ReportOptions
+from proctor.reports.base import Report, ReportOptions
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal import TerminalReport
 from proctor.sanitize import cells
 from proctor.schema.trial import Failure
-from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import (
     STATE,
     TRAJECTORY,
@@ -96,6 +98,34 @@ def test_several_sets_a_broken_one_and_warnings(snapshot: Snapshot) -> None:
 
 def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("matrix.txt", draw(*two_agents()))
+
+
+class Anew(Sequence[CaseResult]):
+    """Cases that are made anew whenever somebody looks, as those of a stored run are."""
+
+    def __init__(self, cases: Sequence[CaseResult]) -> None:
+        self._cases = cases
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __getitem__(self, index: Any) -> Any:
+        return deepcopy(self._cases[index])
+
+
+@pytest.mark.parametrize("report", [TerminalReport(), PlainReport()], ids=["terminal", "plain"])
+@pytest.mark.parametrize("only_different", [False, True])
+def test_cases_read_from_a_store_look_the_same(report: Report, only_different: bool) -> None:
+    def written(runs: list[RunResult]) -> str:
+        out = io.StringIO()
+        report.write(runs, out, options=ReportOptions(width=100, color=False, only_different=only_different))
+        return out.getvalue()
+
+    for runs in (two_agents(), [sketch(3)]):
+        kept = written(runs)
+        for one in runs:
+            one.cases = Anew(one.cases)
+        assert written(runs) == kept
 
 
 def test_several_agents_only_where_they_differ(snapshot: Snapshot) -> None:

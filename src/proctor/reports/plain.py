@@ -69,11 +69,13 @@ def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[s
     yield from dict.fromkeys(line for run in runs for line in _sets(run))
     for row in [*different, *(row for row in rows if not row.differs and not options.only_different)]:
         yield _row(row, runs)
-    shown = {id(case) for row in different for case in row.cases}
+    shown = {(row.eval_set_id, row.eval_id) for row in different}
     for run in runs:
         yield _run(run)
         for case in run.cases:
-            if (options.verbose or not case.passed) and (not options.only_different or id(case) in shown):
+            if options.only_different and (case.eval_set_id, case.eval_id) not in shown:
+                continue
+            if options.verbose or not case.passed:
                 yield from _case(case, options)
         yield from _ending(run)
 

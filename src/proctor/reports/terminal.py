@@ -17,7 +17,7 @@ from proctor.reports.page import STYLES, Page
 from proctor.reports.repeating import ks_of, mean_text, means_of, rule_text, runs_text
 from proctor.reports.rows import CaseRows
 from proctor.schema.repeats import Repeats
-from proctor.schema.verdict import Outcome, RunResult, SetSummary
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
 _BAR = 40
 _MOST_SETS = 12
@@ -52,15 +52,21 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
     _draw_header(page, runs[0], agent=f"{len(runs)} agents")
     page.print()
     Matrix(page, runs, only_different=options.only_different, verbose=options.verbose).draw()
-    different = {id(case) for row in line_up(runs) if row.differs for case in row.cases}
+    different = {(row.eval_set_id, row.eval_id) for row in line_up(runs) if row.differs}
     for run in runs:
         page.print()
         page.print(page.text(run.agent, "bold"))
         if not run.passed:
             _draw_broken_sets(page, run)
-            cases = [case for case in run.cases if not options.only_different or id(case) in different]
+            cases = _cases_of(run, different if options.only_different else None)
             CaseRows(page, replace(run, cases=cases), verbose=options.verbose, failures_only=True).draw()
         _draw_verdict(page, run, gap=False)
+
+
+def _cases_of(run: RunResult, only: set[tuple[str, str]] | None) -> Sequence[CaseResult]:
+    if only is None:
+        return run.cases
+    return [case for case in run.cases if (case.eval_set_id, case.eval_id) in only]
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
