@@ -43,6 +43,8 @@ def clean_json(json_text: str) -> str:
 
     A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
     """
+    if json_text.isascii() and "\x7f" not in json_text:  # JSON has escaped the other controls of ASCII
+        return json_text
     if not _UNSAFE_IN_JSON.search(json_text):
         return json_text
     return _UNSAFE_IN_JSON.sub(_json_escaped, json_text)
@@ -50,7 +52,7 @@ def clean_json(json_text: str) -> str:
 
 def has_lone_surrogate(text: str) -> bool:
     """Tell whether `text` holds half of a character, so that it cannot be written as UTF-8."""
-    return _SURROGATE.search(text) is not None
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def encodable(text: str, encoding: str | None) -> str:
