@@ -13,12 +13,12 @@ from benchmarks.measuring import ROOT, Command, Found, alternate, code, module
 from benchmarks.table import BARE, OURS, Budget, Row
 
 IMPORTS = {
-    OURS: "from proctor import evaluate",
+    OURS: "from proctor import EvalSet, evaluate",
     BARE: "from pydantic import BaseModel",
     "adk": "from google.adk.evaluation.local_eval_service import LocalEvalService",
     "pydantic-evals": "from pydantic_evals import Case, Dataset",
 }
-"""The entry that a script which evaluates imports; the bare limit is Python with the one library that reads models."""
+"""What a script imports that evaluates a set; the bare limit is Python with the one library that reads models."""
 
 
 def rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, install: bool) -> Iterator[Row]:
