@@ -10,6 +10,7 @@ import proctor
 from proctor.api.exporting import export_run
 from proctor.api.importing_runs import NOT_KEPT, import_run, import_runs, read_results
 from proctor.api.runs import list_runs, open_store
+from proctor.cli.main import main
 from proctor.errors import EvalFileError
 from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
@@ -82,6 +83,7 @@ def test_every_published_result_becomes_a_run(shared: Path, store: Store) -> Non
         assert verdicts(store.load(run_id)) == verdicts(expected)
         manifest = store.manifest(run_id)
         assert manifest.options["imported"] == {"file": str(file), "form": "adk", "run_id": ""}
+        assert manifest.imported_from == str(file)
         assert manifest.created_at == expected.started_at > 0
     listed = {each.run_id: each for each in list_runs(store)}
     assert {listed[each].state for each in ids} == {RunState.FINISHED}
@@ -102,6 +104,16 @@ def test_a_run_of_google_adk_is_judged_again_by_other_metrics(shared: Path, stor
             )
     assert "tool_trajectory_avg_score" not in again.cases[0].metrics
     assert verdicts(store.load(run_id, 1)) == verdicts(before)
+
+
+def test_an_imported_run_is_shown_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path,) = export_run(run(good("a")), "jsonl", tmp_path / "run.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for command in (["import", path.name], ["show", "latest"]):
+        assert main(command) == 0
+    assert f"imported from {path.name}" in capsys.readouterr().out.splitlines()[1]
 
 
 # --- what is not as usual ----------------------------------------------------------------------------------------------

@@ -141,7 +141,8 @@ def _listed(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Ite
 
     short = short_ids(ids)
     for run in found:
-        yield ListedRun(run, short[run.run_id], store.manifest(run.run_id).agent.commit)
+        manifest = store.manifest(run.run_id)
+        yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from)
 
 
 def _nothing(store: Store, count: int) -> str:

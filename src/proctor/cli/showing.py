@@ -99,7 +99,9 @@ def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as a list has it."""
     records = {run.run_id: run for run in store.runs()}
     record: RunRecord = records[run_id]
-    return ListedRun(record, short_ids(list(records))[run_id], store.manifest(run_id).agent.commit)
+    manifest = store.manifest(run_id)
+    short = short_ids(list(records))[run_id]
+    return ListedRun(record, short, manifest.agent.commit, manifest.imported_from)
 
 
 def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:

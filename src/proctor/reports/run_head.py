@@ -18,6 +18,7 @@ def write_head(listed: ListedRun, judging: int, out: TextIO, *, options: ReportO
         f"judging {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
+        f"imported from {listed.imported_from}" if listed.imported_from else "",
         f"commit {short_commit(listed.commit)}" if listed.commit else "",
     ]
     if is_terminal(out):

@@ -33,6 +33,8 @@ class ListedRun:
     """The beginning of its id that no other run shares."""
     commit: str | None = None
     """The git commit that its agent was at."""
+    imported_from: str = ""
+    """The result file that it came from; empty for one that was carried out here."""
 
 
 def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
@@ -82,6 +84,7 @@ def as_data(listed: ListedRun) -> dict[str, Any]:
         "created_at": run.created_at,
         "agent": run.agent,
         "commit": listed.commit,
+        "imported_from": listed.imported_from or None,
         "sets": list(run.sets),
         "cases": run.cases,
         "num_runs": run.num_runs,

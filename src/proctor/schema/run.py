@@ -103,6 +103,12 @@ class Manifest(WireModel):
     versions: dict[str, str] = Field(default_factory=dict)
     """Versions of Python, of proctor and of the packages that mattered."""
 
+    @property
+    def imported_from(self) -> str:
+        """The file that the run came from; empty for one that was carried out here."""
+        imported = self.options.get("imported")
+        return str(imported.get("file", "")) if isinstance(imported, dict) else ""
+
 
 class RunSummary(WireModel):
     """What came of a run, for lists; written when it ends, again when it is resumed."""
