@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from proctor.reports.case_view import CaseView, Judged, TrialView
 from proctor.reports.evidence import reason_of
 from proctor.reports.lines import evidence_lines
-from proctor.reports.marks import ASCII
+from proctor.reports.plain import rate_field, score_field
+from proctor.reports.repeating import FLAKY, is_repeated
 from proctor.reports.run_list import when
-from proctor.reports.summary import against
 from proctor.schema.score import MetricScore, score_text
-from proctor.schema.verdict import MetricVerdict, Outcome
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome
 
 _INDENT = "    "
 _LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
@@ -25,6 +25,8 @@ def case_lines(view: CaseView) -> Iterator[str]:
         f"{case.eval_set_id}/{case.eval_id}",
         case.outcome.value,
         f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        rate_field(case) if is_repeated(case) else "",
+        FLAKY if case.flaky else "",
         f"run={view.run_id}",
         f"agent={view.agent}",
         when(view.began),
@@ -35,7 +37,7 @@ def case_lines(view: CaseView) -> Iterator[str]:
         yield f"{_INDENT}reason: {reason}"
     for metric in case.metrics.values():
         if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL:
-            yield _metric(metric)
+            yield _metric(case, metric)
     for trial in view.shown():
         yield from _trial(trial, several=len(case.trials) > 1)
     for judged in view.history:
@@ -46,9 +48,9 @@ def _joined(*fields: str) -> str:
     return "  ".join(field for field in fields if field)
 
 
-def _metric(metric: MetricVerdict) -> str:
+def _metric(case: CaseResult, metric: MetricVerdict) -> str:
     scores = ",".join(_score(metric, score) for score in metric.per_trial)
-    told = against(metric, ASCII).replace(" ", "") if metric.score is not None else ""
+    told = score_field(case, metric).partition("=")[2] if metric.score is not None else ""
     return _joined("METRIC", metric.name, metric.outcome.value, told, f"trials={scores}" if scores else "")
 
 
@@ -70,10 +72,9 @@ def _trial(view: TrialView, *, several: bool) -> Iterator[str]:
 
 def _judging(judged: Judged) -> str:
     criteria = f"criteria={judged.criteria}" if judged.criteria else ""
+    metrics = judged.case.metrics.values()
     scored = [
-        f"{metric.name}={against(metric, ASCII).replace(' ', '')}"
-        for metric in judged.case.metrics.values()
-        if metric.gate and metric.score is not None
+        score_field(judged.case, metric) for metric in metrics if metric.gate and metric.score is not None
     ]
     return _joined(
         "JUDGING",

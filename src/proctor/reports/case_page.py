@@ -14,10 +14,11 @@ from proctor.reports.drawing import EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import STYLES, Page
+from proctor.reports.repeating import met_text, rate_sentence
 from proctor.reports.run_list import when
 from proctor.reports.summary import against
 from proctor.schema.score import MetricScore, score_text
-from proctor.schema.verdict import MetricVerdict, Outcome
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome
 
 MOST_ALIKE = 1
 """Trials that passed whose evidence is drawn, unless every one is asked for."""
@@ -44,11 +45,12 @@ def _draw_head(page: Page, view: CaseView) -> None:
     head = Text.assemble((f"{page.marks.outcome(case.outcome)} {WORDS[case.outcome]}", style), "  ", name)
     if len(case.trials) > 1:
         head.append("  ").append_text(_strip(page, [trial.outcome for trial in case.trials]))
+        head.append("  ").append_text(page.text(rate_sentence(case, page.marks), "dim"))
     page.print(head)
     judged = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), judged, case.place]
     page.print(page.joined(page.text(fact, "dim") for fact in facts if fact))
-    if reason := reason_of(case):
+    if reason := reason_of(case) or case.missed:
         page.print()
         page.print(page.prose(reason))
     page.print()
@@ -72,7 +74,7 @@ def _draw_metrics(page: Page, view: CaseView) -> None:
         return
     grid = page.grid(Column(overflow="fold"), Column(no_wrap=True), Column(overflow="fold"))
     for metric in shown:
-        grid.add_row(*_metric(page, metric))
+        grid.add_row(*_metric(page, view.case, metric))
     page.print(grid)
     page.print()
 
@@ -82,16 +84,22 @@ def _says_something(metric: MetricVerdict) -> bool:
     return metric.outcome is not Outcome.SKIPPED and not (informs and metric.score is None)
 
 
-def _metric(page: Page, metric: MetricVerdict) -> list[Text]:
+def _metric(page: Page, case: CaseResult, metric: MetricVerdict) -> list[Text]:
     informs = metric.outcome is Outcome.INFORMATIONAL
     style = "dim" if informs else STYLES.get(metric.outcome, "dim")
     sign = page.marks.dot if informs else page.marks.outcome(metric.outcome)
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     return [
         Text.assemble((f"{sign} ", style), page.text(metric.name, "dim" if informs else "")),
-        page.text(against(metric, page.marks), style if metric.outcome in _MISSED else "dim"),
+        page.text(_against(page, case, metric), style if metric.outcome in _MISSED else "dim"),
         Text(" ").join(_one_score(page, metric, score) for score in scores),
     ]
+
+
+def _against(page: Page, case: CaseResult, metric: MetricVerdict) -> str:
+    """A metric's score, or in how many trials it was good enough, beside its threshold."""
+    counted = case.rule is not None and metric.scored
+    return met_text(metric, page.marks) if counted else against(metric, page.marks)
 
 
 _MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -167,7 +175,7 @@ def _draw_history(page: Page, view: CaseView) -> None:
 def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
     outcome = judged.case.outcome
     scored = [m for m in judged.case.metrics.values() if m.gate and m.score is not None]
-    told = [page.text(f"{m.name} {against(m, page.marks)}") for m in scored]
+    told = [page.text(f"{m.name} {_against(page, judged.case, m)}") for m in scored]
     criteria = page.text(f"criteria from {judged.criteria}" if judged.criteria else "", "dim")
     return [
         Text(str(judged.number), "bold" if shown else "dim"),

@@ -11,6 +11,7 @@ from typing import ClassVar, TextIO
 
 from proctor.reports import summary
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.digest import Digest
 from proctor.reports.evidence import reason_of
 from proctor.reports.lines import evidence_lines
 from proctor.reports.lineup import Row, line_up
@@ -25,7 +26,7 @@ from proctor.reports.repeating import (
     runs_text,
 )
 from proctor.sanitize import clean, encodable
-from proctor.schema.repeats import Repeats, TrialRule
+from proctor.schema.repeats import TrialRule
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats import Mean
@@ -50,9 +51,11 @@ def _runs(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
     for run in runs:
         yield _run(run)
         yield from _sets(run)
+        digest = Digest()
         for case in run.cases:
+            digest.add(case)
             yield from _case(case, options)
-        yield from _ending(run)
+        yield from _ending(run, digest)
 
 
 def _fields(*fields: str) -> str:
@@ -72,12 +75,14 @@ def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[s
     shown = {(row.eval_set_id, row.eval_id) for row in different}
     for run in runs:
         yield _run(run)
+        digest = Digest()
         for case in run.cases:
+            digest.add(case)
             if options.only_different and (case.eval_set_id, case.eval_id) not in shown:
                 continue
             if options.verbose or not case.passed:
                 yield from _case(case, options)
-        yield from _ending(run)
+        yield from _ending(run, digest)
 
 
 def _row(row: Row, runs: Sequence[RunResult]) -> str:
@@ -124,7 +129,8 @@ def _rule(rule: TrialRule | None) -> Iterator[str]:
         yield f"confidence={rule.confidence:g}" if rule.confidence is not None else ""
 
 
-def _repeats(run: RunResult, repeats: Repeats) -> Iterator[str]:
+def _repeats(digest: Digest) -> Iterator[str]:
+    repeats = digest.repeats
     ks = ks_of(repeats)
     hats = [(k, repeats.pass_hat(k)) for k in ks]
     ats = [(k, repeats.pass_at(k)) for k in ks]
@@ -134,7 +140,7 @@ def _repeats(run: RunResult, repeats: Repeats) -> Iterator[str]:
         *(f"pass^{k}={_mean(found)}" for k, found in hats if found),
         *(f"pass@{k}={_mean(found)}" for k, found in ats if found),
     )
-    means = means_of(repeats, summary.gating_metrics([run]))
+    means = means_of(repeats, digest.gating)
     if means:
         yield _fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
 
@@ -143,20 +149,19 @@ def _mean(mean: Mean) -> str:
     return mean_text(mean, ASCII).replace(" ", "")
 
 
-def _ending(run: RunResult) -> Iterator[str]:
+def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
     for one in run.sets:
         if one.failure is not None:
             yield _fields("ERROR", summary.set_name(one), f"could not be run: {one.failure.cause}")
-    for warning in summary.grouped_warnings(run):
+    for warning in digest.warnings(run):
         yield _fields("WARNING", warning)
-    repeats = run.repeats if run.num_runs > 1 else Repeats()
-    if repeats.most_trials > 1:
-        yield from _repeats(run, repeats)
-    if figures := summary.efficiency(run):
+    if digest.is_repeated:
+        yield from _repeats(digest)
+    if figures := digest.figures():
         yield _fields("FIGURES", ", ".join(figures))
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     kept = f"run={run.run_id}" if run.run_id else ""
-    yield _fields("VERDICT", summary.sentence(run, flaky=repeats.flaky), summary.rate(run, ASCII), took, kept)
+    yield _fields("VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept)
 
 
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
@@ -165,9 +170,9 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
         f"{case.outcome.value.upper():6}",
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
-        _rate(case) if is_repeated(case) else "",
+        rate_field(case) if is_repeated(case) else "",
         FLAKY if case.flaky else "",
-        *(_score(case, metric) for metric in case.metrics.values() if _is_told(metric)),
+        *(score_field(case, metric) for metric in case.metrics.values() if _is_told(metric)),
     )
     reason = reason_of(case)
     if reason:
@@ -179,7 +184,8 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
             yield _INDENT + line
 
 
-def _rate(case: CaseResult) -> str:
+def rate_field(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
     low, high = case.interval
     return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
 
@@ -191,7 +197,8 @@ def _is_told(metric: MetricVerdict) -> bool:
     return metric.outcome is not Outcome.ERROR or any(score and score.failure for score in metric.per_trial)
 
 
-def _score(case: CaseResult, metric: MetricVerdict) -> str:
+def score_field(case: CaseResult, metric: MetricVerdict) -> str:
+    """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
     if case.rule is not None and metric.scored:
         told = met_text(metric, ASCII).replace(" of ", "/")
     else:
