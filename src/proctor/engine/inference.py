@@ -7,7 +7,7 @@ import inspect
 import itertools
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from proctor.agents.base import Agent, Session
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.failures import failure_from, reported_error, timed_out
 from proctor.engine.hooks import Hook, call_hook
+from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn, seconds_since
 from proctor.errors import AgentError
 from proctor.schema.case import EvalCase
@@ -37,6 +38,7 @@ class TrialLimits:
     retry_errors: int = 0
     setup: Hook | None = None
     teardown: Hook | None = None
+    caps: Caps = field(default_factory=Caps)
 
 
 class Filling(Protocol):
@@ -109,6 +111,7 @@ class TrialRunner:
     async def _attempt(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
         """Set up, talk, take the final state, tear down; the first failure is the trial's."""
         began = time.perf_counter()
+        intake = Intake(self._limits.caps, trial.notes)
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
         where, turn = "setup", None
@@ -120,10 +123,10 @@ class TrialRunner:
             if self._begin is not None:
                 await settle(self._begin(session, case))
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
-                await self._turn(invocation.user_content, session, trial, slot)
+                await self._turn(invocation.user_content, session, trial, slot, intake)
             turn = None
             state = session.state if self._final_state is None else await settle(self._final_state(session))
-            trial.__dict__["final_state"] = _state_copy(state)
+            trial.__dict__["final_state"] = _state_copy(state, intake)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
             trial.failure = self._blame(error, slot, where, turn)
         finally:
@@ -132,13 +135,15 @@ class TrialRunner:
                 await self._leave(case, session, trial, slot)
         trial.__dict__["duration"] = seconds_since(began)
 
-    async def _turn(self, message: Content, session: Session, trial: Trial, slot: Slot) -> None:
+    async def _turn(
+        self, message: Content, session: Session, trial: Trial, slot: Slot, intake: Intake
+    ) -> None:
         turn = new_turn(message)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
         began = time.perf_counter()
         try:
-            await record_turn(self._events(copy_message(message), session), turn, session)
+            await record_turn(self._events(copy_message(message), session), turn, session, intake)
             if slot.expired:  # it swallowed its cancellation, and said something all the same
                 raise TimeoutError
             if (error := reported_error(turn)) is not None:
@@ -216,11 +221,11 @@ def new_session(case: EvalCase, unique: str) -> Session:
     )
 
 
-def _state_copy(state: Any) -> dict[str, Any]:
+def _state_copy(state: Any, intake: Intake) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
-    copied: dict[str, Any] = copy_json(state)
-    return copied
+    intake.begin("final state")
+    return intake.object(state, "")
 
 
 _trial = maker(Trial)

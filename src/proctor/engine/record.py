@@ -2,67 +2,68 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 from proctor.agents.base import Session
 from proctor.causes import safe_repr
+from proctor.engine.intake import Intake
 from proctor.errors import AgentError
 from proctor.schema.content import Content, Part, UsageMetadata
 from proctor.schema.event import Event
 from proctor.schema.making import defaults, maker, twin
 from proctor.schema.trial import Turn
 
-MAX_EVENTS = 10_000
-"""Events that one turn may emit; an agent that never ends must not fill the memory."""
-
-_MAX_DEPTH = 100
-_LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
-_MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
-_PLAIN = frozenset({str, bool, type(None)})
-_LONG = 2**63
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
-async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session) -> None:
+async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session, intake: Intake) -> None:
     """Put everything that `events` yields into `turn`, applying state changes to `session` as they come.
 
     Raises:
         AgentError: something came that is not an event, is not JSON inside, or never ended.
     """
+    intake.begin()
+    most = intake.caps.max_events
     kept = turn.events
     async for event in events:
         if type(event) is not Event and not isinstance(event, Event):
             raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
-        if len(kept) >= MAX_EVENTS:
-            raise AgentError(f"the agent emitted more than {MAX_EVENTS} events in one turn and was stopped")
+        if len(kept) >= most:
+            raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
         fields = event.__dict__  # one look-up in place of one per field, here and below
-        content = fields["content"]
-        if content is not None and content.parts:
+        if (content := fields["content"]) is not None and content.parts:
             for part in content.parts:
-                _detach_part(part)
+                _take_part(part, intake)
         if fields["state_delta"]:
-            fields["state_delta"] = copy_json(fields["state_delta"])
-            session.state.update(copy_json(fields["state_delta"]))
+            fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
+            session.state.update(copy_json(delta))
         if fields["usage_metadata"] is not None:
             _check_usage(fields["usage_metadata"])
+        if fields["error_message"]:
+            fields["error_message"] = intake.text(fields["error_message"], "error message: ")
         if event.__pydantic_extra__:
-            _put(event, "__pydantic_extra__", copy_json(event.__pydantic_extra__))
+            _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
         kept.append(event)
 
 
-def _detach_part(part: Part) -> None:
-    """Copy the mutable JSON inside, so that the agent cannot change the evidence afterwards."""
+def _take_part(part: Part, intake: Intake) -> None:
+    """Make one part fit to be kept: bounded, readable, and out of the agent's reach from now on."""
     fields = part.__dict__
-    call, answer = fields["function_call"], fields["function_response"]
+    text, call, answer = fields["text"], fields["function_call"], fields["function_response"]
+    if text:
+        fields["text"] = intake.text(text, "")
     if call is not None and call.args:
-        call.__dict__["args"] = copy_json(call.args)
+        call.__dict__["args"] = intake.object(call.args, "arguments: ")
     if answer is not None and answer.response:
-        answer.__dict__["response"] = copy_json(answer.response)
+        answer.__dict__["response"] = intake.object(answer.response, "response: ")
+    if (code := fields["executable_code"]) is not None and code.code:
+        code.__dict__["code"] = intake.text(code.code, "code: ")
+    if (result := fields["code_execution_result"]) is not None and result.output:
+        result.__dict__["output"] = intake.text(result.output, "output of code: ")
     if part.__pydantic_extra__:
-        _put(part, "__pydantic_extra__", copy_json(part.__pydantic_extra__))
+        _put(part, "__pydantic_extra__", intake.object(part.__pydantic_extra__, "unknown fields: "))
 
 
 def _check_usage(usage: UsageMetadata) -> None:
@@ -73,52 +74,13 @@ def _check_usage(usage: UsageMetadata) -> None:
             )
 
 
-def copy_json(value: Any, _depth: int = 0) -> Any:
-    """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
-
-    Raises:
-        AgentError: something inside is not JSON, is nested deeper than 100 levels (or in a circle), or is a whole
-            number of more than 4,000 digits.
-    """
-    if type(value) in _PLAIN or isinstance(value, str):
-        return value
-    if type(value) is dict and _is_flat(value):
-        return value.copy()
-    if isinstance(value, int):
-        if value.bit_length() > _MAX_BITS:
-            raise AgentError(
-                "a tool argument, tool response or state value is a whole number of more than "
-                f"{_LONGEST_NUMBER} digits"
-            )
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if _depth > _MAX_DEPTH:
-        raise AgentError(
-            f"a tool argument, tool response or state value is nested deeper than {_MAX_DEPTH} levels"
-        )
+def copy_json(value: Any) -> Any:
+    """Return a copy of a JSON value that is known to be one and may be as long as it is."""
     if isinstance(value, dict):
-        return {
-            key if isinstance(key, str) else str(key): copy_json(item, _depth + 1)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple | set | frozenset):
-        return [copy_json(item, _depth + 1) for item in value]
-    if hasattr(value, "model_dump"):
-        return copy_json(value.model_dump(mode="json"), _depth + 1)
-    raise AgentError(
-        f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
-    )
-
-
-def _is_flat(value: dict[Any, Any]) -> bool:
-    """Texts, small whole numbers and the like under texts, as most arguments of most calls are."""
-    for key, item in value.items():  # a loop, not any(...): this runs for every call of every trial
-        if type(key) is not str:
-            return False
-        if type(item) not in _PLAIN and not (type(item) is int and -_LONG < item < _LONG):
-            return False
-    return True
+        return {key: copy_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copy_json(item) for item in value]
+    return value
 
 
 def seconds_since(began: float) -> float:

@@ -1,0 +1,205 @@
+"""What an agent says, made fit to be kept: copied, within bounds, and text that every store holds and everyone can read.
+
+Whatever is cut or replaced says so where it stands, and in a note on the trial.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.causes import safe_repr
+from proctor.errors import AgentError
+
+MOST_NOTES = 20
+
+_MAX_DEPTH = 100
+_LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
+_MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
+_LONG = 2**63
+_FLAT = 64  # a dict of more entries is looked at one by one
+_UNREADABLE = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """How much one turn may say."""
+
+    max_text: int = 2**20
+    """Characters of one text; all texts of a turn together may have eight times as many."""
+    max_events: int = 10_000
+
+    @property
+    def turn(self) -> int:
+        """Characters of one turn."""
+        return 8 * self.max_text
+
+
+class Intake:
+    """Takes in what one trial's agent says.
+
+    Every method returns what is to be kept in place of what it was given; `notes` gets a sentence for each change.
+    """
+
+    __slots__ = ("_left", "_most", "_place", "_turn", "caps", "notes")
+
+    def __init__(self, caps: Caps, notes: list[str]) -> None:
+        """Take the bounds, and where to put the notes."""
+        self.caps = caps
+        self.notes = notes
+        self._turn = 0
+        self._place = "before the first turn"
+        self._left = caps.turn
+        self._most = caps.max_text
+        """Characters that the next text may have."""
+
+    def begin(self, place: str = "") -> None:
+        """Begin with the next turn, or with what is not part of one (`place` says what)."""
+        self._turn += not place
+        self._place = place
+        self._left = self.caps.turn
+        self._most = self.caps.max_text
+
+    def text(self, text: str, what: str) -> str:
+        """Return `text` as it can be kept; `what` it is goes into the note."""
+        size = len(text)
+        if size <= self._most and text.isascii() and "\0" not in text:  # nearly always, and cheap to find out
+            self._spend(size)
+            return text
+        return self._fitted(text, size, what)
+
+    def object(self, given: dict[str, Any], what: str) -> dict[str, Any]:
+        """Return a copy of a JSON object.
+
+        Raises:
+            AgentError: as for `value`.
+        """
+        if type(given) is dict and (size := _flat_size(given)) >= 0 and size <= self._most:
+            self._spend(size)
+            return given.copy()
+        copied: dict[str, Any] = self.value(given, what)
+        return copied
+
+    def value(self, value: Any, what: str, _depth: int = 0) -> Any:
+        """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
+
+        Raises:
+            AgentError: something inside is not JSON, is nested deeper than 100 levels (or in a circle), or is a whole
+                number of more than 4,000 digits.
+        """
+        if isinstance(value, str):
+            return self.text(value, what)
+        if value is None or isinstance(value, int | float):
+            self._spend(1)
+            return self._number(value, what)
+        if _depth > _MAX_DEPTH:
+            raise AgentError(
+                f"a tool argument, tool response or state value is nested deeper than {_MAX_DEPTH} levels"
+            )
+        if isinstance(value, dict):
+            return self._items(value, what, _depth)
+        if isinstance(value, list | tuple | set | frozenset):
+            return self._elements(value, what, _depth)
+        if hasattr(value, "model_dump"):
+            return self.value(value.model_dump(mode="json"), what, _depth + 1)
+        raise AgentError(
+            f"{safe_repr(value)} stands in a tool argument, tool response or state value; it is not JSON"
+        )
+
+    def _items(self, given: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
+        copied: dict[str, Any] = {}
+        for key, item in given.items():
+            if self._left <= 0:
+                return {**copied, "…": self._cut_off(len(given), "keys", what)}
+            copied[self.text(key if isinstance(key, str) else str(key), what)] = self.value(
+                item, what, depth + 1
+            )
+        return copied
+
+    def _elements(self, given: Collection[Any], what: str, depth: int) -> list[Any]:
+        copied: list[Any] = []
+        for item in given:
+            if self._left <= 0:
+                return [*copied, self._cut_off(len(given), "elements", what)]
+            copied.append(self.value(item, what, depth + 1))
+        return copied
+
+    def _number(self, value: float | None, what: str) -> float | str | None:
+        if isinstance(value, float):
+            if math.isfinite(value):
+                return value
+            self._note(f"{value} became text", what)
+            return str(value)
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise AgentError(
+                "a tool argument, tool response or state value is a whole number of more than "
+                f"{_LONGEST_NUMBER} digits"
+            )
+        return value
+
+    def _fitted(self, text: str, size: int, what: str) -> str:
+        most = max(self._most, 0)
+        if size <= most and _is_readable(text):
+            self._spend(size)
+            return text
+        kept, unreadable = _UNREADABLE.subn("\ufffd", text[:most])
+        self._spend(len(kept))
+        if unreadable:
+            self._note(f"{unreadable:,} unreadable characters (NUL, halves of pairs) became U+FFFD", what)
+        if size <= most:
+            return kept
+        self._note(f"text of {size:,} characters cut to {most:,}", what)
+        return f"{kept}… [cut: {size:,} characters in all]"
+
+    def _cut_off(self, count: int, things: str, what: str) -> str:
+        self._note(f"{count:,} {things}, of which the turn has no room for all", what)
+        return f"… [cut: {count:,} {things} in all]"
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        if self._left < self._most:  # noqa: PLR1730 - `min` takes four times as long, and this runs for every text
+            self._most = self._left
+
+    def _note(self, change: str, what: str) -> None:
+        place = self._place or f"turn {self._turn}"
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(f"{place}: {what}{change}")
+        elif len(self.notes) == MOST_NOTES:
+            self.notes.append("and more of the kind")
+
+
+def _is_readable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return "\0" not in text
+
+
+def _flat_size(given: dict[Any, Any]) -> int:
+    """Count the characters of plain values under plain names, as most arguments of most calls are; -1 for any other."""
+    if len(given) > _FLAT:
+        return -1
+    size = 0
+    for key, item in given.items():  # one loop for all questions: this runs for every call of every trial
+        if type(key) is not str or not key.isidentifier():
+            return -1
+        size += len(key)
+        kind = type(item)
+        if kind is str:
+            if not item.isascii() or "\0" in item:
+                return -1
+            size += len(item)
+        elif not ((kind is int and -_LONG < item < _LONG) or kind in _SMALL or _is_finite(item)):
+            return -1
+    return size
+
+
+_SMALL = frozenset({bool, type(None)})
+
+
+def _is_finite(item: object) -> bool:
+    return type(item) is float and math.isfinite(item)
