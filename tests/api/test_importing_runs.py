@@ -10,11 +10,11 @@ import proctor
 from proctor.api.exporting import export_run
 from proctor.api.importing_runs import NOT_KEPT, import_run, import_runs, read_results
 from proctor.api.runs import list_runs, open_store
-from proctor.cli.main import main
 from proctor.errors import EvalFileError
 from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 from proctor.stores.base import Store
+from tests.cli.project import in_this_process
 from tests.reports.build import P, good, run, sketch
 from tests.reports.runs import broken, evidence, runs, verdicts
 
@@ -106,14 +106,11 @@ def test_a_run_of_google_adk_is_judged_again_by_other_metrics(shared: Path, stor
     assert verdicts(store.load(run_id, 1)) == verdicts(before)
 
 
-def test_an_imported_run_is_shown_as_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_imported_run_is_shown_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = export_run(run(good("a")), "jsonl", tmp_path / "run.jsonl")
     monkeypatch.chdir(tmp_path)
-    for command in (["import", path.name], ["show", "latest"]):
-        assert main(command) == 0
-    assert f"imported from {path.name}" in capsys.readouterr().out.splitlines()[1]
+    assert in_this_process("import", path.name).returncode == 0
+    assert f"imported from {path.name}" in in_this_process("show", "latest").stdout.splitlines()[0]
 
 
 # --- what is not as usual ----------------------------------------------------------------------------------------------
