@@ -1,6 +1,7 @@
 """Large sets are read one case at a time: whatever the layout, the same cases as reading them whole gives."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,20 @@ def test_a_file_that_is_replaced_stays_as_it_was_read(tmp_path: Path) -> None:
     assert opened_set.case(0).eval_id == "a"
 
 
+@pytest.mark.parametrize("change", [('"a"', '"b"'), ('"eval_id"', '"eval_ix"'), ('"hi"', '"hi\\"')])
+def test_another_case_in_the_place_of_one_is_noticed_even_where_size_and_time_are_the_same(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    path = tmp_path / "s.evalset.json"
+    path.write_text(json.dumps(eval_set(case("a"))))
+    opened_set, state = open_eval_set(path), path.stat()
+    with path.open("r+") as file:
+        file.write(json.dumps(eval_set(case("a"))).replace(*change)[: state.st_size])
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(EvalFileError, match="changed while it was being read"):
+        opened_set.case(0)
+
+
 class TestTooLargeToBeReadWhole:
     @pytest.fixture(autouse=True)
     def small_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,3 +264,42 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
     assert cases == 10_500
     assert peak * (1 if sys.platform == "darwin" else 1024) < 200 << 20
     path.unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
+    tmp_path: Path, suffix: str
+) -> None:
+    """What is kept of a case: its id, its offsets, its line. Measured beside a set of ten, which builds all models, too."""
+    import subprocess
+    import sys
+
+    for name, count in (("small", 10), ("large", 100_000)):
+        with (tmp_path / f"{name}.evalset{suffix}").open("w") as file:
+            head, between, end = ('{"eval_set_id": "s", "eval_cases": [', ",\n  ", "]}")
+            if suffix == ".jsonl":
+                head, between, end = ('{"eval_set_id": "s"}\n', "\n", "\n")
+            file.write(head + between.join(json.dumps(case(f"case_{i}")) for i in range(count)) + end)
+    program = """
+import resource, sys
+from proctor.engine.options import RunOptions
+from proctor.engine.plan import PlannedSet, make_plan
+from proctor.files.eval_sets import open_eval_set
+from proctor.schema.config import EvalConfig
+
+peaks = []
+for path in sys.argv[1:]:
+    opened = open_eval_set(path)
+    config = EvalConfig.model_validate({"criteria": {"tool_trajectory_avg_score": 1.0}})
+    plan = make_plan([PlannedSet(opened, config, "")], RunOptions())
+    read = sum(bool(opened.case(index) and opened.where(index)) for index in plan.sets[0].cases)
+    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(read, peaks[1] - peaks[0])
+"""
+    paths = [str(tmp_path / f"{name}.evalset{suffix}") for name in ("small", "large")]
+    command = ["sh", "-c", '"$0" "$@"; exit $?', sys.executable, "-c", program, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    read, grown = map(int, done.stdout.split())
+    assert read == 100_000
+    assert grown * (1 if sys.platform == "darwin" else 1024) < 40_000_000
