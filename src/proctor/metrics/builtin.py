@@ -24,4 +24,12 @@ METRICS: dict[str, str] = {
     "token_usage_v1": "proctor.metrics.efficiency:TokenUsage",
     "invocation_duration_v1": "proctor.metrics.efficiency:InvocationDuration",
     "final_session_state": "proctor.metrics.final_session_state:FinalSessionState",
+    "rouge_1": "proctor.metrics.text.rouge_scores:Rouge1",
+    "rouge_2": "proctor.metrics.text.rouge_scores:Rouge2",
+    "rouge_l": "proctor.metrics.text.rouge_scores:RougeL",
+    "final_response_match_v1": "proctor.metrics.text.token_match:FinalResponseMatch",
+    "token_set_f1": "proctor.metrics.text.token_match:TokenSetF1",
+    "exact_match": "proctor.metrics.text.exact_match:ExactMatch",
+    "contains": "proctor.metrics.text.contains:Contains",
+    "regex_match": "proctor.metrics.text.regex_match:RegexMatch",
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.rouge import Rouge, rouge_1, tokenize, words
-from proctor.metrics.wording import and_more, show_text
+from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, tell_shared
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion
@@ -84,41 +83,19 @@ def _identical(reference: str, answer: str) -> bool:
 
 def _explain(reference: str, answer: str) -> Explanation:
     figures = rouge_1(reference, answer)
-    expected, actual = tokenize(reference), tokenize(answer)
-    missing, more = _only_in(reference, actual), _only_in(answer, expected)
-    details = {**_details(reference, answer, figures), "missing_words": missing, "extra_words": more}
+    expected, actual = _counted(reference), _counted(answer)
+    reason, differing = tell_shared(expected, actual)
+    details = {**_details(reference, answer, figures), **differing}
     if not answer.strip():
-        return Explanation("the agent gave no answer text", details)
-    if not expected:
+        return Explanation(NO_ANSWER, details)
+    if not expected.tokens:
         return Explanation(NO_WORDS, details, NO_WORDS)
-    if not missing and not more:
-        same = expected == actual
-        return Explanation("the answer has the reference's words", details, "" if same else OTHER_ORDER)
-    shared = len(expected) - len(missing)
-    sentences = [
-        f"{shared} of the reference's {len(expected)} words are in the answer of {len(actual)} words"
-    ]
-    if missing:
-        sentences.append(f"missing: {_show(missing)}")
-    if more:
-        sentences.append(f"not in the reference: {_show(more)}")
-    return Explanation("; ".join(sentences), details)
+    reordered = reason == SAME_WORDS and expected.tokens != actual.tokens
+    return Explanation(reason, details, OTHER_ORDER if reordered else "")
 
 
-def _only_in(text: str, others: list[str]) -> list[str]:
-    """The words of `text`, as they are written, whose tokens `others` does not have as often, in their order."""
-    left = Counter(others)
-    found = []
-    for word, token in zip(words(text), tokenize(text), strict=True):
-        if left[token] > 0:
-            left[token] -= 1
-        else:
-            found.append(word)
-    return found
-
-
-def _show(words: list[str]) -> str:
-    return ", ".join(and_more([show_text(word, 30) for word in dict.fromkeys(words)], 8))
+def _counted(text: str) -> Counted:
+    return Counted(words(text), tokenize(text))
 
 
 def _details(reference: str, answer: str, figures: Rouge) -> dict[str, Any]:

@@ -1,0 +1,158 @@
+"""What all metrics of a final answer share: where the expected text comes from, and which turns are asked about."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from proctor.errors import CriterionError
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.options import check_criterion
+from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.schema.case import EvalCase
+from proctor.schema.content import text_of
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["AnswerMetric", "Expected", "TextCriterion", "Texts", "one_or_several"]
+
+NO_REFERENCE = "the case states no reference answer for this turn"
+NOT_ASKED = "only the last turn is asked about"
+NO_ANSWER = "the agent gave no answer text"
+
+TURNS = {"turns": "last: ask only about the last turn of a conversation; all (the default): about every turn"}
+EXPECTED = {
+    "expected": "the text to compare with (or a list of texts, the best of which counts), instead of the case's"
+}
+
+
+def one_or_several(value: Any) -> Any:
+    """A list as it is, anything else as a list of one; none stays none."""
+    return value if value is None or isinstance(value, list) else [value]
+
+
+Texts = Annotated[list[str], BeforeValidator(one_or_several), Field(min_length=1)]
+
+
+class TextCriterion(BaseCriterion):
+    """For metrics of the final answer: an expected text of its own, and the turns that it is about."""
+
+    expected: Texts | None = None
+    turns: Literal["all", "last"] = "all"
+
+
+Expected = Sequence[Any]
+"""What an answer is compared with: several things where the criterion lists them."""
+
+C = TypeVar("C", bound=BaseCriterion)
+
+
+class AnswerMetric(ABC, Generic[C]):
+    """Scores the final answer of each turn; overall the mean.
+
+    What is expected comes from the criterion, or else from the case's `final_response` of the turn; a turn with
+    neither is not applicable. Thoughts are no part of an answer (`compat: "adk"`: they are).
+
+    Subclasses say how one answer is compared: `compare` gives the score, `tell` says why.
+    """
+
+    facts: MetricFacts
+    criterion: C
+    kind: type[C]
+    blank_is_meant = False
+    """Whether an expected text without anything in it says something."""
+    nothing_stated = NO_REFERENCE
+    """Why a turn has nothing to compare with."""
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        self.criterion = check_criterion(self.facts, criterion, self.kind)
+        self.as_in_adk = is_adk_compatible(self.criterion)
+        self._given = self.given()
+        if self._given is not None:
+            self.facts = replace(self.facts, needs=self.facts.needs - {"expected"})
+
+    @abstractmethod
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """Score one answer; 0 to 1."""
+
+    @abstractmethod
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Say why one answer got its score."""
+
+    def given(self) -> Expected | None:
+        """What the criterion expects; `None` where it leaves that to the case."""
+        expected: list[str] | None = getattr(self.criterion, "expected", None)
+        if expected is not None and not self.blank_is_meant and not all(text.strip() for text in expected):
+            raise CriterionError(
+                f"The criterion of {self.facts.name!r} does not fit: expected: a text without anything in it, "
+                "which no answer could be compared with."
+            )
+        return expected
+
+    def read(self, reference: str) -> Expected:
+        """What the case's reference text expects; empty where it states nothing that could be compared."""
+        return [reference] if reference.strip() else []
+
+    def asks(self, expected: Expected) -> bool:
+        """Whether there is anything to compare an answer with."""
+        return bool(expected)
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn has something to compare with."""
+        if self._given is not None:
+            return True
+        turns = case.conversation or []
+        return any(self.asks(self.read(self.text(each))) for each in turns[self._first_asked(len(turns)) :])
+
+    def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
+        """Compare turn by turn."""
+        if self._given is None and case.expected is None:
+            return nothing_recorded(case)
+        return mean_score([self._turn(case, index) for index in range(len(case.actual))])
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Why the answer of this turn got its score."""
+        given, expected = score.per_invocation[index], self.expected_of(case, index)
+        if isinstance(expected, Score):
+            return Explanation(expected.reason)
+        answer = self.text(case.actual[index])
+        explanation = self.tell(expected, answer)
+        if not answer.strip() and given.value == 0:
+            explanation.reason = NO_ANSWER
+        explanation.details = {**_texts(expected, answer), **(explanation.details or {})}
+        return explanation
+
+    def expected_of(self, case: CaseView, index: int) -> Expected | Score:
+        """What the answer of one turn is compared with, or the score of a turn that has nothing to be compared with."""
+        if index < self._first_asked(len(case.actual)):
+            return Score(reason=NOT_ASKED, not_applicable=True)
+        expected = self._given
+        if expected is None:
+            expected = self.read(self.text(expected_turns(case)[index]))
+        return expected if self.asks(expected) else Score(reason=self.nothing_stated, not_applicable=True)
+
+    def _turn(self, case: CaseView, index: int) -> Score:
+        expected = self.expected_of(case, index)
+        return (
+            expected if isinstance(expected, Score) else self.compare(expected, self.text(case.actual[index]))
+        )
+
+    def _first_asked(self, turns: int) -> int:
+        """The first turn that is asked about, of so many."""
+        return max(0, turns - 1) if getattr(self.criterion, "turns", "all") == "last" else 0
+
+    def text(self, invocation: Invocation) -> str:
+        """The text of a turn's final answer."""
+        return text_of(invocation.final_response, thoughts=self.as_in_adk)
+
+
+def _texts(expected: Expected, answer: str) -> Mapping[str, Any]:
+    """Both texts, to be shown with their difference, where there are two."""
+    if len(expected) == 1 and isinstance(expected[0], str):
+        return {"text": {"expected": expected[0], "actual": answer}}
+    return {}

@@ -1,0 +1,65 @@
+"""`exact_match`: is the answer the reference?"""
+
+from __future__ import annotations
+
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
+from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, normal_form
+from proctor.metrics.wording import show_pair
+from proctor.schema.score import Explanation, Score
+
+__all__ = ["ExactMatch"]
+
+NEARLY = "it would match with {}"
+
+
+class ExactMatch(AnswerMetric[LooseTextCriterion]):
+    """1.0 where the final answer is the expected text (or one of several), else 0.0; overall the mean.
+
+    White space at both ends does not count, and texts that are canonically equal in Unicode are equal (é is é, whether
+    it is one character or two). Everything else does unless an option says otherwise.
+    """
+
+    facts = MetricFacts(
+        name="exact_match",
+        description="Whether the final answer is the expected text.",
+        default_threshold=1.0,
+        needs=frozenset({"expected"}),
+        options={
+            **IGNORING,
+            "expected": "the answer (or a list of answers, one of which it must be), instead of the case's",
+            **TURNS,
+        },
+        source="string equality, as the exact match of question answering",
+    )
+    kind = LooseTextCriterion
+    blank_is_meant = True
+
+    def read(self, reference: str) -> Expected:
+        """The reference answer; none where the criterion ignores all that it says."""
+        return [reference] if normal_form(reference, self.criterion).strip() else []
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """1 for an answer that is one of those expected."""
+        return Score(1.0 if self._matches(expected, answer, self.criterion) else 0.0)
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Where the texts begin to differ, and which option would make them equal."""
+        if self._matches(expected, answer, self.criterion):
+            return Explanation("the answer is the expected text")
+        if len(expected) > 1:
+            reason = f"the answer is none of the {len(expected)} expected texts"
+        else:
+            wanted, made = show_pair(expected[0], answer)
+            reason = f"the answer is {made}, expected {wanted}"
+        missing = next((name for name in IGNORING if self._matches(expected, answer, self._with(name))), "")
+        if missing:
+            reason += f"; {NEARLY.format(missing)}"
+        return Explanation(reason)
+
+    def _with(self, option: str) -> LooseTextCriterion:
+        return self.criterion.model_copy(update={option: True})
+
+    def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
+        made = normal_form(answer, criterion).strip()
+        return any(made == normal_form(text, criterion).strip() for text in expected)

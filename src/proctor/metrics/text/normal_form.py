@@ -1,0 +1,61 @@
+"""What two texts may differ in and still be the same: case, white space, punctuation, accents."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category, normalize
+
+from proctor.metrics.text.answer import TextCriterion
+from proctor.metrics.text.unicode_words import kinds, without_accents
+
+__all__ = ["IGNORING", "LooseTextCriterion", "normal_form", "stands_alone"]
+
+IGNORING = {
+    "ignore_case": "true: PARIS is Paris",
+    "ignore_whitespace": "true: any run of blanks and line breaks is one blank",
+    "ignore_punctuation": 'true: punctuation is a blank ("Paris." is "Paris", and "well-known" is "well known")',
+    "ignore_accents": "true: café is cafe (Latin, Greek and Cyrillic letters)",
+}
+
+BLANKS = re.compile("[\\s\u200b\u2060\ufeff]+")
+"""White space, and the invisible characters of zero width that models and web pages leave between words."""
+
+
+class LooseTextCriterion(TextCriterion):
+    """A text criterion that says what does not matter."""
+
+    ignore_case: bool = False
+    ignore_whitespace: bool = False
+    ignore_punctuation: bool = False
+    ignore_accents: bool = False
+
+
+def normal_form(text: str, criterion: LooseTextCriterion) -> str:
+    """`text` with everything made equal that the criterion ignores; canonically equal texts always are (NFC)."""
+    if not text.isascii():
+        text = normalize("NFC", text)
+        if criterion.ignore_accents:
+            text = without_accents(text)
+    if criterion.ignore_case:
+        text = normalize("NFC", text.casefold())
+    if criterion.ignore_punctuation:
+        text = "".join(" " if category(each).startswith("P") else each for each in text)
+    if criterion.ignore_whitespace or criterion.ignore_punctuation:
+        text = BLANKS.sub(" ", text)
+    return text
+
+
+def stands_alone(part: str, text: str, start: int) -> bool:
+    """Whether `part`, found in `text` at `start`, is no piece of a longer word.
+
+    Scripts that are written without spaces have no words to be a piece of.
+    """
+    end = start + len(part)
+    return not (_joins(text[start - 1 : start + 1]) if start else False) and not _joins(
+        text[end - 1 : end + 1]
+    )
+
+
+def _joins(pair: str) -> bool:
+    """Whether two neighbouring characters belong to one word."""
+    return len(pair) == 2 and all(kind in "lhdm" for kind in kinds(pair))

@@ -1,0 +1,186 @@
+"""`rouge_1`, `rouge_2`, `rouge_l`: how many words, pairs of words, or words in their order two answers share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from proctor.errors import CriterionError
+from proctor.metrics import rouge
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.rouge import Rouge
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.text.unicode_words import unicode_words
+from proctor.metrics.text.word_overlap import Counted, tell_common_sequence, tell_shared
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, Score
+
+__all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
+
+IDENTICAL = "the answer is the reference, word for word"
+TOO_SHORT = (
+    "the reference has fewer than {} word(s) that ROUGE counts, so only an identical answer can match it"
+)
+OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not look at the order"
+
+OPTIONS = {
+    "measure": "recall (the share of the reference that the answer has), precision (the share of the answer that the "
+    "reference has) or f (the default: their harmonic mean)",
+    "tokenizer": "unicode (the default: all scripts, digits and emoji) or adk (as in response_match_score); the same "
+    "for ASCII",
+    "stem": "false: do not reduce English words to their stems",
+    "ignore_accents": "true: café is cafe (Latin, Greek and Cyrillic letters)",
+    **EXPECTED,
+    **TURNS,
+}
+
+
+def _read_measure(value: Any) -> Any:
+    known = {"f1": "f", "fmeasure": "f", "f_measure": "f"}
+    return known.get(value.lower(), value.lower()) if isinstance(value, str) else value
+
+
+class RougeCriterion(TextCriterion):
+    """For the ROUGE metrics: which figure, and what a word is."""
+
+    measure: Annotated[Literal["f", "precision", "recall"], BeforeValidator(_read_measure)] = "f"
+    tokenizer: Literal["unicode", "adk"] = "unicode"
+    stem: bool = True
+    ignore_accents: bool = False
+
+
+def _facts(which: int | str, what: str) -> MetricFacts:
+    return MetricFacts(
+        name=f"rouge_{which}".lower(),
+        description=f"The overlap in {what} of the final answer with the reference answer (ROUGE-{which}).",
+        default_threshold=0.8,
+        needs=frozenset({"expected"}),
+        options=OPTIONS,
+        source=f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",
+    )
+
+
+def counted(text: str, criterion: RougeCriterion) -> Counted:
+    """The words of a text, as they are shown and as they are compared."""
+    if criterion.tokenizer == "adk":
+        words = rouge.words(text)
+    else:
+        words = unicode_words(text, ignore_accents=criterion.ignore_accents)
+    return Counted(words, rouge.stems(words) if criterion.stem else words)
+
+
+class RougeMetric(AnswerMetric[RougeCriterion]):
+    """One of C.-Y. Lin's ROUGE measures (2004) of the final answer against the reference; the best of several.
+
+    An answer identical to its reference scores 1, even where it has no words to count.
+    """
+
+    kind = RougeCriterion
+    fewest: ClassVar[int] = 1
+    """The words that a reference needs for this measure to count anything."""
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        if self.criterion.tokenizer == "adk" and self.criterion.ignore_accents:
+            raise CriterionError(
+                f"The criterion of {self.facts.name!r} does not fit: ignore_accents needs tokenizer 'unicode'; "
+                "'adk' keeps accents as google-adk does."
+            )
+        self._field = "fmeasure" if self.criterion.measure == "f" else self.criterion.measure
+
+    @abstractmethod
+    def figures(self, reference: Counted, answer: Counted) -> Rouge:
+        """The three figures of two texts."""
+
+    @abstractmethod
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+        """What the two texts share and what not: a sentence and details."""
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """The figure of the best reference."""
+        return Score(max(self._measure(self._figures(reference, answer)) for reference in expected))
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Precision, recall and F; what is missing from the best reference, and what is more than it has."""
+        reference = max(expected, key=lambda each: self._measure(self._figures(each, answer)))
+        figures = self._figures(reference, answer)
+        details = {"text": {"expected": reference, "actual": answer}, **figures._asdict()}
+        if _identical(reference, answer):
+            return Explanation(IDENTICAL, details)
+        wanted, made = counted(reference, self.criterion), counted(answer, self.criterion)
+        if len(wanted.tokens) < self.fewest:
+            warning = TOO_SHORT.format(self.fewest)
+            return Explanation(warning, details, warning)
+        reason, words = self.tell_words(wanted, made)
+        return Explanation(reason, {**details, **words}, self.warn(wanted, made))
+
+    def warn(self, reference: Counted, answer: Counted) -> str:
+        """What the number does not see."""
+        return ""
+
+    def _figures(self, reference: str, answer: str) -> Rouge:
+        if _identical(reference, answer):
+            return Rouge(1.0, 1.0, 1.0)
+        return self.figures(counted(reference, self.criterion), counted(answer, self.criterion))
+
+    def _measure(self, figures: Rouge) -> float:
+        return float(getattr(figures, self._field))
+
+
+class Rouge1(RougeMetric):
+    """ROUGE-1: single words, whatever their order."""
+
+    facts = _facts(1, "words")
+
+    def figures(self, reference: Counted, answer: Counted) -> Rouge:
+        """Words that both have."""
+        return rouge.rouge_n(reference.tokens, answer.tokens, 1)
+
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+        """Words that are missing, and those that are more."""
+        return tell_shared(reference, answer)
+
+    def warn(self, reference: Counted, answer: Counted) -> str:
+        """Where only the order differs."""
+        reordered = reference.tokens != answer.tokens and Counter(reference.tokens) == Counter(answer.tokens)
+        return OTHER_ORDER if reordered else ""
+
+
+class Rouge2(RougeMetric):
+    """ROUGE-2: pairs of neighbouring words."""
+
+    facts = _facts(2, "pairs of neighbouring words")
+    fewest = 2
+
+    def figures(self, reference: Counted, answer: Counted) -> Rouge:
+        """Pairs that both have."""
+        return rouge.rouge_n(reference.tokens, answer.tokens, 2)
+
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+        """Pairs that are missing, and those that are more."""
+        return tell_shared(_pairs(reference), _pairs(answer), "pairs of words")
+
+
+class RougeL(RougeMetric):
+    """ROUGE-L: the longest sequence of words that both texts have in the same order, with others in between."""
+
+    facts = _facts("L", "words in the same order (the longest common subsequence)")
+
+    def figures(self, reference: Counted, answer: Counted) -> Rouge:
+        """The longest common sequence as a share of each text."""
+        return rouge.rouge_l(reference.tokens, answer.tokens)
+
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+        """Words outside that sequence."""
+        return tell_common_sequence(reference, answer)
+
+
+def _pairs(text: Counted) -> Counted:
+    return Counted([" ".join(pair) for pair in rouge.runs(text.shown, 2)], rouge.runs(text.tokens, 2))
+
+
+def _identical(reference: str, answer: str) -> bool:
+    return reference.strip() == answer.strip() != ""

@@ -1,0 +1,121 @@
+"""`final_response_match_v1` and `token_set_f1`: how sister implementations of the format match answers."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.text.word_overlap import Counted, tell_shared
+from proctor.schema.score import Explanation, Score
+
+__all__ = ["FinalResponseMatch", "TokenSetF1"]
+
+WHITE_SPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+"""Unicode's White_Space. `str.split` takes U+001C to U+001F for blanks, too."""
+OUTSIDE_WORDS = re.compile(r"[^A-Za-z0-9_]+")
+
+NO_TOKENS = "the reference has no words that this metric sees (it knows only ASCII letters, digits and _)"
+
+
+class _TokenMatch(AnswerMetric[TextCriterion]):
+    """Compares tokens; the best of several references counts."""
+
+    kind = TextCriterion
+
+    @staticmethod
+    @abstractmethod
+    def tokens(text: str) -> list[str]:
+        """What is compared."""
+
+    @staticmethod
+    @abstractmethod
+    def rule(expected: list[str], actual: list[str]) -> float:
+        """How much the tokens agree; 0 to 1."""
+
+    def read(self, reference: str) -> Expected:
+        """The reference; the originals compare with an empty one, too."""
+        return [reference] if reference.strip() or self.as_in_adk else []
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """The share of the best reference."""
+        return Score(max(self._share(reference, answer) for reference in expected))
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Which tokens are missing, and which are more."""
+        reference = max(expected, key=lambda each: self._share(each, answer))
+        wanted, made = self.tokens(reference), self.tokens(answer)
+        reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made))
+        if not wanted:
+            reason = NO_TOKENS
+        return Explanation(reason, {"text": {"expected": reference, "actual": answer}, **details})
+
+    def _share(self, reference: str, answer: str) -> float:
+        return self.rule(self.tokens(reference), self.tokens(answer))
+
+
+class FinalResponseMatch(_TokenMatch):
+    """The share of the reference's words that the answer has: adk-rs's token recall.
+
+    Words are what stands between blanks, in lower case, punctuation included. One occurrence in the answer covers all of
+    the reference's, and a longer answer costs nothing. `compat: "adk"` is adk-rs to the letter: thoughts belong to the
+    answer, and a turn without reference text scores 1 (here: not applicable).
+    """
+
+    facts = MetricFacts(
+        name="final_response_match_v1",
+        description="The share of the reference answer's words that the final answer has, whatever else it says.",
+        default_threshold=0.8,
+        needs=frozenset({"expected"}),
+        options={**EXPECTED, **TURNS},
+        source="adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
+    )
+
+    @staticmethod
+    def tokens(text: str) -> list[str]:
+        """What stands between blanks."""
+        return [token for token in WHITE_SPACE.split(text.lower()) if token]
+
+    @staticmethod
+    def rule(expected: list[str], actual: list[str]) -> float:
+        """Recall, each expected token being covered by any equal one."""
+        said = set(actual)
+        return sum(token in said for token in expected) / len(expected) if expected else 1.0
+
+
+class TokenSetF1(_TokenMatch):
+    """F1 over the sets of words of answer and reference: `response_match_score` of ADK for TypeScript (@iqai/adk).
+
+    Words are runs of ASCII letters, digits and `_`, in lower case: accents break words, other scripts have none, and
+    how often a word occurs does not count. It is here to reproduce their figures; `rouge_1` sees more. `compat: "adk"`
+    is theirs to the letter: thoughts belong to the answer, an empty reference scores 0, a turn without answer is not
+    applicable.
+    """
+
+    facts = MetricFacts(
+        name="token_set_f1",
+        description="The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
+        default_threshold=0.8,
+        needs=frozenset({"expected"}),
+        options={**EXPECTED, **TURNS},
+        source="@iqai/adk's response_match_score",
+    )
+
+    @staticmethod
+    def tokens(text: str) -> list[str]:
+        """Runs of ASCII word characters, each once."""
+        return [*dict.fromkeys(token for token in OUTSIDE_WORDS.split(text.lower()) if token)]
+
+    @staticmethod
+    def rule(expected: list[str], actual: list[str]) -> float:
+        """F1 of two sets."""
+        shared = len({*expected} & {*actual})
+        return 2 * shared / (len(expected) + len(actual)) if shared else 0.0
+
+    def expected_of(self, case: CaseView, index: int) -> Expected | Score:
+        """To the letter, a turn without an answer on either side is not scored."""
+        turns = [case.actual[index], *(case.expected or [])[index : index + 1]]
+        if self.as_in_adk and any(turn.final_response is None for turn in turns):
+            return Score(reason="one of the answers is absent", not_applicable=True)
+        return super().expected_of(case, index)

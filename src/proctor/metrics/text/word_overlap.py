@@ -1,0 +1,77 @@
+"""Says which words two texts share, for every metric that counts words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+from proctor.metrics.rouge import common_sequence
+from proctor.metrics.wording import and_more, show_text
+
+__all__ = ["NO_ANSWER", "SAME_WORDS", "Counted", "tell_common_sequence", "tell_shared"]
+
+NO_ANSWER = "the agent gave no answer text"
+SAME_WORDS = "the answer has the reference's words"
+
+
+class Counted(NamedTuple):
+    """What is counted in a text: as a person reads it, and as it is compared."""
+
+    shown: Sequence[str]
+    tokens: Sequence[Hashable]
+
+
+def tell_shared(reference: Counted, answer: Counted, what: str = "words") -> tuple[str, dict[str, Any]]:
+    """How many of the reference's words (or pairs …) the answer has, which are missing, which it has beyond them."""
+    missing, more = _only_in(reference, answer.tokens), _only_in(answer, reference.tokens)
+    details = {"missing_words": missing, "extra_words": more}
+    if not missing and not more:
+        return SAME_WORDS, details
+    shared = len(reference.tokens) - len(missing)
+    counts = f"{shared} of the reference's {len(reference.tokens)} {what} are in the answer of {len(answer.tokens)} {what}"
+    return _sentence(counts, missing, more), details
+
+
+def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+    """How long the longest sequence is that both have in the same order, and which words stand outside it."""
+    common = common_sequence(reference.tokens, answer.tokens)
+    missing = _without(reference.shown, {i for i, _ in common})
+    more = _without(answer.shown, {j for _, j in common})
+    details = {"missing_words": missing, "extra_words": more}
+    if not missing and not more:
+        return SAME_WORDS, details
+    counts = (
+        f"{len(common)} of the reference's {len(reference.tokens)} words are in the same order "
+        f"in the answer of {len(answer.tokens)} words"
+    )
+    return _sentence(counts, missing, more), details
+
+
+def _sentence(counts: str, missing: list[str], more: list[str]) -> str:
+    sentences = [counts]
+    if missing:
+        sentences.append(f"missing: {_show(missing)}")
+    if more:
+        sentences.append(f"not in the reference: {_show(more)}")
+    return "; ".join(sentences)
+
+
+def _only_in(text: Counted, others: Sequence[Hashable]) -> list[str]:
+    """What of `text`, as it is shown, `others` does not have as often, in its order."""
+    left = Counter(others)
+    found = []
+    for shown, token in zip(text.shown, text.tokens, strict=True):
+        if left[token] > 0:
+            left[token] -= 1
+        else:
+            found.append(shown)
+    return found
+
+
+def _without(shown: Sequence[str], places: set[int]) -> list[str]:
+    return [word for index, word in enumerate(shown) if index not in places]
+
+
+def _show(words: list[str]) -> str:
+    return ", ".join(and_more([show_text(word, 30) for word in dict.fromkeys(words)], 8))
