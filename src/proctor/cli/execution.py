@@ -128,4 +128,6 @@ def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
 def _how_far(runs: Sequence[RunResult]) -> str:
     total = sum(sum(run.counts.values()) for run in runs)
     left = sum(run.counts.get(Outcome.NOT_RUN, 0) for run in runs)
+    if not left:
+        return f"stopped: all {total} cases had finished"
     return f"stopped: {total - left} of {total} cases had finished; the others were not run"

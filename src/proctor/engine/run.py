@@ -248,19 +248,22 @@ class Run:
         """Put together what came of the run, and write it down."""
         if self._retried:
             run.warnings.append(_said_of(self._retried))
-        run.stopped_by = self._stopped_by
+        not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
+        if not_run:
+            run.stopped_by = self._stopped_by
+        else:  # whoever wanted to stop it came too late
+            run.interrupted = False
         run.cases = self._results
         if self.stored is not None:
-            self._finish_stored(run, self.stored)
+            self._finish_stored(run, self.stored, not_run)
         self.progress.run_finished(run)
 
-    def _finish_stored(self, run: RunResult, stored: StoredRun) -> None:
+    def _finish_stored(self, run: RunResult, stored: StoredRun, not_run: int) -> None:
         """Write down what came of the run; what could be written before stays readable whatever happens."""
         from proctor.schema.run import RunSummary  # heavy, and only of use where a run is kept
 
         if not stored.is_open:
             return
-        not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         counts = self._counts + Counter({Outcome.NOT_RUN: not_run})
         summary = RunSummary(
             outcome=worst(counts),
