@@ -92,8 +92,8 @@ def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pas
     words = re.findall(r"^([A-Z-]+)", write(*two_agents()), re.MULTILINE)
     assert words == [
         *["AGENTS", "SET", "DIFFERS", "SAME", "SAME", "SAME", "SAME"],
-        *["RUN", "FAILED", "ERROR", "FIGURES", "VERDICT"],
-        *["RUN", "ERROR", "FIGURES", "VERDICT"],
+        *["RUN", "FAILED", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
+        *["RUN", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
     ]
 
 

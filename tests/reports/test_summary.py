@@ -3,6 +3,7 @@
 import pytest
 
 from proctor.reports import summary
+from proctor.reports.digest import Digest
 from proctor.reports.marks import ASCII, UNICODE, marks_for
 from proctor.schema.score import score_text
 from proctor.schema.trial import Failure
@@ -127,14 +128,14 @@ def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
 
 def test_failures_come_first_then_errors_then_the_rest_in_their_order() -> None:
     cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, U, P, F, S])]
-    assert [case.eval_id for case in summary.by_attention(cases)] == ["3", "6", "2", "4", "1", "0", "5", "7"]
+    assert [case.eval_id for case in sorted(cases, key=summary.attention)] == ["3", "6", "2", "4", "1", "0", "5", "7"]
 
 
 def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
     cases = [case("a", P, *figures(2, 1000, 0.5)), case("b", P, *figures(1, 2001, 1.5)), case("c", P)]
-    assert summary.efficiency(run(*cases)) == ["1.5 tool calls", "1,500 tokens", "1.00 s a turn"]
-    assert summary.efficiency(run(case("a", P, *figures(1, 0, 0)))) == ["1.0 tool calls a turn"]
-    assert summary.efficiency(run(case("a", P))) == []
+    assert Digest(cases).figures() == ["1.5 tool calls", "1,500 tokens", "1.00 s a turn"]
+    assert Digest([case("a", P, *figures(1, 0, 0))]).figures() == ["1.0 tool calls a turn"]
+    assert Digest([case("a", P)]).figures() == []
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_warnings_are_grouped() -> None:
     weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="an empty expectation passes")])
     result = run(*(case(f"c{n}", P, metric("m", [weak])) for n in range(5)))
     result.warnings.append("first")
-    assert summary.grouped_warnings(result) == [
+    assert Digest(result.cases).warnings(result) == [
         "first",
         "an empty expectation passes (c0, c1, c2 and 2 more cases)",
     ]

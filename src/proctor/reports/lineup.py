@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proctor.reports.summary import gating_metrics
+from proctor.reports.digest import decides
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 
@@ -39,7 +39,8 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     """Return one row for each case, in the order in which the cases first appear."""
     by_run = [{(case.eval_set_id, case.eval_id): case for case in run.cases} for run in runs]
     keys = list(dict.fromkeys(key for cases in by_run for key in cases))
-    metrics = gating_metrics(runs)
+    there = (metric for cases in by_run for case in cases.values() for metric in case.metrics.values())
+    metrics = list(dict.fromkeys(metric.name for metric in there if decides(metric)))
     rows = []
     for eval_set_id, eval_id in keys:
         cases = [found.get((eval_set_id, eval_id)) for found in by_run]

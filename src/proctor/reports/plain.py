@@ -161,7 +161,9 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
         yield _fields("FIGURES", ", ".join(figures))
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     kept = f"run={run.run_id}" if run.run_id else ""
-    yield _fields("VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept)
+    yield _fields(
+        "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept
+    )
 
 
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from proctor.reports.evidence import warnings_of
 from proctor.reports.marks import WORDS, Marks
 from proctor.schema.repeats import TrialRule
 from proctor.schema.score import score_text
@@ -15,7 +13,8 @@ from proctor.stats import wilson
 
 _SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
 _ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
-_FLAKY_ATTENTION = 4
+FLAKY_ATTENTION = 4
+"""The rank of cases that pass, and of which some trials failed; those that need no attention at all follow."""
 
 
 def sentence(run: RunResult, *, flaky: int = 0) -> str:
@@ -96,13 +95,9 @@ def exit_code(runs: Sequence[RunResult]) -> int:
     return RunResult("", cases=[CaseResult("", "", worst(run.outcome for run in runs))]).exit_code
 
 
-def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """Return cases as a person wants them: failed, error, undecided, not run, flaky, then the others in their order."""
-    return sorted(cases, key=_rank)
-
-
-def _rank(case: CaseResult) -> int:
-    return _ATTENTION.get(case.outcome, _FLAKY_ATTENTION + (not case.flaky))
+def attention(case: CaseResult) -> int:
+    """Return the rank of a case as a person wants them: failed, error, undecided, not run, flaky, then the others."""
+    return _ATTENTION.get(case.outcome, FLAKY_ATTENTION + (not case.flaky))
 
 
 def config_sources(sets: Iterable[SetSummary]) -> list[str]:
@@ -168,56 +163,3 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 def _without_suffix(name: str) -> str:
     return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)
-
-
-def gating_metrics(runs: Iterable[RunResult]) -> list[str]:
-    """Return the names of the metrics that decide, in the order in which they appear."""
-    found = (
-        m.name for run in runs for case in run.cases for m in case.metrics.values() if m.gate and _decides(m)
-    )
-    return list(dict.fromkeys(found))
-
-
-def _decides(metric: MetricVerdict) -> bool:
-    return metric.outcome is not Outcome.INFORMATIONAL
-
-
-def grouped_warnings(run: RunResult) -> list[str]:
-    """Return the run's warnings, then those of its cases: each once, with the cases that it is about."""
-    about: dict[str, list[str]] = {}
-    for case in run.cases:
-        for warning in warnings_of(case):
-            about.setdefault(warning, []).append(case.eval_id)
-    return [*run.warnings, *(f"{warning} ({_some(ids)})" for warning, ids in about.items())]
-
-
-def _some(ids: list[str], most: int = 3) -> str:
-    shown = ", ".join(ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more cases"
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    metric: str
-    unit: str
-    form: str
-
-
-_FIGURES = (
-    _Figure("tool_call_count_v1", "tool calls", "{:,.1f}"),
-    _Figure("inference_call_count_v1", "model calls", "{:,.1f}"),
-    _Figure("token_usage_v1", "tokens", "{:,.0f}"),
-    _Figure("invocation_duration_v1", "s", "{:,.2f}"),
-)
-
-
-def efficiency(run: RunResult) -> list[str]:
-    """Return what a turn took, as the mean over the cases in which it is known: `1.5 tool calls`, `1,204 tokens`."""
-    found = []
-    for figure in _FIGURES:
-        metrics = (case.metrics.get(figure.metric) for case in run.cases)
-        values = [metric.score for metric in metrics if metric is not None and metric.score is not None]
-        number = figure.form.format(sum(values) / len(values)) if values else "0"
-        if float(number.replace(",", "")):  # nobody needs to read that a scripted agent asked no model
-            found.append(f"{number} {figure.unit}")
-    return [*found[:-1], f"{found[-1]} a turn"] if found else []

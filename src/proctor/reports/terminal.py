@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import ClassVar, TextIO
 
 from rich.table import Column
@@ -11,13 +10,14 @@ from rich.text import Text
 
 from proctor.reports import summary
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.digest import Digest
 from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
 from proctor.reports.page import STYLES, Page
 from proctor.reports.repeating import ks_of, mean_text, means_of, rule_text, runs_text
 from proctor.reports.rows import CaseRows
 from proctor.schema.repeats import Repeats
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.verdict import Outcome, RunResult, SetSummary
 
 _BAR = 40
 _MOST_SETS = 12
@@ -40,12 +40,14 @@ class TerminalReport:
 
 
 def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
+    digest = Digest()
+    rows = CaseRows(page, run, digest, verbose=options.verbose)
     _draw_header(page, run)
-    _draw_bar(page, run)
+    _draw_bar(page, run, digest)
     page.print()
     _draw_broken_sets(page, run)
-    CaseRows(page, run, verbose=options.verbose).draw()
-    _draw_verdict(page, run)
+    rows.draw()
+    _draw_verdict(page, run, digest)
 
 
 def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) -> None:
@@ -56,17 +58,13 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
     for run in runs:
         page.print()
         page.print(page.text(run.agent, "bold"))
+        digest = Digest()
+        only = different if options.only_different else None
+        rows = CaseRows(page, run, digest, verbose=options.verbose, failures_only=True, only=only)
         if not run.passed:
             _draw_broken_sets(page, run)
-            cases = _cases_of(run, different if options.only_different else None)
-            CaseRows(page, replace(run, cases=cases), verbose=options.verbose, failures_only=True).draw()
-        _draw_verdict(page, run, gap=False)
-
-
-def _cases_of(run: RunResult, only: set[tuple[str, str]] | None) -> Sequence[CaseResult]:
-    if only is None:
-        return run.cases
-    return [case for case in run.cases if (case.eval_set_id, case.eval_id) in only]
+            rows.draw()
+        _draw_verdict(page, run, digest, gap=False)
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
@@ -113,12 +111,12 @@ def _cases_and_criteria(page: Page, one: SetSummary) -> tuple[Text, Text]:
     return Text(f"{one.cases}{runs}", "dim"), criteria
 
 
-def _draw_bar(page: Page, run: RunResult) -> None:
+def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
     """All trials as one bar, coloured by outcome, and their counts."""
-    outcomes = [trial.outcome for case in run.cases for trial in case.trials]
-    if not outcomes:
+    done = digest.trials.total()
+    if not done:
         return
-    counts = {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
+    counts = {outcome: digest.trials[outcome] for outcome in Outcome if digest.trials[outcome]}
     bar = Text()
     for outcome, length in _shares(counts, min(_BAR, page.width // 3)).items():
         bar.append(page.marks.bar * length, STYLES.get(outcome, "dim"))
@@ -126,15 +124,14 @@ def _draw_bar(page: Page, run: RunResult) -> None:
         Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
         for outcome, n in counts.items()
     ]
-    whole = Text.assemble(bar, f"  {len(outcomes)}/{_planned(run)}  ", Text("  ").join(told))
+    whole = Text.assemble(bar, f"  {done}/{_planned(run, done)}  ", Text("  ").join(told))
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
     page.print(whole)
 
 
-def _planned(run: RunResult) -> int:
-    planned = sum(one.cases * one.num_runs for one in run.sets)
-    return max(planned, sum(len(case.trials) for case in run.cases))
+def _planned(run: RunResult, done: int) -> int:
+    return max(done, sum(one.cases * one.num_runs for one in run.sets))
 
 
 def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
@@ -159,9 +156,9 @@ def _draw_broken_sets(page: Page, run: RunResult) -> None:
         page.print()
 
 
-def _draw_verdict(page: Page, run: RunResult, *, gap: bool = True) -> None:
+def _draw_verdict(page: Page, run: RunResult, digest: Digest, *, gap: bool = True) -> None:
     """Warnings, the verdict as a sentence, and what a turn took."""
-    warnings = summary.grouped_warnings(run)
+    warnings = digest.warnings(run)
     if warnings and gap:
         page.print()
     for warning in warnings:
@@ -169,18 +166,17 @@ def _draw_verdict(page: Page, run: RunResult, *, gap: bool = True) -> None:
     if gap:
         page.print()
     mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
-    repeats = run.repeats if run.num_runs > 1 else Repeats()
-    word, _, said = summary.sentence(run, flaky=repeats.flaky).partition(": ")
+    word, _, said = summary.sentence(run, flaky=digest.repeats.flaky).partition(": ")
     verdict = Text.assemble((f"{mark} {word}", f"bold {style}"), ": ", page.text(said))
     rate = page.text(summary.rate(run, page.marks))
     below = [] if not rate.plain else [rate]
     if rate.plain and verdict.cell_len + rate.cell_len + 8 <= page.width:
         verdict.append("      ").append_text(below.pop())
     page.print(verdict)
-    figures = [page.text(figure, "dim") for figure in summary.efficiency(run)]
-    if repeats.most_trials > 1:
-        page.print(page.joined([*below, *_row_of_trials(page, repeats)]), indent=4)
-        _draw_means(page, run, repeats)
+    figures = [page.text(figure, "dim") for figure in digest.figures()]
+    if digest.is_repeated:
+        page.print(page.joined([*below, *_row_of_trials(page, digest.repeats)]), indent=4)
+        _draw_means(page, digest)
         below = []
     if below or figures:
         page.print(page.joined([*below, *figures]), indent=4)
@@ -194,8 +190,8 @@ def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
             yield Text.assemble((f"{name}{k} ", "dim"), mean_text(found, page.marks))
 
 
-def _draw_means(page: Page, run: RunResult, repeats: Repeats) -> None:
-    means = means_of(repeats, summary.gating_metrics([run]))
+def _draw_means(page: Page, digest: Digest) -> None:
+    means = means_of(digest.repeats, digest.gating)
     told = [
         Text.assemble(page.text(f"{name} ", "dim"), mean_text(mean, page.marks))
         for name, mean in means.items()
