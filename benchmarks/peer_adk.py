@@ -110,7 +110,7 @@ def store(folder: str, cases: int) -> None:
     """W7 with google-adk's files: results of some real cases, as often as it takes, under ids of their own."""
     from google.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 
-    some = asyncio.run(run(workload.eval_set(20), "exact", 4, quiet=True))
+    some = asyncio.run(run(workload.eval_set(20), "rouge", 4, quiet=True))
     results = [
         some[case % len(some)].model_copy(update={"eval_id": f"case_{case}"}, deep=True)
         for case in range(cases)

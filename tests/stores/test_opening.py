@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -299,10 +300,6 @@ except StoreError as error:
 
 def _as_an_ordinary_user(path: Path, body: str, root: Path) -> str:
     """What a process prints that is not root, whoever runs the tests."""
-    if os.geteuid() == 0:  # then it is somebody else, who must find the way
-        for folder in path.parents:
-            if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
-                folder.chmod(folder.stat().st_mode | 0o055)
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     code = _AS_AN_ORDINARY_USER.format(source=str(root / "src"), root=str(root), path=str(path), body=lines)
     done = subprocess.run(
@@ -321,17 +318,35 @@ _SHOWN = "['passed', 'passed', 'not_run'] ['case_0', 'case_1']"
 
 
 @pytest.fixture
-def unwritable(tmp_path: Path) -> Iterator[Path]:
+def place() -> Iterator[Path]:
+    """A folder to which everybody finds the way; that of pytest itself is for its own user only."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        for one in folder.iterdir():
+            one.chmod(0o755)
+
+
+@pytest.fixture
+def unwritable(place: Path) -> Path:
     """A store in a folder that may only be read."""
-    path = tmp_path / "theirs" / "runs.db"
+    path = place / "theirs" / "runs.db"
     store = opened(path)
     write_run(store, done=[0, 1])
     store.close()
     path.chmod(0o444)
     path.parent.chmod(0o555)
-    yield path
-    for folder in tmp_path.iterdir():
-        folder.chmod(0o755)
+    return path
+
+
+def test_a_folder_that_may_not_be_entered_is_said(place: Path, root: Path) -> None:
+    (place / "theirs").mkdir(mode=0o700)
+    (place / "theirs").chmod(0o000)
+    said = _as_an_ordinary_user(place / "theirs" / "runs.db", "opened(path)", root)
+    assert said.startswith(
+        f"StoreError: {place / 'theirs' / 'runs.db'}: the store cannot be opened: Permission denied"
+    )
 
 
 @pytest.mark.parametrize("where", ["folder", "file", "both"])
@@ -350,8 +365,8 @@ def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
     assert str(unwritable.parent) in said
 
 
-def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(tmp_path: Path, root: Path) -> None:
-    folder = tmp_path / "theirs"
+def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(place: Path, root: Path) -> None:
+    folder = place / "theirs"
     folder.mkdir()
     folder.chmod(0o555)
     said = _as_an_ordinary_user(folder / "runs.db", "opened(path)", root)
@@ -377,10 +392,10 @@ def test_a_store_that_is_being_written_by_somebody_else_can_be_read(unwritable: 
 
 
 def test_a_store_whose_writer_was_killed_can_be_read_where_nothing_can_be_written(
-    tmp_path: Path, root: Path
+    place: Path, root: Path
 ) -> None:
     """All of its runs are still in the log, and reading a log takes a file beside it."""
-    path, left = tmp_path / "runs.db", tmp_path / "left" / "runs.db"
+    path, left = place / "mine" / "runs.db", place / "left" / "runs.db"
     store, heard = opened(path), Heard()
     writer = begun(store, "later", heard=heard)
     writer.put(records(0), "token")

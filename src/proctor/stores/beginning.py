@@ -62,8 +62,8 @@ def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: 
     """Write down how it is judged."""
     text = compact(judging.model_dump())
     raw.execute(
-        "INSERT INTO judgings (run, number, complete, verdicts, verdicts_sum, state_crc, crc, judging) "
-        "VALUES (?, ?, 0, 0, 0, ?, ?, ?)",
+        "INSERT INTO judgings (run, number, complete, counts, verdicts_sum, state_crc, crc, judging) "
+        "VALUES (?, ?, 0, '{}', 0, ?, ?, ?)",
         (
             progress.run,
             progress.number,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
@@ -118,6 +119,20 @@ def in_words(name: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(said_of(error, name)) from error
+    except UnicodeDecodeError as error:
+        raise damaged(name, "a text in it is none") from error
+
+
+@contextmanager
+def sound(name: str, what: str) -> Iterator[None]:
+    """Turn what trips over content that is not what was written into a `StoreError` that says so."""
+    try:
+        yield
+    except _TRIPPED as error:
+        raise damaged(name, f"{what} cannot be read") from error
+
+
+_TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
 
 
 def said_of(error: sqlite3.Error, name: str) -> str:

@@ -23,8 +23,11 @@ _DEEPEST = 100
 
 def checksum(key: str, body: bytes | str = b"") -> int:
     """Return the crc32 of a row: its key and its content."""
-    content = body if isinstance(body, bytes) else body.encode()
-    return zlib.crc32(content, zlib.crc32(key.encode()))
+    if isinstance(body, bytes):
+        return zlib.crc32(body, zlib.crc32(key.encode()))
+    return (
+        ~zlib.crc32(body.encode(), zlib.crc32(key.encode())) & 0xFFFFFFFF
+    )  # a text is not the same in bytes
 
 
 def pack(body: bytes, least: int) -> bytes:

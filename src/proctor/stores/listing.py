@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.schema.run import RunState
-from proctor.stores.database import Connection, Row, damaged
+from proctor.stores.database import Connection, Row, damaged, sound
 from proctor.stores.encoding import checksum
 from proctor.stores.leases import held_by
 from proctor.stores.states import RUN_COLUMNS, RunProgress
@@ -66,11 +66,16 @@ def run_lines(connection: Connection) -> Iterator[RunLine]:
 
 
 def _line(connection: Connection, row: Row) -> RunLine:
+    with sound(connection.name, f"run {row[1]}"):
+        return _line_of(row)
+
+
+def _line_of(row: Row) -> RunLine:
     seq, run_id, created_at, agent, sets, num_runs, crc, manifest, *others = row
     progress = RunProgress(seq, *others[:5])
     key = RunLine.key(seq, run_id, created_at, agent, sets, num_runs)
     if crc != checksum(key, manifest) or others[5] != progress.crc:
-        raise damaged(connection.name, f"run {run_id} does not match its checksum")
+        raise ValueError(crc)
     host, machine, pid, started, until = others[6:]
     if held_by((host, machine, pid, started, until)) is not None:
         state = RunState.RUNNING

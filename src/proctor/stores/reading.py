@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from proctor.errors import StoreError
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
-from proctor.stores.database import Connection, damaged
+from proctor.stores.database import Connection, damaged, sound
 from proctor.stores.encoding import Evidence, Scores, checksum, read_score, read_verdict, unpack
 from proctor.stores.media import put_back
 from proctor.stores.rows import document_key, planned_key, score_key, trial_key, verdict_key
@@ -41,13 +40,13 @@ class RunReader:
 
     def cases(self, first: int, last: int) -> list[CaseResult]:
         """Return the cases from position `first` up to `last`, which is not among them."""
-        with self._connection.looking():
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
             planned = self.planned(first, last)
-            held = _Held()
             self._read_evidence(held, first, last)
             self._read_scores(held, first, last)
             self._read_verdicts(held, first, last)
-        return [self._case(first + i, texts, held) for i, texts in enumerate(planned)]
+            return [self._case(first + i, texts, held) for i, texts in enumerate(planned)]
 
     def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
@@ -56,10 +55,9 @@ class RunReader:
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position",
             (self._run, first, last),
         )
-        for expected, (position, crc, *texts) in zip(range(first, last), found, strict=False):
-            self._check(position == expected, expected)
-            self._check(crc == checksum(planned_key(self._run, position, texts)), position)
-        self._check(len(found) == last - first, last)
+        with self._sound(first, last):
+            for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
+                _check(position == expected and crc == checksum(planned_key(self._run, position, texts)))
         return [(row[2], row[3], row[4], row[5]) for row in found]
 
     def check_totals(self) -> None:
@@ -76,17 +74,13 @@ class RunReader:
                 "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
                 (self._run, self._judging),
             )
-        if trials != (run.trials, run.trials_sum) or verdicts != (judging.verdicts, judging.verdicts_sum):
+        decided = sum(judging.by_outcome().values()), judging.verdicts_sum
+        if trials != (run.trials, run.trials_sum) or verdicts != decided:
             raise damaged(self._connection.name, f"of run {self._run_id} not everything is there")
 
     def counts(self) -> dict[str, int]:
         """Return how many cases were decided, by outcome."""
-        return dict(
-            self._connection.rows(
-                "SELECT outcome, COUNT(*) FROM verdicts WHERE run = ? AND judging = ? GROUP BY outcome",
-                (self._run, self._judging),
-            )
-        )
+        return judging_progress(self._connection, self._run, self._judging).by_outcome()
 
     def positions(self, eval_id: str) -> list[int]:
         """Return where the cases with this id are."""
@@ -98,18 +92,19 @@ class RunReader:
             )
         ]
 
-    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
+    def outcomes(self) -> list[tuple[int, Outcome]]:
         """Return the position and the outcome of every decided case."""
-        for position, outcome in self._connection.rows(
+        found = self._connection.rows(
             "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
             (self._run, self._judging),
-        ):
-            yield position, self._outcome(position, outcome)
+        )
+        with sound(self._connection.name, f"outcomes of run {self._run_id}"):
+            return [(position, Outcome(outcome)) for position, outcome in found]
 
     def evidence(self, position: int) -> tuple[Evidence, set[tuple[int, int]], Scores]:
         """Return the evidence of a case, which of it failed, and its scores, by number and attempt."""
         held = _Held()
-        with self._connection.looking():
+        with self._sound(position, position + 1), self._connection.looking():
             self._read_evidence(held, position, position + 1)
             self._read_scores(held, position, position + 1)
         failed = {(number, attempt) for _, number, attempt in held.failed}
@@ -121,9 +116,9 @@ class RunReader:
         if row is None:
             return None
         crc, media, body = row
-        if crc != checksum(document_key(name, media), body):
-            raise damaged(self._connection.name, f"a case of run {self._run_id} does not match its checksum")
-        return self._whole(body, media, 0)
+        with sound(self._connection.name, f"a case of run {self._run_id}"):
+            _check(crc == checksum(document_key(name, media), body))
+            return self._whole(body, media)
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -134,8 +129,8 @@ class RunReader:
             (self._run, first, last),
         ):
             key = trial_key(self._run, position, number, attempt, failed, media)
-            self._check(crc == checksum(key, stored), position)
-            held.evidence[position][number, attempt] = self._whole(stored, media, position)
+            _check(crc == checksum(key, stored))
+            held.evidence[position][number, attempt] = self._whole(stored, media)
             if failed:
                 held.failed.add((position, number, attempt))
 
@@ -146,7 +141,7 @@ class RunReader:
             (self._run, self._judging, first, last),
         ):
             key = score_key(self._run, self._judging, position, number, attempt, metric)
-            self._check(crc == checksum(key, text), position)
+            _check(crc == checksum(key, text))
             held.scores[position].setdefault((number, attempt), {})[metric] = text
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
@@ -156,22 +151,24 @@ class RunReader:
             (self._run, self._judging, first, last),
         ):
             key = verdict_key(self._run, self._judging, position, outcome)
-            self._check(crc == checksum(key, text), position)
+            _check(crc == checksum(key, text))
             held.verdicts[position] = (outcome, text)
 
-    def _whole(self, stored: bytes, media: str | None, position: int) -> bytes:
-        try:
-            body = unpack(stored)
-            return put_back(body, media, self._media) if media else body
-        except (zlib.error, ValueError) as error:
-            raise self._damage(position) from error
+    def _whole(self, stored: bytes, media: str | None) -> bytes:
+        body = unpack(stored)
+        return put_back(body, media, self._media) if media else body
 
     def _media(self, name: str) -> bytes:
         row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
-        if row is None or row[0] != checksum(name, row[1]):
-            raise damaged(self._connection.name, f"a piece of media of run {self._run_id} cannot be read")
-        body: bytes = row[1]
-        return body
+        _check(row is not None)
+        crc, body = row or (0, b"")
+        _check(crc == checksum(name, body))
+        found: bytes = body
+        return found
+
+    def _sound(self, first: int, last: int) -> AbstractContextManager[None]:
+        which = f"case {first}" if last == first + 1 else f"one of the cases {first} to {last - 1}"
+        return sound(self._connection.name, f"{which} of run {self._run_id}")
 
     # --- cases -------------------------------------------------------------------------------------------------------
 
@@ -189,26 +186,13 @@ class RunReader:
                 count = len(result.trials)
                 result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
             return result
-        try:
-            read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
-        except (KeyError, ValueError, TypeError) as error:
-            raise self._damage(position) from error
+        read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
         return result
 
-    def _outcome(self, position: int, text: str) -> Outcome:
-        try:
-            return Outcome(text)
-        except ValueError:
-            raise self._damage(position) from None
 
-    def _check(self, holds: bool, position: int) -> None:  # noqa: FBT001 - reads as an assertion
-        if not holds:
-            raise self._damage(position)
-
-    def _damage(self, position: int) -> StoreError:
-        return damaged(
-            self._connection.name, f"case {position} of run {self._run_id} does not match its checksum"
-        )
+def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
+    if not holds:
+        raise ValueError("it does not match its checksum")
 
 
 def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:

@@ -137,6 +137,9 @@ class RowWriter:
             insert(raw, "scores", _SCORES, list(rows.scores.values()), _NEWER_SCORE)
         if rows.verdicts:
             self._write_verdicts(raw, rows.verdicts)
+        if stale or rows.verdicts:
+            self._hold.judging.counts = decided.counts()
+            self._hold.judging.verdicts_sum = decided.positions_sum
 
     def _write_media(self, raw: sqlite3.Connection, found: dict[str, bytes]) -> None:
         rows = [(name, checksum(name, body), body) for name, body in found.items()]
@@ -176,22 +179,20 @@ class RowWriter:
 
     def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
         """Drop verdicts that rest on an attempt that is no longer the last one, or on scores that are replaced."""
-        gone = sorted(positions & self._hold.decided)
+        decided = self._hold.decided
+        gone = sorted(position for position in positions if position in decided)
         for some in _chunks(gone):
             raw.execute(
                 f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({_marks(some)})",  # noqa: S608 - only marks
                 (self._run, self._judging, *some),
             )
-        self._hold.decided.difference_update(gone)
-        self._hold.judging.verdicts -= len(gone)
-        self._hold.judging.verdicts_sum -= sum(gone)
+        for position in gone:
+            decided.put(position, None)
 
     def _write_verdicts(self, raw: sqlite3.Connection, rows: dict[int, Row]) -> None:
         insert(raw, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
-        new = rows.keys() - self._hold.decided
-        self._hold.decided |= new
-        self._hold.judging.verdicts += len(new)
-        self._hold.judging.verdicts_sum += sum(new)
+        for position, row in rows.items():
+            self._hold.decided.put(position, row[3])
 
 
 def trial_key(run: int, position: int, number: int, attempt: int, failed: int, media: str | None) -> str:

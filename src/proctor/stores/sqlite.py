@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from pydantic import ValidationError
-
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
 from proctor.stores.beginning import insert_judging, insert_planned, insert_run, keep
-from proctor.stores.database import Place, damaged
+from proctor.stores.database import Place, damaged, sound
 from proctor.stores.encoding import checksum
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
 from proctor.stores.memory import Memory
 from proctor.stores.reading import RunReader, StoredCases, last_attempts, read_scores
 from proctor.stores.results import result_of
 from proctor.stores.sqlite_file import SqliteFile
-from proctor.stores.states import Hold, JudgingProgress, RunProgress, judging_progress, run_progress
+from proctor.stores.states import Decided, Hold, JudgingProgress, RunProgress, judging_progress, run_progress
 from proctor.stores.writer import Writer
 
 _AT_ONCE = 1000
@@ -73,7 +71,7 @@ class SqliteStore:
             insert_run(raw, progress, manifest, self._name)
             lease = leases.take(raw, run, manifest.run_id, self._name)
             progress.cases = insert_planned(raw, run, cases)
-            hold = Hold(lease, progress, JudgingProgress(run, judging.number), set(), {})
+            hold = Hold(lease, progress, JudgingProgress(run, judging.number), Decided(), {})
             insert_judging(raw, hold.judging, judging)
             keep(raw, hold)
         return Writer(self._place, hold, committed)
@@ -105,7 +103,9 @@ class SqliteStore:
             progress = run_progress(self._connection, run)
             progress.judgings += 1
             numbered = judging.model_copy(update={"number": progress.judgings})
-            hold = Hold(lease, progress, JudgingProgress(run, numbered.number), set(), self._attempts(run))
+            hold = Hold(
+                lease, progress, JudgingProgress(run, numbered.number), Decided(), self._attempts(run)
+            )
             insert_judging(raw, hold.judging, numbered)
             keep(raw, hold)
         return Writer(self._place, hold, committed)
@@ -272,14 +272,12 @@ class SqliteStore:
 
     def _hold(self, lease: leases.Lease, judging: int) -> Hold:
         run = lease.run
-        rows = self._connection.rows(
-            "SELECT position FROM verdicts WHERE run = ? AND judging = ?", (run, judging)
-        )
+        outcomes = RunReader(self._connection, run, lease.run_id, judging).outcomes()
         return Hold(
             lease,
             run_progress(self._connection, run),
             judging_progress(self._connection, run, judging),
-            {row[0] for row in rows},
+            Decided(outcomes),
             self._attempts(run),
         )
 
@@ -291,15 +289,14 @@ class SqliteStore:
         return {(position, number): attempt for position, number, attempt in rows}
 
     def _manifest(self, line: RunLine) -> Manifest:
-        try:
+        with sound(self._name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
-        except (ValueError, ValidationError) as error:
-            raise damaged(self._name, f"the manifest of run {line.run_id} cannot be read") from error
 
     def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
-        if crc != checksum(f"judging/{line.seq}/{number}", text):
-            raise damaged(self._name, f"judging {number} of run {line.run_id} does not match its checksum")
-        return Judging.model_validate(json.loads(text))
+        with sound(self._name, f"judging {number} of run {line.run_id}"):
+            if crc != checksum(f"judging/{line.seq}/{number}", text):
+                raise ValueError(crc)
+            return Judging.model_validate(json.loads(text))
 
     def _chosen(self, line: RunLine, judging: int | None) -> int:
         if judging is None:

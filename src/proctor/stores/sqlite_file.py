@@ -42,9 +42,9 @@ class SqliteFile:
         Raises:
             StoreError: it cannot be used; it has not been touched.
         """
-        if self.path.is_dir():
-            raise StoreError(f"{self.name}: expected a file for the store, this is a folder")
         with _system_errors(self.name):
+            if self.path.is_dir():
+                raise StoreError(f"{self.name}: expected a file for the store, this is a folder")
             if not self.path.exists():
                 self._make()
             self._check_header()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from proctor.stores.database import Connection, damaged
-from proctor.stores.encoding import checksum
+from proctor.schema.verdict import Outcome
+from proctor.stores.database import Connection, sound
+from proctor.stores.encoding import checksum, compact
 from proctor.stores.leases import Lease
 
 RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
-JUDGING_COLUMNS = "complete, verdicts, verdicts_sum, summary"
+JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
 
 
 @dataclass(slots=True)
@@ -61,7 +64,8 @@ class JudgingProgress:
     run: int
     number: int
     complete: int = 0
-    verdicts: int = 0
+    counts: str = "{}"
+    """Verdicts by outcome, as JSON."""
     verdicts_sum: int = 0
     """Sum of their positions."""
     summary: str | None = None
@@ -69,17 +73,22 @@ class JudgingProgress:
     @property
     def crc(self) -> int:
         """Of all of it."""
-        key = f"{self.run}/{self.number}/{self.complete}/{self.verdicts}/{self.verdicts_sum}"
+        key = f"{self.run}/{self.number}/{self.complete}/{self.counts}/{self.verdicts_sum}"
         return checksum(key, self.summary or "")
+
+    def by_outcome(self) -> dict[str, int]:
+        """Return how many cases were decided, by outcome."""
+        found: dict[str, int] = json.loads(self.counts)
+        return found
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write it."""
         connection.execute(
-            "UPDATE judgings SET complete = ?, verdicts = ?, verdicts_sum = ?, summary = ?, state_crc = ? "
+            "UPDATE judgings SET complete = ?, counts = ?, verdicts_sum = ?, summary = ?, state_crc = ? "
             "WHERE run = ? AND number = ?",
             (
                 self.complete,
-                self.verdicts,
+                self.counts,
                 self.verdicts_sum,
                 self.summary,
                 self.crc,
@@ -89,6 +98,39 @@ class JudgingProgress:
         )
 
 
+class Decided:
+    """The outcomes of a judging so far, a byte a case."""
+
+    def __init__(self, outcomes: Iterable[tuple[int, str]] = ()) -> None:
+        self._codes = bytearray()
+        self._counts = [0] * (len(_OUTCOMES) + 1)
+        self.positions_sum = 0
+        for position, outcome in outcomes:
+            self.put(position, outcome)
+
+    def __contains__(self, position: int) -> bool:
+        return position < len(self._codes) and self._codes[position] != 0
+
+    def put(self, position: int, outcome: str | None) -> None:
+        """Note what a case came to; `None`: it is open again."""
+        if position >= len(self._codes):
+            self._codes += bytes(position + 1 - len(self._codes))
+        before, code = self._codes[position], _CODES[outcome]
+        self._codes[position] = code
+        self._counts[before] -= 1
+        self._counts[code] += 1
+        self.positions_sum += position * ((code > 0) - (before > 0))
+
+    def counts(self) -> str:
+        """Return how many came to what, as JSON."""
+        found = zip(_OUTCOMES, self._counts[1:], strict=True)
+        return compact({outcome.value: count for outcome, count in found if count})
+
+
+_OUTCOMES = tuple(Outcome)
+_CODES: dict[str | None, int] = {None: 0, **{outcome.value: i for i, outcome in enumerate(_OUTCOMES, 1)}}
+
+
 @dataclass(slots=True)
 class Hold:
     """A run in hand: the lease and how far everything is."""
@@ -96,8 +138,8 @@ class Hold:
     lease: Lease
     run: RunProgress
     judging: JudgingProgress
-    decided: set[int]
-    """Positions that have a verdict in this judging already."""
+    decided: Decided
+    """What has a verdict in this judging already."""
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, where it is not the first."""
 
@@ -109,9 +151,10 @@ def run_progress(connection: Connection, run: int) -> RunProgress:
         StoreError: it is damaged.
     """
     row = connection.row(f"SELECT {RUN_COLUMNS}, state_crc FROM runs WHERE seq = ?", (run,))  # noqa: S608 - our own columns
-    found = RunProgress(run, *row[:-1]) if row else None
-    if row is None or found is None or found.crc != row[-1]:
-        raise damaged(connection.name, "the state of a run does not match its checksum")
+    with sound(connection.name, "the state of a run"):
+        found = RunProgress(run, *(row or ())[:-1])
+        if row is None or found.crc != row[-1]:
+            raise ValueError(row)
     return found
 
 
@@ -125,7 +168,8 @@ def judging_progress(connection: Connection, run: int, number: int) -> JudgingPr
         f"SELECT {JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? AND number = ?",  # noqa: S608 - our own columns
         (run, number),
     )
-    found = JudgingProgress(run, number, *row[:-1]) if row else None
-    if row is None or found is None or found.crc != row[-1]:
-        raise damaged(connection.name, "the state of a judging does not match its checksum")
+    with sound(connection.name, "the state of a judging"):
+        found = JudgingProgress(run, number, *(row or ())[:-1])
+        if row is None or found.crc != row[-1]:
+            raise ValueError(row)
     return found

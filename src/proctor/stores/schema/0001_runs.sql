@@ -46,7 +46,8 @@ CREATE TABLE judgings (
     run INTEGER NOT NULL,
     number INTEGER NOT NULL,
     complete INTEGER NOT NULL,
-    verdicts BIGINT NOT NULL,
+    -- verdicts by outcome (JSON), and the sum of their positions
+    counts TEXT NOT NULL,
     verdicts_sum BIGINT NOT NULL,
     state_crc BIGINT NOT NULL,
     crc BIGINT NOT NULL,
@@ -110,8 +111,6 @@ CREATE TABLE verdicts (
     verdict TEXT NOT NULL,
     PRIMARY KEY (run, judging, position)
 );
-
-CREATE INDEX verdicts_by_outcome ON verdicts (run, judging, outcome);
 
 -- Images, sounds and files of cases and evidence, once by the hash of their bytes; and which runs need them.
 CREATE TABLE media (
