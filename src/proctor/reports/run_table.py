@@ -23,11 +23,11 @@ _COLUMNS = {
     "sets": 64,
     "cases": 0,
     "counts": 72,
-    "took": 84,
-    "commit": 100,
+    "took": 92,
+    "commit": 104,
 }
 """What is shown, and from how many columns of the page on; --json has everything."""
-_SHORT_BELOW = 84
+_SHORT_BELOW = 92
 _LEAST_NAME = 8
 
 
