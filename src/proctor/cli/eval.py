@@ -38,7 +38,7 @@ def _eval_options(command: Any) -> Any:
         option("--set", "sets", section=RUN, multiple=True, metavar="SET",
                help="Eval set to run; may be repeated."),
         option("--agent-name", section=RUN, metavar="NAME", help="Run this sub-agent instead of the root agent."),
-        option("--num-runs", section=RUN, type=count, metavar="N", help="Run every case N times.  [1]"),
+        option("--num-runs", section=RUN, type=count, metavar="N", help="Run every case N times.  [the config's `trials`, else 1]"),
         option("--concurrency", section=RUN, type=count, metavar="N", help="Trials under way at once.  [8]"),
         option("--timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one turn may take.  [300]"),
         option("--trial-timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one trial may take."),
