@@ -147,6 +147,7 @@ def test_the_same_cases_as_the_json_set_of_them(
         pytest.param(json.dumps(eval_set(), indent=1), ["1:1: error: the line ends in the middle; in JSON lines each case is one line (is this one JSON document over several lines? Then name it .json)"], id="a JSON document"),
         pytest.param(json.dumps(eval_set()), ["1:1: error: `eval_cases` has no place here: in JSON lines each case is a line (name a file that is one JSON document .json)"], id="a JSON document on one line"),
         pytest.param(f"[{A}, {B}]", ["1:1: error: expected a case, or the fields of the set, but this line is a list of objects with `eval_id`, `conversation` (neither turns of the old format (`query`) nor its cases (`name` and `data`): another tool's layout)"], id="a list"),
+        pytest.param(lines('{"id": "a", "conversatoin": []}', B), ["1:1: error: expected a case, or the fields of the set, but this line is an object with `id`, `conversatoin` (is `conversatoin` meant to be `conversation`?)"], id="a case whose keys are slips is not taken for the fields of the set"),
         pytest.param(lines('{"a": 1}', '{"a": 2}'), ["1:1: error: expected a case, or the fields of the set, but this line is an object with `a` (an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`)"], id="something else"),
         pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, and is no case (they stand in the first line; were two files put together?)"], id="two files put together"),
         pytest.param(lines(A, f" {B},"), ["2:99: error: text after the end of the document: got “,” (a line holds one case, and nothing else)"], id="a comma behind a case"),
@@ -187,7 +188,7 @@ def test_what_no_file_can_hold_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: str, chunk: int
 ) -> None:
     monkeypatch.setattr(json_lines, "CHUNK", chunk)
-    (problem,) = refused(written(tmp_path, lines(HEADER, A, A[:-1] + f', "note": {bad}}}', B)))
+    (problem,) = refused(written(tmp_path, lines(HEADER, A, C[:-1] + f', "note": {bad}}}', B)))
     assert problem.startswith("3:")
 
 
@@ -262,7 +263,11 @@ def test_what_is_written_is_a_line_a_case_in_the_words_of_the_format(tmp_path: P
     assert load_eval_set(tmp_path / "out.jsonl") == given
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12), max_size=5, unique=True))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12), max_size=5, unique=True
+    )
+)
 def test_nothing_is_lost_on_the_way(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     given = EvalSet.model_validate(
         {"eval_set_id": "s", "eval_cases": [case(f"c{i}", note=text) for i, text in enumerate(texts)]}
@@ -273,6 +278,11 @@ def test_nothing_is_lost_on_the_way(tmp_path_factory: pytest.TempPathFactory, te
     convert(folder / "b.json", folder / "c.jsonl")
     assert (folder / "a.jsonl").read_bytes() == (folder / "c.jsonl").read_bytes()
     assert load_eval_set(folder / "b.json") == load_eval_set(folder / "c.jsonl") == given
+
+
+def test_comments_are_not_kept_and_that_is_said(tmp_path: Path) -> None:
+    assert convert(written(tmp_path, lines("# why", A)), tmp_path / "b.json").comments_lost
+    assert not convert(written(tmp_path, lines(A)), tmp_path / "b.json").comments_lost
 
 
 def test_a_set_can_be_converted_onto_itself(tmp_path: Path) -> None:
