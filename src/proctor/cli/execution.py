@@ -106,7 +106,7 @@ class Execution:
 
     def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
         """Name the command that goes on with what was left out, and at a terminal those that look closer."""
-        if any(run.stopped_by or run.failure for run in runs):
+        if any(run.stopped_by for run in runs):
             self._say_how_to_resume()
         if not is_terminal(sys.stderr):
             return

@@ -73,4 +73,5 @@ class Screen:
 
 
 def _is_cut_short(run: RunResult) -> bool:
-    return bool(run.interrupted or run.stopped_by or run.failure)
+    """Tell whether a run ended early; one whose store failed says itself what to do."""
+    return run.failure is None and bool(run.interrupted or run.stopped_by)

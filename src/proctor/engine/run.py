@@ -148,6 +148,8 @@ class Run:
 
         if options.stop is not None:
             options.stop.listen(hear)
+            if options.stop.reason:  # asked for before anything began: then nothing does
+                obey(options.stop.reason, DRAIN)
 
     def _stop(self, reason: str, drain: float | None = None) -> None:
         """Begin no further trial; what is under way may finish, within `drain` seconds where that is given."""
