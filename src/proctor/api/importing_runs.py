@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proctor.api.runs import StoreLike, open_store
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results import RecordedCase, RecordedRun, read_runs
 from proctor.schema.adk_results import SUFFIX
@@ -47,8 +48,8 @@ def read_results(path: str | Path) -> list[RunResult]:
     return [recorded.result for recorded in read_runs(path)]
 
 
-def import_run(path: str | Path, store: Store) -> str:
-    """Put the run of a result file into `store`; returns its id there.
+def import_run(path: str | Path, store: StoreLike = None) -> str:
+    """Put the run of a result file into `store` (default: the project's own); returns its id there.
 
     Raises:
         EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`).
@@ -57,10 +58,11 @@ def import_run(path: str | Path, store: Store) -> str:
     recorded = read_runs(path)
     if len(recorded) != 1:
         raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
-    return _put(recorded[0], Path(path), store)
+    (run_id,) = _put_all([(recorded[0], Path(path))], store)
+    return run_id
 
 
-def import_runs(path: str | Path, store: Store) -> list[str]:
+def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
     """Put every run of a result file, or of a folder of ADK's result files, into `store`; returns their ids there.
 
     All files are read before the first run is put.
@@ -74,7 +76,18 @@ def import_runs(path: str | Path, store: Store) -> list[str]:
     if not files:
         raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
     found = [(recorded, file) for file in files for recorded in read_runs(file)]
-    return [_put(recorded, file, store) for recorded, file in found]
+    return _put_all(found, store)
+
+
+def _put_all(found: Sequence[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
+    """Put runs into the store; one that is opened here is closed, too."""
+    if store is not None and not isinstance(store, str | Path):
+        return [_put(recorded, path, store) for recorded, path in found]
+    opened = open_store(store)
+    try:
+        return [_put(recorded, path, opened) for recorded, path in found]
+    finally:
+        opened.close()
 
 
 def _put(recorded: RecordedRun, path: Path, store: Store) -> str:
