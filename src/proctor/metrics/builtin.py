@@ -32,4 +32,7 @@ METRICS: dict[str, str] = {
     "exact_match": "proctor.metrics.text.exact_match:ExactMatch",
     "contains": "proctor.metrics.text.contains:Contains",
     "regex_match": "proctor.metrics.text.regex_match:RegexMatch",
+    "json_equal": "proctor.metrics.text.json_equal:JsonEqual",
+    "numeric_match": "proctor.metrics.text.numeric_match:NumericMatch",
+    "edit_similarity": "proctor.metrics.text.edit_similarity:EditSimilarity",
 }

@@ -10,8 +10,6 @@ from proctor.schema.score import Explanation, Score
 
 __all__ = ["ExactMatch"]
 
-NEARLY = "it would match with {}"
-
 
 class ExactMatch(AnswerMetric[LooseTextCriterion]):
     """1.0 where the final answer is the expected text (or one of several), else 0.0; overall the mean.
@@ -52,13 +50,20 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         else:
             wanted, made = show_pair(expected[0], answer)
             reason = f"the answer is {made}, expected {wanted}"
-        missing = next((name for name in IGNORING if self._matches(expected, answer, self._with(name))), "")
-        if missing:
-            reason += f"; {NEARLY.format(missing)}"
+        if options := self._would_match_with(expected, answer):
+            reason += f"; it would match with {' and '.join(options)}"
         return Explanation(reason)
 
-    def _with(self, option: str) -> LooseTextCriterion:
-        return self.criterion.model_copy(update={option: True})
+    def _would_match_with(self, expected: Expected, answer: str) -> list[str]:
+        """The options that would make the texts equal, no more than it takes; empty where none would."""
+        needed = dict.fromkeys(IGNORING, True)
+        if not self._matches(expected, answer, self.criterion.model_copy(update=needed)):
+            return []
+        for option in IGNORING:
+            fewer = {**needed, option: getattr(self.criterion, option)}
+            if self._matches(expected, answer, self.criterion.model_copy(update=fewer)):
+                needed = fewer
+        return [option for option in IGNORING if needed[option] and not getattr(self.criterion, option)]
 
     def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
         made = normal_form(answer, criterion).strip()

@@ -112,7 +112,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
             return Explanation(IDENTICAL, details)
         wanted, made = counted(reference, self.criterion), counted(answer, self.criterion)
         if len(wanted.tokens) < self.fewest:
-            warning = TOO_SHORT.format(self.fewest)
+            warning = TOO_SHORT.format("no words" if self.fewest == 1 else f"fewer than {self.fewest} words")
             return Explanation(warning, details, warning)
         reason, words = self.tell_words(wanted, made)
         return Explanation(reason, {**details, **words}, self.warn(wanted, made))

@@ -1,0 +1,82 @@
+"""`edit_similarity`: how many characters (or words) must change to make the answer the reference?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Literal
+
+from proctor.extras import import_extra
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
+from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, normal_form
+from proctor.metrics.text.unicode_words import unicode_words
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, Score
+
+__all__ = ["EditSimilarity"]
+
+
+class EditCriterion(LooseTextCriterion):
+    """What is changed: characters or words."""
+
+    unit: Literal["characters", "words"] = "characters"
+
+
+class EditSimilarity(AnswerMetric[EditCriterion]):
+    """1 − d / n: d the fewest insertions, deletions and replacements (Levenshtein), n the length of the longer text.
+
+    White space at both ends does not count, and canonically equal texts are equal; the best of several expected texts
+    counts. Characters are Unicode's code points.
+    """
+
+    facts = MetricFacts(
+        name="edit_similarity",
+        description="How little must change to turn the final answer into the reference answer.",
+        default_threshold=0.8,
+        needs=frozenset({"expected"}),
+        options={
+            "unit": "words (changes of words, case and punctuation aside) or characters (the default)",
+            **IGNORING,
+            **EXPECTED,
+            **TURNS,
+        },
+        source="V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals (1966)",
+    )
+    kind = EditCriterion
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        feature = "The metric 'edit_similarity'"
+        module = import_extra("rapidfuzz.distance.Levenshtein", extra="rapidfuzz", feature=feature)
+        self._distance: Callable[[Sequence[Hashable], Sequence[Hashable]], int] = module.distance
+
+    def read(self, reference: str) -> Expected:
+        """The reference answer; none where the criterion ignores all that it says."""
+        return [reference] if self._units(reference) else []
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """The similarity to the nearest expected text."""
+        return Score(max(self._similarity(text, answer) for text in expected))
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """How many changes it takes."""
+        nearest = max(expected, key=lambda text: self._similarity(text, answer))
+        wanted, made = self._units(nearest), self._units(answer)
+        changes, longer = self._distance(wanted, made), max(len(wanted), len(made))
+        what = self.criterion.unit
+        reason = (
+            f"{changes} of {longer} {what} must change to make the answer the expected text"
+            if changes
+            else "the answer is the expected text"
+        )
+        details = {"text": {"expected": nearest, "actual": answer}, "changes": changes, "length": longer}
+        return Explanation(reason, details)
+
+    def _similarity(self, reference: str, answer: str) -> float:
+        wanted, made = self._units(reference), self._units(answer)
+        longer = max(len(wanted), len(made))
+        return 1 - self._distance(wanted, made) / longer if longer else 1.0
+
+    def _units(self, text: str) -> Sequence[Hashable]:
+        text = normal_form(text, self.criterion).strip()
+        return unicode_words(text) if self.criterion.unit == "words" else text

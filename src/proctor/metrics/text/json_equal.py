@@ -1,0 +1,149 @@
+"""`json_equal`: is the answer the expected JSON value?"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
+from proctor.metrics.text.json_difference import Difference, Rules, differences
+from proctor.metrics.text.json_text import json_in, read_json
+from proctor.metrics.wording import and_more, show_pair, show_text, show_value
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, Score
+
+__all__ = ["JsonEqual"]
+
+MOST_DIFFERENCES = 100
+"""Listed in the details; the reason names a few of them."""
+
+
+class JsonCriterion(BaseCriterion):
+    """The value that is expected, and what may differ."""
+
+    expected: Any = None
+    strict: bool = False
+    ignore_order: bool = False
+    allow_extra: bool = False
+    tolerance: Annotated[float, Field(ge=0)] = 0.0
+    anywhere: bool = False
+    turns: Literal["all", "last"] = "all"
+
+
+class JsonEqual(AnswerMetric[JsonCriterion]):
+    """1.0 where the final answer is JSON of the expected value, else 0.0; overall the mean.
+
+    The order of keys and white space do not count, `1` is `1.0`, `true` is not `1`. One pair of code fences around the
+    JSON is not part of it. A reference answer that is no JSON is an error of the case, not of the agent.
+    """
+
+    facts = MetricFacts(
+        name="json_equal",
+        description="Whether the final answer is JSON and equal to the expected value.",
+        default_threshold=1.0,
+        needs=frozenset({"expected"}),
+        options={
+            "anywhere": "true: an equal object or list anywhere in the answer is enough, whatever stands around it",
+            "strict": "true: 1 and 1.0 differ",
+            "ignore_order": "true: lists are equal in any order",
+            "allow_extra": "true: objects may have keys that are not expected",
+            "tolerance": "how far numbers may lie apart (default 0)",
+            "expected": "the value (JSON, not text that holds JSON), instead of the case's reference answer",
+            **TURNS,
+        },
+        source="JSON (RFC 8259); equality of parsed values",
+    )
+    kind = JsonCriterion
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        options = self.criterion
+        self._rules = Rules(options.strict, options.ignore_order, options.allow_extra, options.tolerance)
+
+    def given(self) -> Expected | None:
+        """The expected value; null is one, too."""
+        if "expected" not in self.criterion.model_fields_set:
+            return None
+        value = self.criterion.expected
+        if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+            raise CriterionError(
+                "The criterion of 'json_equal' does not fit: expected: this is a text that holds JSON; write the value "
+                "itself, without quotes around it."
+            )
+        return [value]
+
+    def read(self, reference: str) -> Expected:
+        """The value of the reference answer.
+
+        Raises:
+            MetricError: it is no JSON.
+        """
+        if not reference.strip():
+            return []
+        try:
+            return [read_json(reference)]
+        except ValueError as error:
+            raise MetricError(f"the reference answer {show_text(reference)} is no JSON: {error}") from error
+
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """1 for an equal value; with `anywhere`, where one of the values in the answer is equal."""
+        try:
+            found = self._read(answer)
+        except ValueError:
+            return Score(0.0)
+        return Score(1.0 if any(self._first(expected[0], made) is None for made in found) else 0.0)
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Where the values differ (of several, those that differ least), or why the answer is no JSON."""
+        wanted = expected[0]
+        try:
+            every = [(made, [*differences(wanted, made, self._rules)]) for made in self._read(answer)]
+        except ValueError as error:
+            return Explanation(
+                self._no_json(answer, error), {"text": {"expected": _pretty(wanted), "actual": answer}}
+            )
+        made, found = min(every, key=lambda each: len(each[1]))
+        reason = (
+            "; ".join(and_more([_sentence(each) for each in found])) or "the answer is the expected value"
+        )
+        details = {
+            "text": {"expected": _pretty(wanted), "actual": _pretty(made)},
+            "differences": [each.to_data() for each in found[:MOST_DIFFERENCES]],
+        }
+        return Explanation(reason, details)
+
+    def _first(self, expected: Any, actual: Any) -> Difference | None:
+        try:
+            return next(differences(expected, actual, self._rules), None)
+        except RecursionError:
+            raise MetricError(
+                "the expected and the actual value are nested too deeply to be compared"
+            ) from None
+
+    def _read(self, answer: str) -> list[Any]:
+        return json_in(answer) if self.criterion.anywhere else [read_json(answer)]
+
+    def _no_json(self, answer: str, error: ValueError) -> str:
+        reason = f"the answer is no JSON: {error}"
+        try:
+            json_in(answer)
+        except ValueError:
+            return reason
+        return f"{reason}; there is JSON in it, which counts with `anywhere`"
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+
+
+def _sentence(difference: Difference) -> str:
+    if difference.kind == "missing":
+        return f"{difference.path} is missing, expected {show_value(difference.expected)}"
+    if difference.kind == "extra":
+        return f"{difference.path} is {show_value(difference.actual)}, expected none"
+    expected, actual = show_pair(difference.expected, difference.actual)
+    return f"{difference.path} is {actual}, expected {expected}"
