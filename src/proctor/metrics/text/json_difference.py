@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from proctor.metrics.text.one_to_one import equal_pairs
+from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 
 __all__ = ["Difference", "Rules", "differences", "within"]
 

@@ -21,9 +21,7 @@ from proctor.schema.score import Explanation, Score
 __all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
 
 IDENTICAL = "the answer is the reference, word for word"
-TOO_SHORT = (
-    "the reference has fewer than {} word(s) that ROUGE counts, so only an identical answer can match it"
-)
+TOO_SHORT = "the reference has {} that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not look at the order"
 
 OPTIONS = {
