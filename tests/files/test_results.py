@@ -266,6 +266,15 @@ def test_what_is_no_result_is_said_with_its_place(name: str, text: str, message:
         _ = [each.result for each in read_runs(path)]
 
 
+def test_a_file_that_is_too_large_to_be_read_whole_says_which_form_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.write(b'{"proctor_report": 1,\n')
+        file.truncate(129 << 20)
+    with pytest.raises(EvalFileError, match=r"has 129 MiB.*read up to 128.*JSON Lines of any size"):
+        read_runs(path)
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EvalFileError, match="no such file"):
         read_runs(tmp_path / "nowhere.json")

@@ -80,6 +80,12 @@ def read_runs(path: str | Path) -> list[RecordedRun]:
     path = Path(path)
     if _is_lines(path):
         return _read_lines(path)
+    if (size := path.stat().st_size) > RESULT_LIMIT:
+        message = (
+            f"the file has {size >> 20} MiB, and results in this form are read up to {RESULT_LIMIT >> 20}"
+        )
+        hint = "JSON Lines of any size are read: `proctor export --format jsonl`"
+        raise file_error([Problem("error", str(path), 1, 1, "", message, hint)])
     with no_collection():
         document = read_document(path, limit=RESULT_LIMIT)
         if isinstance(document.value, dict) and "proctor_report" in document.value:
