@@ -110,25 +110,31 @@ class RunReader:
         failed = {(number, attempt) for _, number, attempt in held.failed}
         return held.evidence[position], failed, held.scores[position]
 
-    def document(self, name: str) -> bytes | None:
-        """Return a case as JSON."""
+    def document(self, position: int) -> bytes | None:
+        """Return a case as JSON; `None` when no trial has brought it yet."""
+        name = self.planned(position, position + 1)[0][2]
         row = self._connection.row("SELECT crc, media, body FROM documents WHERE hash = ?", (name,))
         if row is None:
+            brought = self._connection.row(
+                "SELECT MAX(with_case) FROM trials WHERE run = ? AND position = ?", (self._run, position)
+            )
+            if brought and brought[0]:
+                raise damaged(self._connection.name, f"case {position} of run {self._run_id} is missing")
             return None
         crc, media, body = row
-        with sound(self._connection.name, f"a case of run {self._run_id}"):
+        with self._sound(position, position + 1):
             _check(crc == checksum(document_key(name, media), body))
             return self._whole(body, media)
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def _read_evidence(self, held: _Held, first: int, last: int) -> None:
-        for position, number, attempt, failed, crc, media, stored in self._connection.rows(
-            "SELECT position, number, attempt, failed, crc, media, evidence FROM trials "
+        for position, number, attempt, failed, with_case, crc, media, stored in self._connection.rows(
+            "SELECT position, number, attempt, failed, with_case, crc, media, evidence FROM trials "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
         ):
-            key = trial_key(self._run, position, number, attempt, failed, media)
+            key = trial_key(self._run, position, number, attempt, failed, with_case, media)
             _check(crc == checksum(key, stored))
             held.evidence[position][number, attempt] = self._whole(stored, media)
             if failed:
@@ -259,8 +265,7 @@ class StoredCases(Sequence[CaseResult]):
 
     def eval_case(self, index: int) -> bytes | None:
         """Return a case as it was run, as JSON; `None` while none of its trials is there."""
-        (planned,) = self._reader.planned(index, index + 1)
-        return self._reader.document(planned[2])
+        return self._reader.document(index)
 
     def _read(self, part: range) -> list[CaseResult]:
         return self._reader.cases(part.start, part.stop)

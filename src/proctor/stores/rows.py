@@ -80,8 +80,8 @@ class RowWriter:
         body, places, found = media.take_out(record.evidence)
         rows.media.update(found)
         stored, failed = pack(body, _EVIDENCE_FROM), int(record.failed)
-        crc = checksum(trial_key(self._run, position, number, attempt, failed, places), stored)
-        rows.trials.append((self._run, position, number, attempt, failed, crc, places, stored))
+        key = (self._run, position, number, attempt, failed, int(bool(record.case)))
+        rows.trials.append((*key, checksum(trial_key(*key, places), stored), places, stored))
         if attempt:
             self._attempts[position, number] = attempt
             rows.stale.add(position)
@@ -195,9 +195,11 @@ class RowWriter:
             self._hold.decided.put(position, row[3])
 
 
-def trial_key(run: int, position: int, number: int, attempt: int, failed: int, media: str | None) -> str:
+def trial_key(
+    run: int, position: int, number: int, attempt: int, failed: int, with_case: int, media: str | None
+) -> str:
     """What the checksum of evidence is over, besides it."""
-    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{media or ''}"
+    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{with_case}/{media or ''}"
 
 
 def score_key(run: int, judging: int, position: int, number: int, attempt: int, metric: str) -> str:
@@ -220,7 +222,7 @@ def planned_key(run: int, position: int, texts: Sequence[str]) -> str:
     return "\x00".join([f"planned/{run}/{position}", *texts])
 
 
-_TRIALS = "run, position, number, attempt, failed, crc, media, evidence"
+_TRIALS = "run, position, number, attempt, failed, with_case, crc, media, evidence"
 _SCORES = "run, judging, position, number, attempt, metric, value, crc, score"
 _VERDICTS = "run, judging, position, outcome, crc, verdict"
 _KEEP_TRIAL = "ON CONFLICT (run, position, number, attempt) DO NOTHING"
@@ -242,7 +244,10 @@ def _inserted(raw: sqlite3.Connection, row: Row, name: str) -> bool:
         f"SELECT {_TRIALS} FROM trials WHERE run = ? AND position = ? AND number = ? AND attempt = ?",  # noqa: S608 - our own columns
         row[:4],
     ).fetchone()
-    if there == row:
+    if there is not None and (there[4], *there[7:]) == (
+        row[4],
+        *row[7:],
+    ):  # whoever came first brought the case
         return False
     raise StoreError(
         f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "

@@ -242,8 +242,7 @@ class SqliteStore:
         line = self._line(run_id)
         if not 0 <= position < line.progress.cases:
             raise IndexError(position)
-        reader = self._reader(line, 1)
-        return reader.document(reader.planned(position, position + 1)[0][2])
+        return self._reader(line, 1).document(position)
 
     def close(self) -> None:
         """Let go of the file. Writers that are under way keep theirs."""

@@ -75,13 +75,14 @@ CREATE TABLE documents (
     body BYTEA NOT NULL
 );
 
--- Evidence: one attempt at one trial. Never changed.
+-- Evidence: one attempt at one trial. Never changed. `with_case`: it brought its case along, so that must be there.
 CREATE TABLE trials (
     run INTEGER NOT NULL,
     position INTEGER NOT NULL,
     number INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    with_case INTEGER NOT NULL,
     crc BIGINT NOT NULL,
     media TEXT,
     evidence BYTEA NOT NULL,
