@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -410,6 +413,44 @@ def test_what_is_deleted(ran: Path, arguments: list[str], left: list[str]) -> No
 def test_what_cannot_be_deleted(ran: Path, arguments: list[str], message: str) -> None:
     assert message in error("prune", *arguments, "--yes")
     assert len(listed()) == 2
+
+
+AS_AN_ORDINARY_USER = """
+import json, os, sys
+sys.path[:0] = {path!r}
+from tests.cli.project import in_this_process
+os.chdir({folder!r})
+looking = [["show"], ["show", "latest", "wrong"], ["runs"], ["export", "--format", "jsonl"], ["show", "--json"]]
+for command in [*looking, {eval!r}]:  # whatever is imported late: only root may read where Python is, at times
+    in_this_process(*command)
+os.chmod(".proctor/store.sqlite3", 0o444)
+os.chmod(".proctor", 0o555)
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+done = [in_this_process(*command) for command in [{eval!r}, ["score"], ["prune", "--keep", "0", "--yes"], *looking]]
+print(json.dumps([[one.returncode, one.stdout, one.stderr] for one in done]))
+"""
+
+
+def test_a_store_that_may_only_be_read_is_for_looking(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folder is for its own user only
+        folder = Path(name)
+        folder.chmod(0o755)
+        make_project(folder, FINE, WRONG)
+        agent = "def root_agent(message): open('called', 'a').write('x'); return 'x'\n"
+        (folder / "agent.py").write_text(agent)
+        code = AS_AN_ORDINARY_USER.format(path=sys.path, folder=name, eval=list(EVAL))
+        in_folder = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        (folder / ".proctor").chmod(0o755)
+        asked = (folder / "called").read_text()
+    refused, looked = json.loads(in_folder.stdout)[:3], json.loads(in_folder.stdout)[3:]
+    for exit_code, _, said in refused:
+        assert exit_code == 2
+        assert ".proctor" in said
+        assert "cannot be written" in said
+    assert asked == "xx"  # the first time; not once more
+    assert [exit_code for exit_code, _, _ in looked] == [0] * 5
+    assert all("wrong" in shown or "RUN" in shown for _, shown, _ in looked)
 
 
 def test_reading_never_makes_a_store(project: Path) -> None:
