@@ -25,7 +25,7 @@ NO_REFERENCE = "the case states no reference answer for this turn"
 NOT_ASKED = "only the last turn is asked about"
 NO_ANSWER = "the agent gave no answer text"
 
-TURNS = {"turns": "last: ask only about the last turn of a conversation; all (the default): about every turn"}
+TURNS = {"turns": "last (ask only about the last turn of a conversation) or all (the default)"}
 EXPECTED = {
     "expected": "the text to compare with (or a list of texts, the best of which counts), instead of the case's"
 }

@@ -68,7 +68,7 @@ class FinalResponseMatch(_TokenMatch):
         description="The share of the reference answer's words that the final answer has, whatever else it says.",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
-        options={**EXPECTED, **TURNS},
+        options={**TURNS, **EXPECTED},
         source="adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
     )
 
@@ -98,7 +98,7 @@ class TokenSetF1(_TokenMatch):
         description="The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
-        options={**EXPECTED, **TURNS},
+        options={**TURNS, **EXPECTED},
         source="@iqai/adk's response_match_score",
     )
 
