@@ -14,9 +14,8 @@ from proctor.reports.drawing import EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import STYLES, Page
-from proctor.reports.repeating import met_text, rate_sentence
+from proctor.reports.repeating import held_text, rate_sentence
 from proctor.reports.run_list import when
-from proctor.reports.summary import against
 from proctor.schema.score import MetricScore, score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome
 
@@ -91,15 +90,9 @@ def _metric(page: Page, case: CaseResult, metric: MetricVerdict) -> list[Text]:
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     return [
         Text.assemble((f"{sign} ", style), page.text(metric.name, "dim" if informs else "")),
-        page.text(_against(page, case, metric), style if metric.outcome in _MISSED else "dim"),
+        page.text(held_text(case, metric, page.marks), style if metric.outcome in _MISSED else "dim"),
         Text(" ").join(_one_score(page, metric, score) for score in scores),
     ]
-
-
-def _against(page: Page, case: CaseResult, metric: MetricVerdict) -> str:
-    """A metric's score, or in how many trials it was good enough, beside its threshold."""
-    counted = case.rule is not None and metric.scored
-    return met_text(metric, page.marks) if counted else against(metric, page.marks)
 
 
 _MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -175,7 +168,7 @@ def _draw_history(page: Page, view: CaseView) -> None:
 def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
     outcome = judged.case.outcome
     scored = [m for m in judged.case.metrics.values() if m.gate and m.score is not None]
-    told = [page.text(f"{m.name} {_against(page, judged.case, m)}") for m in scored]
+    told = [page.text(f"{m.name} {held_text(judged.case, m, page.marks)}") for m in scored]
     criteria = page.text(f"criteria from {judged.criteria}" if judged.criteria else "", "dim")
     return [
         Text(str(judged.number), "bold" if shown else "dim"),

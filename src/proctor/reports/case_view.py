@@ -102,10 +102,15 @@ def _alone(metric: MetricVerdict, place: int) -> MetricVerdict:
         metric,
         outcome=_outcome(metric, score),
         score=score.value,
-        reason=score.reason or metric.reason,
+        reason=score.reason or _first_miss(metric, score) or metric.reason,
         per_trial=[score],
         failure=score.failure,
     )
+
+
+def _first_miss(metric: MetricVerdict, score: MetricScore) -> str:
+    missed = (each.reason for each in score.per_invocation if metric.judge(each).outcome is Outcome.FAILED)
+    return next(filter(None, missed), "")
 
 
 def _outcome(metric: MetricVerdict, score: MetricScore) -> Outcome:

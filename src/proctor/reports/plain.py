@@ -18,11 +18,11 @@ from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import ASCII
 from proctor.reports.repeating import (
     FLAKY,
+    held_text,
     is_repeated,
     ks_of,
     mean_text,
     means_of,
-    met_text,
     runs_text,
 )
 from proctor.sanitize import clean, encodable
@@ -201,8 +201,5 @@ def _is_told(metric: MetricVerdict) -> bool:
 
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:
     """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
-    if case.rule is not None and metric.scored:
-        told = met_text(metric, ASCII).replace(" of ", "/")
-    else:
-        told = summary.against(metric, ASCII)
+    told = held_text(case, metric, ASCII).replace(" of ", "/")
     return f"{metric.name}={told.replace(' ', '')}"

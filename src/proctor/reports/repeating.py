@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.marks import Marks
-from proctor.reports.summary import percent, short_names
+from proctor.reports.summary import against, percent, short_names
 from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.verdict import CaseResult, MetricVerdict, SetSummary
 from proctor.stats import Mean
@@ -56,10 +56,11 @@ def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
     return "" if most < 2 else str(most) if least == most else f"{least}{marks.between}{most}"
 
 
-def met_text(metric: MetricVerdict, marks: Marks) -> str:
-    """Return in how many trials a metric met its threshold, where that decides: `4 of 5 ≥ 0.8`."""
-    limit = f" {marks.at_least} {metric.threshold:g}" if metric.threshold is not None else ""
-    return f"{metric.met} of {metric.scored}{limit}"
+def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score beside its threshold; where trials are counted, in how many it met it: `4 of 5 ≥ 0.8`."""
+    if case.rule is None or metric.threshold is None or not metric.scored:
+        return against(metric, marks)
+    return f"{metric.met} of {metric.scored} {marks.at_least} {metric.threshold:g}"
 
 
 def ks_of(repeats: Repeats) -> list[int]:

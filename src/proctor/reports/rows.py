@@ -14,8 +14,8 @@ from proctor.reports.drawing import INDENT, LABEL, EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
-from proctor.reports.repeating import FLAKY, interval_text, is_repeated, met_text, rate_sentence, rate_text
-from proctor.reports.summary import FLAKY_ATTENTION, against, short_names
+from proctor.reports.repeating import FLAKY, held_text, interval_text, is_repeated, rate_sentence, rate_text
+from proctor.reports.summary import FLAKY_ATTENTION, short_names
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 
@@ -188,7 +188,9 @@ class CaseRows:
         scored = [metric for metric in case.metrics.values() if metric.gate and metric.outcome in _SCORED]
         others = [metric for metric in scored if metric.name not in reason]
         told = [
-            self._page.text(f"{metric.name} {self._against(case, metric)}", _metric_style(metric))
+            self._page.text(
+                f"{metric.name} {held_text(case, metric, self._page.marks)}", _metric_style(metric)
+            )
             for metric in others
             if metric.name not in self._layout.metrics or metric.outcome is Outcome.FAILED
         ]
@@ -197,10 +199,6 @@ class CaseRows:
         grid = self._page.grid(Column(width=LABEL - 2), Column(overflow="fold"))
         grid.add_row(Text("scores", "dim"), self._page.joined(told))
         self._page.print(grid, indent=INDENT)
-
-    def _against(self, case: CaseResult, metric: MetricVerdict) -> str:
-        counted = case.rule is not None and metric.scored > 0
-        return met_text(metric, self._page.marks) if counted else against(metric, self._page.marks)
 
     def _draw_rest(self, hidden: Mapping[Outcome, int]) -> None:
         if self._evidence_left < 0:
