@@ -30,11 +30,17 @@ class SqliteFile:
     warnings: list[str] = field(default_factory=list)
     _identity: tuple[int, int] | None = None
     _copy: tempfile.TemporaryDirectory[str] | None = None
+    _name: str = ""
+
+    def __post_init__(self) -> None:
+        """Remember where it is: code under test may change the working folder."""
+        self._name = str(self.path)
+        self.path = self.path.absolute()
 
     @property
     def name(self) -> str:
-        """What messages call it."""
-        return str(self.path)
+        """What messages call it: as it was given."""
+        return self._name
 
     def open(self) -> Connection:
         """Open the file for the first time; made if it is not there and may be.
