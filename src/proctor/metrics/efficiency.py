@@ -38,6 +38,7 @@ TOKEN_FIGURES = (
     "candidates_tokens",
     "reasoning_tokens",
 )
+NO_USAGE = "no token usage was reported"
 _UNREPORTED: Figures = dict.fromkeys(TOKEN_FIGURES)
 
 
@@ -96,17 +97,16 @@ class TokenUsage(_Informational):
 
     def score(self, case: CaseView) -> MetricScore:
         """Sum the tokens that the model calls of each invocation reported."""
-        usages = [_tokens(turn.usages) for turn in case.turns]
-        totals = [usage["total_tokens"] for usage in usages]
+        turns = case.turns
+        if not any([turn.usages for turn in turns]):  # noqa: C419 - a generator takes twice as long for a few turns
+            return _nothing_reported(len(turns))
+        usages = [_tokens(turn.usages) for turn in turns]
         scores = [
-            _reported(total, "no token usage was reported", {"token_usage_details": usage})
-            for total, usage in zip(totals, usages, strict=True)
+            _reported(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages
         ]
-        if totals.count(None) == len(totals):
-            return _overall(scores, None, {"token_usage_details": _UNREPORTED.copy()})
         # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
         overall = _combine(usages, lambda values: sum(values) / len(usages))
-        return _overall(scores, overall.get("total_tokens"), {"token_usage_details": overall})
+        return _overall(scores, overall["total_tokens"], {"token_usage_details": overall})
 
 
 class InvocationDuration(_Informational):
@@ -128,9 +128,16 @@ class InvocationDuration(_Informational):
         return _overall(scores, overall.get("total_seconds"), {"duration_details": overall})
 
 
+def _nothing_reported(turns: int) -> MetricScore:
+    """The score where no turn has any usage, as of most plain functions: said once for all of them."""
+    if not turns:
+        return MetricScore(not_applicable=True)
+    details: dict[str, Any] = {"token_usage_details": _UNREPORTED.copy()}
+    scores = [Score(None, NO_USAGE, details, True) for _ in range(turns)]
+    return MetricScore(None, scores, NO_USAGE, details, True)
+
+
 def _tokens(usages: list[UsageMetadata]) -> Figures:
-    if not usages:
-        return _UNREPORTED.copy()
     sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
     taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
     given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
@@ -166,19 +173,21 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 def _reported(value: float | None, otherwise: str, details: dict[str, Any]) -> Score:
     if value is None:
-        return Score(None, otherwise, details, not_applicable=True)
+        return Score(None, otherwise, details, True)
     return Score(float(value), "", details)
 
 
 def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> Figures:
     """Each figure over all invocations; `None` where no invocation has it."""
-    combined: Figures = {}
-    for name, *values in zip(parts[0] if parts else (), *(part.values() for part in parts), strict=True):
-        unknown = values.count(None)
-        if unknown == len(values):
-            combined[name] = None
-        else:
-            combined[name] = combine(values if not unknown else [v for v in values if v is not None])
+    combined = parts[0].copy() if parts else {}  # what nobody has stays null
+    for name in combined:
+        known = []
+        for part in parts:  # a loop, which takes half as long as a comprehension for a few turns
+            value = part[name]
+            if value is not None:
+                known.append(value)
+        if known:
+            combined[name] = combine(known)
     return combined
 
 
@@ -187,5 +196,5 @@ def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) 
         return MetricScore(value, scores, "", details)
     for score in scores:
         if score.reason:
-            return MetricScore(None, scores, score.reason, details, not_applicable=True)
+            return MetricScore(None, scores, score.reason, details, True)
     return MetricScore(None, scores, "", details if scores else None, not_applicable=True)
