@@ -84,7 +84,8 @@ def _trial(draw: st.DrawFn, set_id: str, eval_id: str, number: int) -> TrialResu
         notes=draw(st.lists(TEXT, max_size=1)),
     )
     outcome = Outcome.ERROR if failure else draw(st.sampled_from([Outcome.PASSED, Outcome.FAILED]))
-    return TrialResult(number, outcome, evidence=evidence, failure=failure)
+    attempt = draw(st.integers(0, 2))
+    return TrialResult(number, outcome, evidence=evidence, failure=failure, attempt=attempt)
 
 
 @st.composite
@@ -176,7 +177,7 @@ def verdicts(run: RunResult) -> list[Any]:
     """Outcomes, reasons and scores of a run, to be compared."""
     return [
         (c.eval_set_id, c.eval_id, c.outcome, c.reason, c.place, c.rule, c.missed, c.metrics,
-         [(t.number, t.outcome, t.failure) for t in c.trials])
+         [(t.number, t.attempt, t.outcome, t.failure) for t in c.trials])
         for c in run.cases
     ]  # fmt: skip
 

@@ -149,8 +149,9 @@ def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
         evidence = trial.trial or _no_evidence(case, trial.number)
         failed = trial.failure is not None
         case_json = b"" if index else _case_json(recorded)
-        yield TrialRecord(position, trial.number, 0, kept_json(evidence), failed, case_json)
-        yield ScoreRecord(position, trial.number, 0, _scores(case, index))
+        which = position, trial.number, trial.attempt
+        yield TrialRecord(*which, kept_json(evidence), failed, case_json)
+        yield ScoreRecord(*which, _scores(case, index))
     yield VerdictRecord(position, case)
 
 

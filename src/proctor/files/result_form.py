@@ -106,13 +106,16 @@ class TrialForm(BaseModel):
     """One trial of a JSON report."""
 
     number: int
+    attempt: int = 0
     outcome: Outcome
     failure: Failure | None = None
     evidence: Trial | None = None
 
     def result(self) -> TrialResult:
         """Return it as the engine has it."""
-        return TrialResult(self.number, self.outcome, evidence=self.evidence, failure=self.failure)
+        return TrialResult(
+            self.number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
+        )
 
 
 class CaseForm(VerdictForm):
@@ -184,11 +187,12 @@ class ReportForm(BaseModel):
 
 
 class LineForm(BaseModel):
-    """One line of JSON Lines: a trial, a case without one, or a set that could not be run."""
+    """One line of JSON Lines: a trial, a case without one, a set that could not be run, a run that could not go on."""
 
     eval_set_id: str | None
     eval_id: str | None
     trial: int | None
+    attempt: int | None = None
     outcome: Outcome
     scores: dict[str, ScoreForm] = Field(default_factory=dict)
     failure: Failure | None = None
@@ -197,3 +201,13 @@ class LineForm(BaseModel):
     started_at: float | None = None
     agent: str = ""
     run_id: str | None = None
+
+    def result(self) -> TrialResult:
+        """Return the trial as the engine has it."""
+        return TrialResult(
+            self.trial or 0,
+            self.outcome,
+            evidence=self.evidence,
+            failure=self.failure,
+            attempt=self.attempt or 0,
+        )

@@ -25,7 +25,7 @@ from proctor.files.load import read_results
 from proctor.files.pieces import no_collection
 from proctor.files.result_form import LineForm, ReportForm, RunForm, VerdictForm
 from proctor.schema.invocation import Invocation
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, TrialResult
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
 ADK, REPORT, LINES = "adk", "json", "jsonl"
 
@@ -210,10 +210,7 @@ def _case(lines: list[LineForm]) -> CaseResult:
     for name, metric in verdict.metrics.items():
         scores = [line.scores.get(name) for line in tried]
         found.metrics[name] = metric.verdict(name, [score.score_of() if score else None for score in scores])
-    found.trials = [
-        TrialResult(line.trial or 0, line.outcome, evidence=line.evidence, failure=line.failure)
-        for line in tried
-    ]
+    found.trials = [line.result() for line in tried]
     return found
 
 

@@ -173,6 +173,7 @@ def _mean(mean: Mean | None) -> dict[str, Any] | None:
 def _trial(result: TrialResult) -> dict[str, Any]:
     return {
         "number": result.number,
+        "attempt": result.attempt,
         "outcome": result.outcome.value,
         "failure": failure_data(result.failure),
         "evidence": evidence_data(result.trial),

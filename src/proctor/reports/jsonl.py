@@ -63,7 +63,7 @@ def _write(write: Write, line: dict[str, Any], whose: dict[str, Any]) -> None:
 def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[str, Any]) -> dict[str, Any]:
     evidence = trial.trial
     line = _line(case.eval_set_id, case.eval_id, trial.outcome, case=verdict)
-    line["trial"] = trial.number
+    line["trial"], line["attempt"] = trial.number, trial.attempt
     line["failure"] = failure_data(trial.failure)
     line["scores"] = _scores(case, index)
     line["started_at"] = evidence.started_at if evidence else None
@@ -80,6 +80,7 @@ def _line(
         "eval_set_id": eval_set_id,
         "eval_id": eval_id,
         "trial": None,
+        "attempt": None,
         "outcome": outcome.value,
         "scores": {},
         "failure": None,

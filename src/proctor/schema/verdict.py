@@ -116,12 +116,22 @@ class MetricVerdict:
 class TrialResult:
     """The outcome of one trial, with its evidence."""
 
-    __slots__ = ("_evidence", "failure", "number", "outcome")
+    __slots__ = ("_evidence", "attempt", "failure", "number", "outcome")
 
     def __init__(
-        self, number: int, outcome: Outcome, *, evidence: Trial | bytes | None, failure: Failure | None = None
+        self,
+        number: int,
+        outcome: Outcome,
+        *,
+        evidence: Trial | bytes | None,
+        failure: Failure | None = None,
+        attempt: int = 0,
     ) -> None:
-        """Take the `evidence` as a model, as its JSON (smaller; read when asked for), or `None` when dropped."""
+        """Take the `evidence` as a model, as its JSON (smaller; read when asked for), or `None` when dropped.
+
+        `attempt`: how often the trial was made before, ended in an error and was made again by a resumed run.
+        """
+        self.attempt = attempt
         self.number = number
         self.outcome = outcome
         self.failure = failure

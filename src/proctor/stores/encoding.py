@@ -229,6 +229,7 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
             Outcome(trial["outcome"]),
             evidence=evidence[key],
             failure=_read_failure(trial.get("failure")),
+            attempt=key[1],
         )
         for key, trial in zip(keys, row["trials"], strict=True)
     ]
