@@ -127,6 +127,33 @@ def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("repeats_matrix.txt", draw(*runs))
 
 
+def two_sets() -> RunResult:
+    cases = [
+        *(
+            case(name, P, trials=[trial(n, P) for n in range(4)], eval_set_id="bookings")
+            for name in ("a", "b")
+        ),
+        case("c", F, trials=[trial(n, F if n else P) for n in range(4)], eval_set_id="bookings"),
+        *(
+            case(name, P, trials=[trial(n, P) for n in range(3)], eval_set_id="refunds")
+            for name in ("d", "e")
+        ),
+        case("f", P, eval_set_id="once"),
+    ]
+    result = run(*cases, num_runs=4)
+    for one, num_runs in zip(result.sets, (4, 3, 1), strict=True):
+        one.num_runs = num_runs
+    return result
+
+
+def test_each_set_has_its_own(snapshot: Snapshot) -> None:
+    drawn, plain = draw(two_sets()), lines(two_sets())
+    snapshot("repeats_sets.txt", drawn)
+    assert "REPEATS  set=bookings  flaky=1  pass^2=0.67+/-0.33  " in plain
+    assert "REPEATS  set=refunds  flaky=0  pass^2=1.00  pass^3=1.00  pass@2=1.00  pass@3=1.00\n" in plain
+    assert "set=once" not in plain
+
+
 @pytest.mark.parametrize("width", [40, 48, 60, 72, 80, 100, 160])
 def test_no_line_is_wider_than_the_page(width: int) -> None:
     result = rolled(*SCRIPTS, trials={"num_runs": 12, "min_pass_rate": 0.8})

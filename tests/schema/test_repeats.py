@@ -127,6 +127,16 @@ def test_a_score_that_is_no_number_is_left_out_of_the_means() -> None:
     assert run(case("P", float("nan"))).means == {}
 
 
+def test_each_set_has_its_own() -> None:
+    one, other = case("PPF"), case("PP")
+    other.eval_set_id = "other"
+    repeats = run(one, other).repeats
+    assert {name: each.trials for name, each in repeats.by_set.items()} == {"set": 3, "other": 2}
+    mean = repeats.by_set["other"].pass_hat(2)
+    assert mean is not None
+    assert mean.value == 1.0
+
+
 def test_what_was_skipped_or_not_reached_does_not_count() -> None:
     assert Repeats([CaseResult("set", "a", Outcome.SKIPPED), CaseResult("set", "b", N)]).cases == 0
 

@@ -23,10 +23,11 @@ from proctor.reports.repeating import (
     ks_of,
     mean_text,
     means_of,
+    repeated_sets,
     runs_text,
 )
 from proctor.sanitize import clean, encodable
-from proctor.schema.repeats import TrialRule
+from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.score import score_text
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats import Mean
@@ -130,19 +131,21 @@ def _rule(rule: TrialRule | None) -> Iterator[str]:
 
 
 def _repeats(digest: Digest) -> Iterator[str]:
-    repeats = digest.repeats
-    ks = ks_of(repeats)
-    hats = [(k, repeats.pass_hat(k)) for k in ks]
-    ats = [(k, repeats.pass_at(k)) for k in ks]
-    yield _fields(
-        "REPEATS",
-        f"flaky={repeats.flaky}",
-        *(f"pass^{k}={_mean(found)}" for k, found in hats if found),
-        *(f"pass@{k}={_mean(found)}" for k, found in ats if found),
-    )
-    means = means_of(repeats, digest.gating)
+    for eval_set_id, repeats in repeated_sets(digest.repeats).items():
+        yield _fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
+    yield _fields("REPEATS", *_in_a_row(digest.repeats))
+    means = means_of(digest.repeats, digest.gating)
     if means:
         yield _fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
+
+
+def _in_a_row(repeats: Repeats) -> Iterator[str]:
+    yield f"flaky={repeats.flaky}"
+    ks = ks_of(repeats)
+    for sign, several in (("^", repeats.pass_hat), ("@", repeats.pass_at)):
+        for k in ks:
+            if (found := several(k)) is not None:
+                yield f"pass{sign}{k}={_mean(found)}"
 
 
 def _mean(mean: Mean) -> str:

@@ -69,6 +69,13 @@ def ks_of(repeats: Repeats) -> list[int]:
     return [*range(2, min(most, _MOST_KS) + 1), *([most] if most > _MOST_KS else [])]
 
 
+def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:
+    """Return what each eval set says by itself, where there are several, of those that have repeats."""
+    if len(repeats.by_set) < 2:
+        return {}
+    return {name: one for name, one in repeats.by_set.items() if one.most_trials > 1}
+
+
 def mean_text(mean: Mean, marks: Marks) -> str:
     """Return a mean with its standard error, where there is one: `0.94 ± 0.03`.
 

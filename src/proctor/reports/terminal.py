@@ -13,8 +13,8 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
-from proctor.reports.page import STYLES, Page
-from proctor.reports.repeating import ks_of, mean_text, means_of, rule_text, runs_text
+from proctor.reports.page import FLAKY_STYLE, STYLES, Page
+from proctor.reports.repeating import FLAKY, ks_of, mean_text, means_of, repeated_sets, rule_text, runs_text
 from proctor.reports.rows import CaseRows
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import Outcome, RunResult, SetSummary
@@ -176,6 +176,7 @@ def _draw_verdict(page: Page, run: RunResult, digest: Digest, *, gap: bool = Tru
     figures = [page.text(figure, "dim") for figure in digest.figures()]
     if digest.is_repeated:
         page.print(page.joined([*below, *_row_of_trials(page, digest.repeats)]), indent=4)
+        _draw_sets_of_trials(page, digest.repeats)
         _draw_means(page, digest)
         below = []
     if below or figures:
@@ -188,6 +189,22 @@ def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
     for name, found in (("pass^", repeats.pass_hat(k)), ("pass@", repeats.pass_at(k))):
         if found is not None:
             yield Text.assemble((f"{name}{k} ", "dim"), mean_text(found, page.marks))
+
+
+_MOST_SETS_WITH_REPEATS = 8
+
+
+def _draw_sets_of_trials(page: Page, repeats: Repeats) -> None:
+    """The same for each eval set, where there are several."""
+    found = list(repeated_sets(repeats).items())
+    grid = page.grid(*(Column(overflow="fold") for _ in range(4)))
+    for eval_set_id, one in found[:_MOST_SETS_WITH_REPEATS]:
+        flaky = f"{one.flaky} {FLAKY}" if one.flaky else ""
+        grid.add_row(page.text(eval_set_id), *_row_of_trials(page, one), Text(flaky, FLAKY_STYLE))
+    if found:
+        page.print(grid, indent=6)
+    if len(found) > _MOST_SETS_WITH_REPEATS:
+        page.print(page.text(f"… {len(found) - _MOST_SETS_WITH_REPEATS} more sets", "dim"), indent=6)
 
 
 def _draw_means(page: Page, digest: Digest) -> None:

@@ -40,13 +40,17 @@ class Repeats:
     Cases without trials (skipped, not reached) do not count. A trial in error is no pass.
     """
 
-    def __init__(self, cases: Iterable[CaseResult] = ()) -> None:
+    def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
+        """Take `cases`, and whether to `split` them by eval set, too."""
+        self.by_set: dict[str, Repeats] = {}
+        """The same for the cases of each eval set, by its id."""
         self.cases = 0
         """Cases that have trials."""
         self.flaky = 0
         """Cases of which some trials passed and some failed."""
         self._counts: Counter[tuple[int, int]] = Counter()  # (passed, trials) of a case
         self._means: dict[str, ClusteredMean] = {}
+        self._split = split
         for case in cases:
             self.add(case)
 
@@ -54,6 +58,8 @@ class Repeats:
         """Take one case."""
         if not case.trials:
             return
+        if self._split:
+            self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).add(case)
         self.cases += 1
         self.flaky += case.flaky
         self._counts[case.trials_passed, len(case.trials)] += 1
