@@ -46,8 +46,8 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        pytest.param({"criteria": {"tool_trajectory_avg": 1}}, ["3:3: criteria.tool_trajectory_avg: 'tool_trajectory_avg' is not one of the format's metrics (did you mean `tool_trajectory_avg_score`?)"], id="metric misspelt"),
-        pytest.param({"criteria": {"politeness": 1}}, ["3:3: criteria.politeness: 'politeness' is not one of the format's metrics (a metric of your own is registered or in `custom_metrics`)"], id="unknown metric"),
+        pytest.param({"criteria": {"tool_trajectory_avg": 1}}, ["3:3: criteria.tool_trajectory_avg: 'tool_trajectory_avg' is not a metric that is known here (did you mean `tool_trajectory_avg_score`?)"], id="metric misspelt"),
+        pytest.param({"criteria": {"politeness": 1}}, ["3:3: criteria.politeness: 'politeness' is not a metric that is known here (a metric of your own is registered or in `custom_metrics`)"], id="unknown metric"),
         pytest.param({"criteria": {"response_match_score": 7}}, ["3:27: criteria.response_match_score: the threshold 7 can never pass: scores are from 0 to 1"], id="cannot pass"),
         pytest.param({"criteria": {"response_evaluation_score": 0.5}}, ["3:32: criteria.response_evaluation_score: the threshold 0.5 can never fail: scores are from 1 to 5"], id="cannot fail"),
         pytest.param({"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_typ": "ANY_ORDER"}}}, ["5:4: criteria.tool_trajectory_avg_score.match_typ: unknown option (did you mean `match_type`?)"], id="option misspelt"),

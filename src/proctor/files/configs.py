@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.explain import Finding, explain, near_key
 from proctor.files.kinds import CONFIG_KEYS
+from proctor.registry import METRICS
 from proctor.schema.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
 from proctor.schema.criterion import (
     EFFICIENCY_METRICS,
@@ -125,14 +126,14 @@ def _criteria(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     stated = value.get("criteria", {})
     for name, criterion in islice(config.criteria.items(), _SAID):
         path = ("criteria", name)
-        if name not in custom and name not in _PREBUILT:
-            near = near_key(name, _PREBUILT)
+        if name not in custom and name not in METRICS:
+            near = near_key(name, METRICS.names())
             hint = (
                 f"did you mean `{near}`?"
                 if near
                 else "a metric of your own is registered or in `custom_metrics`"
             )
-            yield Finding(path, f"{name!r} is not one of the format's metrics", hint, at_key=True)
+            yield Finding(path, f"{name!r} is not a metric that is known here", hint, at_key=True)
         elif name in {metric.value for metric in EFFICIENCY_METRICS} and name not in custom:
             yield Finding(
                 path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so"
