@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from proctor.schema.outcome import Outcome, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.set_summary import SetSummary
 from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure, Trial
 from proctor.stats import Mean, pass_at, pass_hat, wilson
@@ -227,29 +227,6 @@ class CaseResult:
             ValueError: k is less than 1, or more than there are trials.
         """
         return pass_at(self.trials_passed, len(self.trials), k)
-
-
-@dataclass(slots=True)
-class SetSummary:
-    """One eval set of a run: what it was and which config judged it."""
-
-    eval_set_id: str
-    path: str | None
-    config_source: str
-    """The config file's path, or in words where the criteria came from."""
-    cases: int
-    metrics: list[str] = field(default_factory=list)
-    """Names of the metrics that ran, gating ones first."""
-    skipped_metrics: dict[str, str] = field(default_factory=dict)
-    """Metrics left out on purpose, and by what."""
-    failure: Failure | None = None
-    """Why the set could not be run at all (`keep_going`)."""
-    num_runs: int = 1
-    """Trials of each case."""
-    rule: TrialRule | None = None
-    """What share of a case's trials must pass; `None`: every metric's mean over the trials decides."""
-    criteria: dict[str, Any] = field(default_factory=dict)
-    """The criteria by metric as the config has them, as JSON: thresholds or objects."""
 
 
 @dataclass(slots=True, repr=False)
