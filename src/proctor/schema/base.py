@@ -9,7 +9,7 @@ import binascii
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
     AliasGenerator,
@@ -126,11 +126,37 @@ class WireModel(BaseModel):
             return super().model_validate(plain, **options)
         return super().model_validate(obj, **options)
 
+    if not TYPE_CHECKING:  # a type checker would take it that every attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            """Fill what `proctor.schema.making` leaves empty, now that somebody looks at it: hardly anybody does."""
+            if name == "__pydantic_fields_set__":
+                value = _stated_when_made(self)
+            elif name == "__pydantic_private__":
+                value = None
+            else:
+                return super().__getattr__(name)
+            object.__setattr__(self, name, value)
+            return value
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Only what is there: most fields of most objects are null."""
         for name, value in super().__repr_args__():
             if value is not None:
                 yield name, value
+
+
+ALWAYS_STATED: dict[type[WireModel], frozenset[str]] = {}
+"""Of models made past the validator: fields that count as given whatever their value."""
+
+
+def _stated_when_made(model: WireModel) -> set[str]:
+    always, fields = ALWAYS_STATED.get(type(model), frozenset()), type(model).model_fields
+    return {
+        name
+        for name, value in model.__dict__.items()
+        if name in always or (value is not None and value != fields[name].default)
+    }
 
 
 def plain_data(value: Any) -> Any:

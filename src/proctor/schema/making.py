@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from proctor.schema.base import WireModel
+from proctor.schema.base import ALWAYS_STATED, WireModel
 
 Model = TypeVar("Model", bound=WireModel)
 
@@ -24,17 +24,18 @@ _put_private = BaseModel.__dict__["__pydantic_private__"].__set__
 def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
     """Return a function that makes a `model` of a dict with a value for each of its fields, in their order.
 
-    `stated` are the fields that count as given (all of them where none is named). The dict becomes the model's own.
+    `stated` are the fields that count as given, whatever their value (all of them where none is named); any other
+    does when it has a value that is not its default. The dict becomes the model's own. Two of a model's four slots
+    stay empty until somebody looks at them (see `WireModel.__getattr__`), which takes a third off.
     """
     names = frozenset(stated or model.model_fields)
+    ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
     new = model.__new__
 
     def make(fields: dict[str, Any]) -> Model:
         made = new(model)
         _put_fields(made, fields)
-        _put_stated(made, set(names))
         _put_unknown(made, {})
-        _put_private(made, None)
         return made
 
     return make
