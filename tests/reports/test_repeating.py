@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import proctor
@@ -22,57 +23,9 @@ from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.verdict import RunResult, SetSummary
 from proctor.stats import Mean
 from tests.reports.build import E, F, P, case, run, trial
+from tests.reports.dice import SCRIPTS, rolled
 
 Snapshot = Callable[[str, str], None]
-
-CRITERIA = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
-SCRIPTS = {"always": "P", "now_and_then": "PPFPP", "rarely": "FFFFP", "broken": "PPPEP"}
-
-
-class Dice:
-    """Rolls the die that was asked for, or goes wrong where its script says so."""
-
-    def __init__(self) -> None:
-        self._asked: Counter[str] = Counter()
-
-    def __call__(self, text: str) -> Iterator[proctor.Event | str]:
-        script = SCRIPTS[text]
-        act = script[self._asked[text] % len(script)]
-        self._asked[text] += 1
-        if act == "E":
-            raise ConnectionError("the die rolled off the table")
-        sides = 6 if act == "P" else 20
-        yield proctor.Event.called("roll_die", {"sides": sides})
-        yield proctor.Event.returned("roll_die", {"value": sides - 2})
-        yield f"You rolled a {sides - 2}."
-
-
-def asked(name: str) -> dict[str, Any]:
-    return {
-        "eval_id": name,
-        "conversation": [
-            {
-                "user_content": {"role": "user", "parts": [{"text": name}]},
-                "intermediate_data": {"tool_uses": [{"name": "roll_die", "args": {"sides": 6}}]},
-                "final_response": {"role": "model", "parts": [{"text": "You rolled a 4."}]},
-            }
-        ],
-    }
-
-
-def rolled(*names: str, trials: dict[str, Any] | None = None, **options: Any) -> RunResult:
-    """A run of the cases called `names`, one trial after the other."""
-    result = proctor.evaluate_sync(
-        Dice(),
-        {"eval_set_id": "dice", "eval_cases": [asked(name) for name in names]},
-        config={"criteria": CRITERIA, **({"trials": trials} if trials else {})},
-        concurrency=1,
-        **options,
-    )
-    result.agent, result.duration = "dice", 4.2
-    for one in result.cases:
-        one.metrics = {name: found for name, found in one.metrics.items() if name in CRITERIA}
-    return result
 
 
 def draw(*runs: RunResult, width: int = 100, **options: Any) -> str:
@@ -267,10 +220,24 @@ def test_how_many_trials_a_case_has(numbers: list[int], of_run: int, text: str) 
     assert runs_text(sets, of_run, UNICODE) == text
 
 
-def test_the_json_report_has_all_of_it() -> None:
+def as_json(result: RunResult, root: Path) -> Any:
+    """The run in a JSON report that keeps to its schema."""
     out = io.StringIO()
-    JsonReport().write([rolled("always", "now_and_then", trials={"num_runs": 5, "min_pass_rate": 0.8})], out)
-    (found,) = json.loads(out.getvalue())["runs"]
+    JsonReport().write([result], out)
+    report = json.loads(out.getvalue())
+    schema = json.loads((root / "docs/schemas/report.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(report)
+    return report["runs"][0]
+
+
+def test_the_json_report_has_each_set(root: Path) -> None:
+    repeats = as_json(two_sets(), root)["repeats"]
+    assert repeats["sets"]["refunds"]["pass_hat"]["3"]["value"] == 1.0
+    assert repeats["sets"]["bookings"]["flaky"] == 1
+
+
+def test_the_json_report_has_all_of_it(root: Path) -> None:
+    found = as_json(rolled("always", "now_and_then", trials={"num_runs": 5, "min_pass_rate": 0.8}), root)
     always, flaky = found["cases"]
     assert flaky["pass_rate"]["flaky"] is True
     assert always["pass_rate"]["flaky"] is False

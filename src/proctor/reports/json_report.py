@@ -151,9 +151,14 @@ _MOST = 10
 
 def _repeats(repeats: Repeats) -> dict[str, Any] | None:
     """What the trials of all cases say together; `None` where no case was tried twice."""
-    most = repeats.most_trials
-    if most < 2:
+    if repeats.most_trials < 2:
         return None
+    by_set = repeats.by_set if len(repeats.by_set) > 1 else {}
+    return {**_in_a_row(repeats), "sets": {name: _in_a_row(one) for name, one in by_set.items()}}
+
+
+def _in_a_row(repeats: Repeats) -> dict[str, Any]:
+    most = repeats.most_trials
     ks = [*range(1, min(most, _MOST) + 1), *([most] if most > _MOST else [])]
     return {
         "cases": repeats.cases,
