@@ -9,8 +9,8 @@ from typing import TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.evidence import reason_of
 from proctor.reports.marks import ASCII, WORDS, Marks
+from proctor.reports.repeating import held_text
 from proctor.reports.show import is_terminal
-from proctor.reports.summary import against
 from proctor.sanitize import clean, encodable
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
@@ -65,7 +65,7 @@ def summary(changes: Changes) -> str:
 def _lines(changes: Changes) -> Iterator[str]:
     for position, (before, now) in changes.changed.items():
         case = changes.run.cases[position]
-        scores = (f"{name}={told.replace(' ', '')}" for name, told in _scores(case))
+        scores = (f"{name}={told.replace(' of ', '/').replace(' ', '')}" for name, told in _scores(case))
         fields = ["CHANGED", f"{case.eval_set_id}/{case.eval_id}", f"{before.value} -> {now.value}", *scores]
         yield "  ".join(fields)
     yield f"JUDGING  {changes.now}  {summary(changes)}"
@@ -75,7 +75,7 @@ def _scores(case: CaseResult, marks: Marks = ASCII) -> Iterator[tuple[str, str]]
     """The scores that decide."""
     for metric in case.metrics.values():
         if metric.gate and metric.score is not None:
-            yield metric.name, against(metric, marks)
+            yield metric.name, held_text(case, metric, marks)
 
 
 def _draw(changes: Changes, out: TextIO, options: ReportOptions) -> None:
