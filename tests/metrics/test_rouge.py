@@ -1,7 +1,9 @@
-"""ROUGE-1 has the numbers of rouge-score with google-adk's tokenizer."""
+"""ROUGE has the numbers of rouge-score, ROUGE-1 with google-adk's tokenizer those of google-adk."""
 
 import json
 import random
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.metrics import rouge
-from proctor.metrics.rouge import Rouge, rouge_1, tokenize
+from proctor.metrics.rouge import (
+    Rouge,
+    common_sequence,
+    longest_common,
+    rouge_1,
+    rouge_l,
+    rouge_n,
+    runs,
+    tokenize,
+)
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=80)
 PHRASES = st.lists(
@@ -24,7 +35,7 @@ def scorer() -> Any:
     module = pytest.importorskip(
         "rouge_score.rouge_scorer", reason="rouge-score, the oracle, is not installed"
     )
-    return module.RougeScorer(["rouge1"], use_stemmer=True)
+    return module.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
 
 
 @pytest.mark.parametrize(
@@ -75,17 +86,131 @@ def test_recorded_pairs(shared: Path) -> None:
 
 @given(ASCII | PHRASES, ASCII | PHRASES)
 def test_ascii_texts_score_as_in_rouge_score(scorer: Any, reference: str, candidate: str) -> None:
-    theirs = scorer.score(reference, candidate)["rouge1"]
-    ours = rouge_1(reference, candidate)
-    assert ours == pytest.approx((theirs.precision, theirs.recall, theirs.fmeasure), rel=1e-9)
+    theirs = scorer.score(reference, candidate)
+    expected, actual = tokenize(reference), tokenize(candidate)
+    ours = {
+        "rouge1": rouge_1(reference, candidate),
+        "rouge2": rouge_n(expected, actual, 2),
+        "rougeL": rouge_l(expected, actual),
+    }
+    for name, figures in ours.items():
+        wanted = theirs[name]
+        assert figures == pytest.approx((wanted.precision, wanted.recall, wanted.fmeasure), rel=1e-9), name
 
 
-@given(ANYTHING, ANYTHING)
-def test_figures_are_within_range_and_symmetric(one: str, other: str) -> None:
-    there, back = rouge_1(one, other), rouge_1(other, one)
+MEASURES: dict[str, Callable[[list[str], list[str]], Rouge]] = {
+    "ROUGE-1": lambda expected, actual: rouge_n(expected, actual, 1),
+    "ROUGE-2": lambda expected, actual: rouge_n(expected, actual, 2),
+    "ROUGE-3": lambda expected, actual: rouge_n(expected, actual, 3),
+    "ROUGE-L": rouge_l,
+}
+TOKENS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(TOKENS, TOKENS)
+def test_figures_are_within_range_and_symmetric(name: str, one: list[str], other: list[str]) -> None:
+    there, back = MEASURES[name](one, other), MEASURES[name](other, one)
     assert all(0 <= figure <= 1 for figure in there)
     assert there.precision == back.recall
     assert there.fmeasure == pytest.approx(back.fmeasure)
+
+
+@pytest.mark.parametrize(("name", "fewest"), [*zip(MEASURES, (1, 2, 3, 1), strict=True)])
+@given(TOKENS)
+def test_a_text_matches_itself_entirely(name: str, fewest: int, tokens: list[str]) -> None:
+    assert MEASURES[name](tokens, tokens).fmeasure == (1.0 if len(tokens) >= fewest else 0.0)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(TOKENS, TOKENS, TOKENS)
+def test_saying_more_never_lowers_recall(
+    name: str, reference: list[str], answer: list[str], more: list[str]
+) -> None:
+    assert MEASURES[name](reference, answer + more).recall >= MEASURES[name](reference, answer).recall
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(TOKENS, TOKENS)
+def test_words_that_the_reference_lacks_never_raise_precision(
+    name: str, reference: list[str], answer: list[str]
+) -> None:
+    foreign = [*answer, "x"]
+    assert MEASURES[name](reference, foreign).precision <= MEASURES[name](reference, answer).precision
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(TOKENS, TOKENS)
+def test_only_equal_tokens_reach_one(name: str, reference: list[str], answer: list[str]) -> None:
+    if MEASURES[name](reference, answer).fmeasure == 1.0 and name == "ROUGE-L":
+        assert reference == answer
+    elif MEASURES[name](reference, answer).fmeasure == 1.0:
+        assert len(reference) == len(answer)
+
+
+@given(TOKENS, TOKENS)
+def test_the_order_narrows_what_is_shared(one: list[str], other: list[str]) -> None:
+    """What both have in the same order, both have."""
+    assert rouge_l(one, other).fmeasure <= rouge_n(one, other, 1).fmeasure + 1e-12
+
+
+def longest_by_table(one: list[str], other: list[str]) -> int:
+    """The textbook's table."""
+    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, left in enumerate(one):
+        for j, right in enumerate(other):
+            table[i + 1][j + 1] = table[i][j] + 1 if left == right else max(table[i][j + 1], table[i + 1][j])
+    return table[-1][-1]
+
+
+@given(TOKENS, TOKENS)
+def test_the_longest_common_sequence_is_that_of_the_table(one: list[str], other: list[str]) -> None:
+    assert longest_common(one, other) == longest_by_table(one, other)
+
+
+@given(TOKENS, TOKENS)
+def test_a_common_sequence_is_one_and_the_longest(one: list[str], other: list[str]) -> None:
+    pairs = common_sequence(one, other)
+    assert len(pairs) == longest_common(one, other)
+    assert all(one[i] == other[j] for i, j in pairs)
+    assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(pairs))
+
+
+def test_long_texts_are_compared_whole() -> None:
+    chance = random.Random(3)
+    one, other = ([chance.choice("abcdefgh") for _ in range(700)] for _ in range(2))
+    assert longest_common(one, other) == len(common_sequence(one, other)) == longest_by_table(one, other)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "n", "expected"),
+    [("abc", 1, ["a", "b", "c"]), ("abc", 2, ["ab", "bc"]), ("abc", 3, ["abc"]), ("abc", 4, []), ("", 2, [])],
+)
+def test_runs(tokens: str, n: int, expected: list[str]) -> None:
+    assert ["".join(run) for run in runs(tokens, n)] == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "two", "longest"),
+    [
+        ("a b c d", "a b c d", 1.0, 1.0),
+        ("a b c d", "a b d c", 1 / 3, 3 / 4),
+        ("a b a b", "b a b a", 2 / 3, 3 / 4),
+        (
+            "police killed the gunman",
+            "police kill the gunman",
+            1.0,
+            1.0,
+        ),  # Lin's own; stems make them the same
+        ("police killed the gunman", "the gunman kill police", 1 / 3, 1 / 2),
+        ("a", "a", 0.0, 1.0),
+        ("a b", "", 0.0, 0.0),
+    ],
+)
+def test_pairs_and_sequences(reference: str, candidate: str, two: float, longest: float) -> None:
+    expected, actual = tokenize(reference), tokenize(candidate)
+    assert rouge_n(expected, actual, 2).fmeasure == pytest.approx(two)
+    assert rouge_l(expected, actual).fmeasure == pytest.approx(longest)
 
 
 @given(ANYTHING)

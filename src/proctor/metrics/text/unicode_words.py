@@ -143,7 +143,7 @@ def _plain(word: str) -> str:
     """Without what only joins or abbreviates; an emoji keeps its joiners."""
     if word.isalnum() or kinds(word[0]) == "e":
         return word
-    return word.translate(_JOINERS)
+    return normalize("NFC", word.translate(_JOINERS))
 
 
 _JOINERS = {ord(ZERO_WIDTH_JOINER): None, **dict.fromkeys(QUOTES_IN_HEBREW)}
