@@ -122,3 +122,12 @@ def test_a_config_without_trials_is_written_as_before() -> None:
 def test_trials_read_back_as_they_were_written() -> None:
     config = EvalConfig(criteria=CRITERIA, trials=TrialsConfig(num_runs=5, min_pass_rate=0.9))
     assert EvalConfig.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.needs_adk
+def test_google_adk_reads_the_config_and_ignores_trials(tmp_path: Path) -> None:
+    from google.adk.evaluation.eval_config import get_evaluation_criteria_or_default
+
+    path = written(tmp_path, {"num_runs": 5, "min_pass_rate": 0.9, "confidence": None})
+    read = get_evaluation_criteria_or_default(str(path))
+    assert read.model_dump(exclude_none=True) == {"criteria": CRITERIA}
