@@ -29,14 +29,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.api.runs import open_runs
 from proctor.reports.json_report import JsonReport
 from proctor.schema.verdict import RunResult
 
 CRASHED = Path(__file__).parent / "crashed"
-SET_ID = "numbers"
 PATIENCE = 120.0
 """Seconds after which a process that should have ended is taken for stuck."""
 
@@ -93,11 +92,13 @@ class Project:
         config = {"criteria": CRITERIA, "custom_metrics": metric}
         (self.folder / "test_config.json").write_text(json.dumps(config))
 
-    def write_set(self, name: str, numbers: Iterable[int]) -> None:
+    def write_set(self, name: str, numbers: Iterable[int], *, eval_set_id: str = "numbers") -> None:
         """Write an eval set of the cases with these numbers."""
         cases = [one_case(number, tag="odd" if number % 2 else "even") for number in numbers]
-        content = {"eval_set_id": SET_ID, "eval_cases": cases}
-        (self.folder / name).write_text(json.dumps(content, indent=1))
+        content = {"eval_set_id": eval_set_id, "eval_cases": cases}
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(content, indent=1))
 
     @property
     def trials(self) -> int:
@@ -121,7 +122,7 @@ class Project:
 # --- processes -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class Process:
     """One command line at work, the leader of its own process group, and what it has reported so far."""
 
@@ -129,6 +130,8 @@ class Process:
     command: Sequence[str]
     ledger: Path
     environment: dict[str, str] = field(default_factory=dict)
+    running: ClassVar[set[Process]] = set()
+    """Those that nobody has waited for: they would outlive a test that failed."""
     terminal: bool = False
     """Whether it has a terminal of its own for all that it says, and can be sent Ctrl-C with `type`."""
     reported: list[list[str]] = field(default_factory=list)
@@ -138,6 +141,7 @@ class Process:
 
     def __post_init__(self) -> None:
         """Start it."""
+        self.running.add(self)
         self._reader, writer = os.pipe()
         self._rest = b""
         variables = {**self.project.variables(self.ledger), "CRASH_REPORTED": str(writer), **self.environment}
@@ -215,10 +219,11 @@ class Process:
             except subprocess.TimeoutExpired:
                 self.kill()
         code = self.child.wait()
+        self.running.discard(self)
         os.close(self._reader)
         self.stdout, self.stderr = (_all_of(file) for file in self._files)
         if self._screen is not None:
-            self.stdout = self._screen.close()
+            self.stdout = self._screen.read_to_the_end()
         return code
 
 
@@ -244,10 +249,14 @@ class Screen:
             except OSError:  # nobody has the other end any more
                 return
 
+    def read_to_the_end(self) -> str:
+        """Read what is left, now that the process has ended."""
+        self._reader.join(1)
+        return self.close()
+
     def close(self) -> str:
         """Take it away; return what stood on it."""
         if self._open:
-            self._reader.join(0.2)
             self._open = False
             self._reader.join()
             os.close(self.outside)
@@ -334,9 +343,10 @@ class Rows:
     state: tuple[Any, ...] = ()
     evidence: dict[tuple[int, ...], bytes] = field(default_factory=dict)
     """By position, number, attempt: as it stands there."""
-    scores: dict[tuple[Any, ...], str] = field(default_factory=dict)
-    """By judging, position, number, attempt, and metric: as it stands there."""
-    verdicts: dict[tuple[int, ...], str] = field(default_factory=dict)
+    scores: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """By judging, position, number, attempt, and what else names a row: the row."""
+    verdicts: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """By judging and position: the row."""
 
     @property
     def names(self) -> set[str]:
@@ -363,19 +373,26 @@ def _newest(connection: sqlite3.Connection) -> Rows:
     ).fetchone()
     if run is None:
         return Rows()
-    ask = connection.execute
-    rows = Rows(run[1], run[2:])
-    for *key, body in ask("SELECT position, number, attempt, evidence FROM trials WHERE run = ?", run[:1]):
-        rows.evidence[tuple(key)] = body
-    for *key, text in ask(
-        "SELECT judging, position, number, attempt, metric, score FROM scores WHERE run = ?", run[:1]
-    ):
-        rows.scores[tuple(key)] = text
-    for judging, position, outcome in ask(
-        "SELECT judging, position, outcome FROM verdicts WHERE run = ?", run[:1]
-    ):
-        rows.verdicts[judging, position] = outcome
-    return rows
+    return Rows(
+        run[1],
+        run[2:],
+        {key: row["evidence"] for key, row in _table(connection, "trials", run[0]).items()},
+        _table(connection, "scores", run[0]),
+        _table(connection, "verdicts", run[0]),
+    )
+
+
+def _table(connection: sqlite3.Connection, name: str, run: int) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The rows of a run, by their primary key without the run."""
+    columns = connection.execute(f"PRAGMA table_info({name})").fetchall()
+    keys = [column[1] for column in sorted(columns, key=lambda column: column[5]) if column[5]]
+    names = [column[1] for column in columns]
+    assert keys[0] == "run"
+    found = (
+        dict(zip(names, row, strict=True))
+        for row in connection.execute(f"SELECT * FROM {name} WHERE run = ?", (run,))
+    )
+    return {tuple(row[key] for key in keys[1:]): row for row in found}
 
 
 def names_in(body: bytes) -> set[str]:
