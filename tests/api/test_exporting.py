@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 import proctor
 from proctor.api.exporting import FORMATS, export_run, export_to_adk
-from proctor.api.runs import load_run
+from proctor.api.importing_runs import import_run
+from proctor.api.runs import load_run, open_store
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.schema.verdict import CaseResult, RunResult
 from tests.reports.build import good, run, sketch
@@ -109,3 +111,27 @@ def test_a_file_is_whole_or_as_it_was(form: str, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         export_run(result, form, path)
     assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["before"]
+
+
+@pytest.fixture(scope="module")
+def of_size(tmp_path_factory: pytest.TempPathFactory) -> dict[int, RunResult]:
+    """Stored runs of some cases, and of many more."""
+    folder = tmp_path_factory.mktemp("large")
+    found = {}
+    for count in (120, 720):
+        store = open_store(folder / f"{count}.sqlite3")
+        (path,) = export_run(run(*(good(f"c{n}") for n in range(count))), "jsonl", folder / f"{count}.jsonl")
+        found[count] = store.load(import_run(path, store))
+    return found
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_memory_does_not_grow_with_the_run(form: str, of_size: dict[int, RunResult], tmp_path: Path) -> None:
+    peaks = []
+    for result in of_size.values():
+        export_run(result, form, tmp_path / "warm")
+        tracemalloc.start()
+        export_run(result, form, tmp_path / "run")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
