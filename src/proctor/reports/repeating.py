@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.marks import Marks
-from proctor.reports.summary import against, percent, short_names
+from proctor.reports.summary import against, bounds, percent, short_names
 from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.verdict import CaseResult, MetricVerdict, SetSummary
 from proctor.stats import Mean
@@ -28,8 +28,7 @@ def rate_text(case: CaseResult) -> str:
 
 def interval_text(case: CaseResult, marks: Marks) -> str:
     """Return the interval of the pass rate, in per cent: `38–96`."""
-    low, high = case.interval
-    return f"{100 * low:.0f}{marks.between}{100 * high:.0f}"
+    return bounds(*case.interval, marks)
 
 
 def rate_sentence(case: CaseResult, marks: Marks) -> str:

@@ -70,13 +70,17 @@ def rate(run: RunResult, marks: Marks) -> str:
         return ""
     passed = run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
-    decimals = 0 if high - low >= _NARROW else 1
-    bounds = marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
     of_what = f" of the {total} cases that were run" if any(one.failure for one in run.sets) else ""
-    return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds})"
+    return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds(low, high, marks)})"
 
 
 _NARROW = 0.05
+
+
+def bounds(low: float, high: float, marks: Marks) -> str:
+    """Return an interval of shares in per cent: `38–96`, with a decimal where it is narrow."""
+    decimals = 0 if high - low >= _NARROW else 1
+    return marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
 
 
 def percent(share: float) -> str:

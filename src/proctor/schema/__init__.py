@@ -30,8 +30,9 @@ _WHERE = {
     ),
     "config": (
         "CodeConfig CustomMetricConfig EvalConfig LiveModelConfig LlmAudioUserSimulatorConfig"
-        " LlmBackedUserSimulatorConfig"
+        " LlmBackedUserSimulatorConfig TrialsConfig"
     ),
+    "repeats": "Repeats TrialRule",
     "result": (
         "DurationDetails EvalCaseResult EvalMetricResult EvalMetricResultDetails EvalMetricResultPerInvocation"
         " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"
