@@ -1,7 +1,6 @@
 """Which store a URL means, and which files are none: those are refused, named, and not touched."""
 
 import hashlib
-import os
 import shutil
 import sqlite3
 import subprocess

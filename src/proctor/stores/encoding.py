@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import zlib
 from dataclasses import asdict
@@ -17,6 +16,8 @@ from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResu
 
 _ZLIB = b"\x78"  # the first byte of zlib's format; JSON never starts with it
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+PACKED_FROM = 512
+"""Bytes from which it pays to compress."""
 _LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
 _DEEPEST = 100
 
@@ -79,8 +80,24 @@ def _plain(value: Any, depth: int) -> Any:
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def score_row(score: MetricScore) -> str:
-    """Return a score as JSON, without what is at its default."""
+def scores_row(scores: dict[str, MetricScore]) -> bytes:
+    """Return the scores of one attempt by metric, as JSON without what is at its default."""
+    return pack(compact({name: _score_row(score) for name, score in scores.items()}).encode(), PACKED_FROM)
+
+
+def merged_scores(earlier: bytes, later: bytes) -> bytes:
+    """Return the scores of two rows in one; of a metric that is in both, the later ones."""
+    both = {**json.loads(unpack(earlier)), **json.loads(unpack(later))}
+    return pack(compact(both).encode(), PACKED_FROM)
+
+
+def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
+    """Return what `scores_row` wrote, by metric, each to be read with `read_score`."""
+    found: dict[str, dict[str, Any]] = json.loads(unpack(row))
+    return found
+
+
+def _score_row(score: MetricScore) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if score.value is not None:
         row["value"] = score.value
@@ -94,7 +111,7 @@ def score_row(score: MetricScore) -> str:
         row["not_applicable"] = True
     if score.failure is not None:
         row["failure"] = _failure_row(score.failure)
-    return compact(row)
+    return row
 
 
 def _stated(score: Score) -> dict[str, Any]:
@@ -112,9 +129,8 @@ def _stated(score: Score) -> dict[str, Any]:
     return row
 
 
-def read_score(text: str) -> MetricScore:
-    """Return the score that `score_row` wrote."""
-    row = json.loads(text)
+def read_score(row: dict[str, Any]) -> MetricScore:
+    """Return one score."""
     return MetricScore(
         number(row.get("value")),
         [_read_stated(one) for one in row.get("per_invocation", ())],
@@ -139,12 +155,6 @@ def _read_stated(row: dict[str, Any]) -> Score:
 def number(value: Any) -> Any:
     """A number that JSON cannot hold was written as its name."""
     return float(value) if isinstance(value, str) else value
-
-
-def value_column(score: MetricScore) -> float | None:
-    """Return the number to search and sort by; none where it is no number."""
-    value = score.value
-    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _failure_row(failure: Failure) -> dict[str, Any]:
@@ -208,8 +218,8 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
 
 Evidence = dict[tuple[int, int], bytes]
 """Evidence of a case by number and attempt."""
-Scores = dict[tuple[int, int], dict[str, str]]
-"""Scores of a case, still as JSON, by number and attempt, then by metric."""
+Scores = dict[tuple[int, int], dict[str, dict[str, Any]]]
+"""Scores of a case by number and attempt, then by metric, each to be read with `read_score`."""
 
 
 def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence, scores: Scores) -> None:
@@ -256,5 +266,5 @@ def _read_metric(
 def _read_trial_score(name: str, scores: Scores, key: tuple[int, int], there: str) -> MetricScore | None:
     if there == "1":
         return read_score(scores[key][name])
-    text = scores.get(key, {}).get(name) if there == "?" else None
-    return None if text is None else read_score(text)
+    row = scores.get(key, {}).get(name) if there == "?" else None
+    return None if row is None else read_score(row)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 _MOST = 64
+
+Row = tuple[Any, ...]
 
 
 @cache
@@ -20,16 +22,46 @@ def insert(
     connection: sqlite3.Connection,
     table: str,
     columns: str,
-    rows: Sequence[tuple[Any, ...]],
+    rows: Sequence[Row],
     conflict: str = "",
 ) -> int:
     """Insert `rows`, and return how many were inserted or changed."""
-    done, start = 0, 0
+    return sum(_insert(connection, table, columns, some, conflict) for some in _pieces(rows))
+
+
+def insert_or(
+    connection: sqlite3.Connection,
+    table: str,
+    columns: str,
+    rows: Sequence[Row],
+    instead: Callable[[Row], bool],
+) -> list[Row]:
+    """Insert `rows`; where some are there already, `instead` does it for each and says whether it was new.
+
+    Returns those that were new. What a statement that fails has done is undone by SQLite; elsewhere it would take a
+    savepoint.
+    """
+    new: list[Row] = []
+    for some in _pieces(rows):
+        try:
+            _insert(connection, table, columns, some, "")
+            new += some
+        except sqlite3.IntegrityError:
+            new += [row for row in some if instead(row)]
+    return new
+
+
+def _insert(
+    connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[Row], conflict: str
+) -> int:
+    values = [value for row in rows for value in row]
+    return connection.execute(_statement(table, columns, conflict, len(rows)), values).rowcount
+
+
+def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Cut into few different lengths, so that statements are kept."""
+    start = 0
     while start < len(rows):
-        count = min(
-            _MOST, 1 << ((len(rows) - start).bit_length() - 1)
-        )  # few lengths, so that statements are kept
-        values = [value for row in rows[start : start + count] for value in row]
-        done += connection.execute(_statement(table, columns, conflict, count), values).rowcount
+        count = min(_MOST, 1 << ((len(rows) - start).bit_length() - 1))
+        yield rows[start : start + count]
         start += count
-    return done

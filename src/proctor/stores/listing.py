@@ -92,6 +92,8 @@ def deleted(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
         for table in ("verdicts", "scores", "trials", "planned", "judgings", "media_uses"):
             raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
         raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
-    raw.execute("DELETE FROM documents WHERE hash NOT IN (SELECT content_hash FROM planned)")
+    raw.execute(
+        "DELETE FROM documents WHERE hash NOT IN (SELECT document FROM trials WHERE document IS NOT NULL)"
+    )
     raw.execute("DELETE FROM media WHERE hash NOT IN (SELECT media FROM media_uses)")
     raw.execute("UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'")

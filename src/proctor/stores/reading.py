@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import overload
 
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
 from proctor.stores.database import Connection, damaged, sound
-from proctor.stores.encoding import Evidence, Scores, checksum, read_score, read_verdict, unpack
+from proctor.stores.encoding import Evidence, Scores, checksum, read_scores, read_verdict, unpack
 from proctor.stores.media import put_back
 from proctor.stores.rows import document_key, planned_key, score_key, trial_key, verdict_key
 from proctor.stores.states import judging_progress, run_progress
@@ -112,43 +112,41 @@ class RunReader:
 
     def document(self, position: int) -> bytes | None:
         """Return a case as JSON; `None` when no trial has brought it yet."""
-        name = self.planned(position, position + 1)[0][2]
-        row = self._connection.row("SELECT crc, media, body FROM documents WHERE hash = ?", (name,))
-        if row is None:
-            brought = self._connection.row(
-                "SELECT MAX(with_case) FROM trials WHERE run = ? AND position = ?", (self._run, position)
-            )
-            if brought and brought[0]:
-                raise damaged(self._connection.name, f"case {position} of run {self._run_id} is missing")
+        brought = self._connection.row(
+            "SELECT document FROM trials WHERE run = ? AND position = ? AND document IS NOT NULL LIMIT 1",
+            (self._run, position),
+        )
+        if brought is None:
             return None
-        crc, media, body = row
+        found = self._connection.rows("SELECT crc, media, body FROM documents WHERE hash = ?", brought)
         with self._sound(position, position + 1):
-            _check(crc == checksum(document_key(name, media), body))
+            crc, media, body = found[0]
+            _check(crc == checksum(document_key(brought[0], media), body))
             return self._whole(body, media)
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def _read_evidence(self, held: _Held, first: int, last: int) -> None:
-        for position, number, attempt, failed, with_case, crc, media, stored in self._connection.rows(
-            "SELECT position, number, attempt, failed, with_case, crc, media, evidence FROM trials "
+        for position, number, attempt, failed, crc, document, media, stored in self._connection.rows(
+            "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
         ):
-            key = trial_key(self._run, position, number, attempt, failed, with_case, media)
+            key = trial_key(self._run, position, number, attempt, failed, document, media)
             _check(crc == checksum(key, stored))
             held.evidence[position][number, attempt] = self._whole(stored, media)
             if failed:
                 held.failed.add((position, number, attempt))
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
-        for position, number, attempt, metric, crc, text in self._connection.rows(
-            "SELECT position, number, attempt, metric, crc, score FROM scores "
-            "WHERE run = ? AND judging = ? AND position >= ? AND position < ? ORDER BY position",
+        for position, number, attempt, crc, row in self._connection.rows(
+            "SELECT position, number, attempt, crc, scores FROM scores "
+            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            key = score_key(self._run, self._judging, position, number, attempt, metric)
-            _check(crc == checksum(key, text))
-            held.scores[position].setdefault((number, attempt), {})[metric] = text
+            key = score_key(self._run, self._judging, position, number, attempt)
+            _check(crc == checksum(key, row))
+            held.scores[position][number, attempt] = read_scores(row)
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
         for position, outcome, crc, text in self._connection.rows(
@@ -211,11 +209,6 @@ def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
 
 def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
     return Outcome.ERROR if failed else Outcome.NOT_RUN
-
-
-def read_scores(rows: dict[str, str]) -> dict[str, Any]:
-    """Return the scores of one trial by metric."""
-    return {metric: read_score(text) for metric, text in rows.items()}
 
 
 class StoredCases(Sequence[CaseResult]):

@@ -5,19 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proctor.errors import StoreError
+from proctor.schema.kept import content_hash
 from proctor.stores import media
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.database import Connection
-from proctor.stores.encoding import checksum, pack, score_row, storable, value_column, verdict_row
-from proctor.stores.insertion import insert
+from proctor.stores.encoding import PACKED_FROM, checksum, merged_scores, pack, scores_row, verdict_row
+from proctor.stores.insertion import insert, insert_or
 from proctor.stores.states import Hold
-
-_EVIDENCE_FROM = 4096
-_CASE_FROM = 1024
-"""Bytes from which it pays to compress: evidence is written once for each trial, a case once for all runs."""
 
 Row = tuple[Any, ...]
 
@@ -26,25 +24,32 @@ Row = tuple[Any, ...]
 class Rows:
     """Rows that wait to be written."""
 
-    cases: dict[int, tuple[bytes, str | None]] = field(default_factory=dict)
-    """By position: the packed case and where its media were."""
+    documents: dict[str, Row] = field(default_factory=dict)
+    """Cases by the hash of their content."""
     media: dict[str, bytes] = field(default_factory=dict)
     trials: list[Row] = field(default_factory=list)
-    scores: dict[tuple[int, int, int, str], Row] = field(default_factory=dict)
+    scores: dict[tuple[int, int, int], bytes] = field(default_factory=dict)
+    """By position, number and attempt."""
     verdicts: dict[int, Row] = field(default_factory=dict)
     stale: set[int] = field(default_factory=set)
     """Positions whose verdict rests on an attempt that was made again."""
 
     def add(self, later: Rows) -> None:
         """Take in what came later."""
-        self.cases.update(later.cases)
+        self.documents.update(later.documents)
         self.media.update(later.media)
         self.trials += later.trials
-        self.scores.update(later.scores)
+        for key, row in later.scores.items():
+            self.add_scores(key, row)
         for position in later.stale:
             self.verdicts.pop(position, None)
         self.stale |= later.stale
         self.verdicts.update(later.verdicts)
+
+    def add_scores(self, key: tuple[int, int, int], row: bytes) -> None:
+        """Take in scores; those of other metrics of the same attempt stay."""
+        there = self.scores.get(key)
+        self.scores[key] = row if there is None else merged_scores(there, row)
 
 
 class RowWriter:
@@ -73,35 +78,26 @@ class RowWriter:
 
     def _trial(self, rows: Rows, record: TrialRecord) -> None:
         position, number, attempt = record.position, record.number, record.attempt
-        if record.case:
-            body, places, found = media.take_out(record.case)
-            rows.media.update(found)
-            rows.cases[position] = (pack(body, _CASE_FROM), places)
+        document = self._document(rows, record.case) if record.case else None
         body, places, found = media.take_out(record.evidence)
         rows.media.update(found)
-        stored, failed = pack(body, _EVIDENCE_FROM), int(record.failed)
-        key = (self._run, position, number, attempt, failed, int(bool(record.case)))
-        rows.trials.append((*key, checksum(trial_key(*key, places), stored), places, stored))
+        key, stored = (self._run, position, number, attempt, int(record.failed)), pack(body, PACKED_FROM)
+        rows.trials.append(
+            (*key, checksum(trial_key(*key, document, places), stored), document, places, stored)
+        )
         if attempt:
             self._attempts[position, number] = attempt
             rows.stale.add(position)
 
+    def _document(self, rows: Rows, case: bytes) -> str:
+        body, places, found = media.take_out(case)
+        rows.media.update(found)
+        name, stored = content_hash(case), pack(body, PACKED_FROM)
+        rows.documents[name] = (name, checksum(document_key(name, places), stored), places, stored)
+        return name
+
     def _scores(self, rows: Rows, record: ScoreRecord) -> None:
-        position, number, attempt = record.position, record.number, record.attempt
-        for metric, score in record.scores.items():
-            name, text = storable(metric), score_row(score)
-            crc = checksum(score_key(self._run, self._judging, position, number, attempt, name), text)
-            rows.scores[position, number, attempt, name] = (
-                self._run,
-                self._judging,
-                position,
-                number,
-                attempt,
-                name,
-                value_column(score),
-                crc,
-                text,
-            )
+        rows.add_scores((record.position, record.number, record.attempt), scores_row(record.scores))
 
     def _verdict(self, rows: Rows, record: VerdictRecord) -> None:
         position, result = record.position, record.result
@@ -125,8 +121,10 @@ class RowWriter:
         rows, self._waiting = self._waiting, Rows()
         if rows.media:
             self._write_media(raw, rows.media)
-        if rows.cases:
-            self._write_cases(raw, rows.cases)
+        if rows.documents:
+            insert(
+                raw, "documents", _DOCUMENTS, list(rows.documents.values()), "ON CONFLICT (hash) DO NOTHING"
+            )
         if rows.trials:
             self._write_trials(raw, rows.trials, connection.name)
         decided = self._hold.decided
@@ -134,7 +132,7 @@ class RowWriter:
         if stale:
             self._forget(raw, stale)
         if rows.scores:
-            insert(raw, "scores", _SCORES, list(rows.scores.values()), _NEWER_SCORE)
+            self._write_scores(raw, rows.scores)
         if rows.verdicts:
             self._write_verdicts(raw, rows.verdicts)
         if stale or rows.verdicts:
@@ -150,32 +148,36 @@ class RowWriter:
         rows = [(self._run, name) for name in names]
         insert(raw, "media_uses", "run, media", rows, "ON CONFLICT (run, media) DO NOTHING")
 
-    def _write_cases(self, raw: sqlite3.Connection, cases: dict[int, tuple[bytes, str | None]]) -> None:
-        hashes: dict[int, str] = {}
-        for some in _chunks(list(cases)):
-            hashes.update(
-                raw.execute(
-                    f"SELECT position, content_hash FROM planned WHERE run = ? AND position IN ({_marks(some)})",  # noqa: S608 - only marks
-                    (self._run, *some),
-                ).fetchall()
-            )
-        rows = {}
-        for position, (body, places) in cases.items():
-            name = hashes[position]
-            rows[name] = (name, checksum(document_key(name, places), body), places, body)
-        insert(
-            raw, "documents", "hash, crc, media, body", list(rows.values()), "ON CONFLICT (hash) DO NOTHING"
-        )
-
     def _write_trials(self, raw: sqlite3.Connection, rows: list[Row], name: str) -> None:
-        raw.execute("SAVEPOINT evidence")
-        if insert(raw, "trials", _TRIALS, rows, _KEEP_TRIAL) < len(rows):
-            raw.execute("ROLLBACK TO SAVEPOINT evidence")
-            rows = [row for row in rows if _inserted(raw, row, name)]
-        raw.execute("RELEASE SAVEPOINT evidence")
+        new = insert_or(raw, "trials", _TRIALS, rows, partial(_inserted, raw, name))
         progress = self._hold.run
-        progress.trials += len(rows)
-        progress.trials_sum += sum(row[1] for row in rows)
+        progress.trials += len(new)
+        progress.trials_sum += sum(row[1] for row in new)
+
+    def _write_scores(self, raw: sqlite3.Connection, found: dict[tuple[int, int, int], bytes]) -> None:
+        rows = [self._score_row(key, scores) for key, scores in found.items()]
+        insert_or(raw, "scores", _SCORES, rows, partial(self._merge_scores, raw))
+
+    def _merge_scores(self, raw: sqlite3.Connection, row: Row) -> bool:
+        """Write scores of an attempt that may have some, of these or of other metrics."""
+        key = row[2:5]
+        there = raw.execute(
+            "SELECT scores FROM scores WHERE run = ? AND judging = ? AND position = ? AND number = ? AND attempt = ?",
+            row[:5],
+        ).fetchone()
+        if there is not None:
+            row = self._score_row(key, merged_scores(there[0], row[-1]))
+        insert(raw, "scores", _SCORES, [row], _NEWER_SCORES)
+        return True
+
+    def _score_row(self, key: tuple[int, int, int], scores: bytes) -> Row:
+        return (
+            self._run,
+            self._judging,
+            *key,
+            checksum(score_key(self._run, self._judging, *key), scores),
+            scores,
+        )
 
     def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
         """Drop verdicts that rest on an attempt that is no longer the last one, or on scores that are replaced."""
@@ -196,15 +198,15 @@ class RowWriter:
 
 
 def trial_key(
-    run: int, position: int, number: int, attempt: int, failed: int, with_case: int, media: str | None
+    run: int, position: int, number: int, attempt: int, failed: int, document: str | None, media: str | None
 ) -> str:
     """What the checksum of evidence is over, besides it."""
-    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{with_case}/{media or ''}"
+    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
 
 
-def score_key(run: int, judging: int, position: int, number: int, attempt: int, metric: str) -> str:
-    """What the checksum of a score is over, besides it."""
-    return f"score/{run}/{judging}/{position}/{number}/{attempt}/{metric}"
+def score_key(run: int, judging: int, position: int, number: int, attempt: int) -> str:
+    """What the checksum of scores is over, besides them."""
+    return f"score/{run}/{judging}/{position}/{number}/{attempt}"
 
 
 def verdict_key(run: int, judging: int, position: int, outcome: str) -> str:
@@ -222,32 +224,26 @@ def planned_key(run: int, position: int, texts: Sequence[str]) -> str:
     return "\x00".join([f"planned/{run}/{position}", *texts])
 
 
-_TRIALS = "run, position, number, attempt, failed, with_case, crc, media, evidence"
-_SCORES = "run, judging, position, number, attempt, metric, value, crc, score"
+_DOCUMENTS = "hash, crc, media, body"
+_TRIALS = "run, position, number, attempt, failed, crc, document, media, evidence"
+_SCORES = "run, judging, position, number, attempt, crc, scores"
 _VERDICTS = "run, judging, position, outcome, crc, verdict"
-_KEEP_TRIAL = "ON CONFLICT (run, position, number, attempt) DO NOTHING"
-_NEWER_SCORE = (
-    "ON CONFLICT (run, judging, position, number, attempt, metric) "
-    "DO UPDATE SET value = excluded.value, crc = excluded.crc, score = excluded.score"
-)
+_NEWER_SCORES = "ON CONFLICT (run, judging, position, number, attempt) DO UPDATE SET crc = excluded.crc, scores = excluded.scores"
 _NEWER_VERDICT = (
     "ON CONFLICT (run, judging, position) "
     "DO UPDATE SET outcome = excluded.outcome, crc = excluded.crc, verdict = excluded.verdict"
 )
 
 
-def _inserted(raw: sqlite3.Connection, row: Row, name: str) -> bool:
+def _inserted(raw: sqlite3.Connection, name: str, row: Row) -> bool:
     """Insert one trial; that the very same one is there already is fine, another one is not."""
-    if insert(raw, "trials", _TRIALS, [row], _KEEP_TRIAL):
+    if insert(raw, "trials", _TRIALS, [row], "ON CONFLICT (run, position, number, attempt) DO NOTHING"):
         return True
     there = raw.execute(
-        f"SELECT {_TRIALS} FROM trials WHERE run = ? AND position = ? AND number = ? AND attempt = ?",  # noqa: S608 - our own columns
+        "SELECT failed, media, evidence FROM trials WHERE run = ? AND position = ? AND number = ? AND attempt = ?",
         row[:4],
     ).fetchone()
-    if there is not None and (there[4], *there[7:]) == (
-        row[4],
-        *row[7:],
-    ):  # whoever came first brought the case
+    if there == (row[4], *row[7:]):
         return False
     raise StoreError(
         f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "

@@ -12,10 +12,10 @@ from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
 from proctor.stores.beginning import insert_judging, insert_planned, insert_run, keep
 from proctor.stores.database import Place, damaged, sound
-from proctor.stores.encoding import checksum
+from proctor.stores.encoding import checksum, read_score
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
 from proctor.stores.memory import Memory
-from proctor.stores.reading import RunReader, StoredCases, last_attempts, read_scores
+from proctor.stores.reading import RunReader, StoredCases, last_attempts
 from proctor.stores.results import result_of
 from proctor.stores.sqlite_file import SqliteFile
 from proctor.stores.states import Decided, Hold, JudgingProgress, RunProgress, judging_progress, run_progress
@@ -228,7 +228,7 @@ class SqliteStore:
                 attempt,
                 (number, attempt) in failed,
                 body,
-                read_scores(scores.get((number, attempt), {})),
+                {name: read_score(row) for name, row in scores.get((number, attempt), {}).items()},
             )
             for number, attempt, body in last_attempts(evidence)
         ]

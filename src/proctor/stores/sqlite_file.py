@@ -16,7 +16,7 @@ from proctor.errors import StoreError
 from proctor.stores import versions
 from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words
 
-_PAGE = 16384  # evidence of some kilobytes fills pages of this size with little waste
+_PAGE = 4096  # a commit writes whole pages, and evidence is compressed to less
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
 

@@ -75,34 +75,34 @@ CREATE TABLE documents (
     body BYTEA NOT NULL
 );
 
--- Evidence: one attempt at one trial. Never changed. `with_case`: it brought its case along, so that must be there.
+-- Evidence: one attempt at one trial, JSON, compressed where it pays. Never changed.
+-- `document`: the case, where this trial brought it along.
 CREATE TABLE trials (
     run INTEGER NOT NULL,
     position INTEGER NOT NULL,
     number INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
     failed INTEGER NOT NULL,
-    with_case INTEGER NOT NULL,
     crc BIGINT NOT NULL,
+    document TEXT,
     media TEXT,
     evidence BYTEA NOT NULL,
     PRIMARY KEY (run, position, number, attempt)
 );
 
--- What one metric said about one attempt, in one judging. `value` stands in `score` (JSON), too.
+-- What the metrics said about one attempt, in one judging: JSON by metric, compressed where it pays.
 CREATE TABLE scores (
     run INTEGER NOT NULL,
     judging INTEGER NOT NULL,
     position INTEGER NOT NULL,
     number INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
-    metric TEXT NOT NULL,
-    value DOUBLE PRECISION,
     crc BIGINT NOT NULL,
-    score TEXT NOT NULL,
-    PRIMARY KEY (run, judging, position, number, attempt, metric)
+    scores BYTEA NOT NULL,
+    PRIMARY KEY (run, judging, position, number, attempt)
 );
 
+-- What a case came to in one judging: JSON, without the scores and the evidence that it rests on.
 CREATE TABLE verdicts (
     run INTEGER NOT NULL,
     judging INTEGER NOT NULL,
