@@ -13,17 +13,27 @@ from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["AnswerMetric", "Expected", "TextCriterion", "Texts", "one_or_several"]
+__all__ = [
+    "EXPECTED",
+    "NO_ANSWER",
+    "NO_REFERENCE",
+    "TURNS",
+    "AnswerMetric",
+    "Expected",
+    "TextCriterion",
+    "Texts",
+    "one_or_several",
+]
 
 NO_REFERENCE = "the case states no reference answer for this turn"
 NOT_ASKED = "only the last turn is asked about"
-NO_ANSWER = "the agent gave no answer text"
 
 TURNS = {"turns": "last (ask only about the last turn of a conversation) or all (the default)"}
 EXPECTED = {

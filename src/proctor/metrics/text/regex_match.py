@@ -14,7 +14,7 @@ from pydantic import Field
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.pairs import nothing_recorded
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
+from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex_cost import matches_anything
 from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap
@@ -116,7 +116,12 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which patterns match where, and which do not."""
         given = score.per_invocation[index]
-        return Explanation(given.reason) if given.not_applicable else self._told(given)
+        if given.not_applicable:
+            return Explanation(given.reason)
+        explanation = self._told(given)
+        if not self.text(case.actual[index]).strip() and given.value == 0:
+            explanation.reason = NO_ANSWER
+        return explanation
 
     async def _search_elsewhere(
         self, plan: Sequence[Score | list[Search]], searches: list[Search]
