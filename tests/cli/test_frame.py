@@ -67,7 +67,10 @@ def test_version() -> None:
     ("arguments", "message"),
     [
         (["evl"], "error: No command 'evl'. Did you mean 'eval'?"),
-        (["xyzzy"], "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, export, import, prune, "),
+        (
+            ["xyzzy"],
+            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, export, import, prune, ",
+        ),
         (["eval", "--confg", "x"], "error: No such option '--confg'. Did you mean '--config'?"),
         (["eval", "--num-runs", "0"], "error: Invalid value for '--num-runs': 0 is not in the range x>=1."),
         (

@@ -114,7 +114,7 @@ def test_nobody_reads_to_the_end(tmp_path: Path) -> None:
         f"{sys.executable} -m proctor {' '.join(EVAL)} --format json | head -c 10; echo ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
+    assert not [line for line in done.stderr.splitlines() if " trials (" not in line]  # it is under way
     assert done.stdout.endswith("0\n")  # the verdict, whoever read it
 
 

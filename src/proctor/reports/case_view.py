@@ -102,15 +102,21 @@ def _alone(metric: MetricVerdict, place: int) -> MetricVerdict:
         metric,
         outcome=_outcome(metric, score),
         score=score.value,
-        reason=score.reason or _first_miss(metric, score) or metric.reason,
+        reason=_first_miss(metric, score) or score.reason or metric.reason,
         per_trial=[score],
         failure=score.failure,
     )
 
 
 def _first_miss(metric: MetricVerdict, score: MetricScore) -> str:
-    missed = (each.reason for each in score.per_invocation if metric.judge(each).outcome is Outcome.FAILED)
-    return next(filter(None, missed), "")
+    """Say why a trial missed by its first turn that did."""
+    if score.failure is not None:
+        return score.failure.cause
+    turns = len(score.per_invocation)
+    for index, each in enumerate(score.per_invocation):
+        if each.reason and metric.judge(each).outcome is Outcome.FAILED:
+            return f"turn {index + 1}: {each.reason}" if turns > 1 else each.reason
+    return ""
 
 
 def _outcome(metric: MetricVerdict, score: MetricScore) -> Outcome:
