@@ -14,7 +14,7 @@ from proctor.metrics.base import MetricFacts
 from proctor.metrics.rouge import Rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.unicode_words import unicode_words
-from proctor.metrics.text.word_overlap import Counted, tell_common_sequence, tell_shared
+from proctor.metrics.text.word_overlap import PAIRS, Counted, tell_common_sequence, tell_shared
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
 
@@ -159,7 +159,7 @@ class Rouge2(RougeMetric):
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
         """Pairs that are missing, and those that are more."""
-        return tell_shared(_pairs(reference), _pairs(answer), "pairs of words")
+        return tell_shared(_pairs(reference), _pairs(answer), PAIRS)
 
 
 class RougeL(RougeMetric):

@@ -46,7 +46,7 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
         """Which tokens are missing, and which are more."""
         reference = max(expected, key=lambda each: self._share(each, answer))
         wanted, made = self.tokens(reference), self.tokens(answer)
-        reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made))
+        reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made), once=True)
         if not wanted:
             reason = NO_TOKENS
         return Explanation(reason, {"text": {"expected": reference, "actual": answer}, **details})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from proctor.metrics.rouge import common_sequence
 from proctor.metrics.wording import and_more, show_text
 
-__all__ = ["NO_ANSWER", "SAME_WORDS", "Counted", "tell_common_sequence", "tell_shared"]
+__all__ = ["NO_ANSWER", "PAIRS", "SAME_WORDS", "Counted", "tell_common_sequence", "tell_shared"]
 
 NO_ANSWER = "the agent gave no answer text"
 SAME_WORDS = "the answer has the reference's words"
@@ -22,14 +22,28 @@ class Counted(NamedTuple):
     tokens: Sequence[Hashable]
 
 
-def tell_shared(reference: Counted, answer: Counted, what: str = "words") -> tuple[str, dict[str, Any]]:
-    """How many of the reference's words (or pairs …) the answer has, which are missing, which it has beyond them."""
-    missing, more = _only_in(reference, answer.tokens), _only_in(answer, reference.tokens)
+WORDS = ("word", "words")
+PAIRS = ("pair of words", "pairs of words")
+
+
+def tell_shared(
+    reference: Counted, answer: Counted, what: tuple[str, str] = WORDS, *, once: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """How many of the reference's words (or pairs …) the answer has, which are missing, which it has beyond them.
+
+    `once`: one occurrence in the answer covers all in the reference.
+    """
+    missing, more = (
+        _only_in(reference, answer.tokens, once=once),
+        _only_in(answer, reference.tokens, once=once),
+    )
     details = {"missing_words": missing, "extra_words": more}
     if not missing and not more:
         return SAME_WORDS, details
     shared = len(reference.tokens) - len(missing)
-    counts = f"{shared} of the reference's {len(reference.tokens)} {what} are in the answer of {len(answer.tokens)} {what}"
+    counts = (
+        f"{shared} of the reference's {_count(reference, what)} are in the answer of {_count(answer, what)}"
+    )
     return _sentence(counts, missing, more), details
 
 
@@ -42,8 +56,8 @@ def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict
     if not missing and not more:
         return SAME_WORDS, details
     counts = (
-        f"{len(common)} of the reference's {len(reference.tokens)} words are in the same order "
-        f"in the answer of {len(answer.tokens)} words"
+        f"{len(common)} of the reference's {_count(reference)} are in the same order "
+        f"in the answer of {_count(answer)}"
     )
     return _sentence(counts, missing, more), details
 
@@ -57,8 +71,17 @@ def _sentence(counts: str, missing: list[str], more: list[str]) -> str:
     return "; ".join(sentences)
 
 
-def _only_in(text: Counted, others: Sequence[Hashable]) -> list[str]:
-    """What of `text`, as it is shown, `others` does not have as often, in its order."""
+def _count(text: Counted, what: tuple[str, str] = WORDS) -> str:
+    return f"{len(text.tokens)} {what[len(text.tokens) != 1]}"
+
+
+def _only_in(text: Counted, others: Sequence[Hashable], *, once: bool) -> list[str]:
+    """What of `text`, as it is shown, `others` does not have (as often, unless once is enough), in its order."""
+    if once:
+        found_there = set(others)
+        return [
+            shown for shown, token in zip(text.shown, text.tokens, strict=True) if token not in found_there
+        ]
     left = Counter(others)
     found = []
     for shown, token in zip(text.shown, text.tokens, strict=True):
