@@ -88,6 +88,12 @@ def test_lines_in_another_order_of_keys_and_with_unknown_ones_read_too(tmp_path:
     assert recorded.result.counts == sketch(1).counts
 
 
+def test_two_sets_of_one_id_keep_their_cases_apart(tmp_path: Path) -> None:
+    first, second = good("a"), good("a")
+    second.place = "copy.evalset.json:12"
+    assert len(read_back("jsonl", run(first, second), tmp_path).cases) == 2
+
+
 def test_files_that_were_joined_keep_every_trial(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     path.write_text(written("jsonl", run(good("a", 2))) * 2, encoding="utf-8")

@@ -58,6 +58,11 @@ def test_every_row_has_every_column_also_for_metrics_that_came_late() -> None:
     assert list(found[0])[: len(COLUMNS)] == list(COLUMNS)
 
 
+def test_a_metric_that_is_called_as_another_column_has_its_own() -> None:
+    (row,) = rows(run(case("a", P, metric("outcome", [0.25], 0.1))))
+    assert (row["outcome"], row["outcome score"], row["outcome score outcome"]) == ("passed", 0.25, "passed")
+
+
 def test_what_has_no_trial_has_a_row() -> None:
     result = run(case("left", Outcome.SKIPPED, trials=[]), case("never", Outcome.NOT_RUN, trials=[]))
     result.sets.append(

@@ -83,6 +83,18 @@ def test_a_file_for_each_set_in_the_history_of_the_agents_folder(tmp_path: Path)
     assert counts == [3, 1]
 
 
+@pytest.mark.parametrize("order", [["booking", "booking"], ["booking", "other", "booking"]])
+def test_two_sets_of_one_id_have_two_files(order: list[str], tmp_path: Path) -> None:
+    result = run(*(good(eval_id, eval_set_id=set_id) for set_id in order for eval_id in "ab"))
+    result.started_at = 1_700_000_000.25
+    files = AdkFiles(tmp_path).write(result)
+    assert len(set(files)) == len(order)
+    for file, set_id in zip(files, order, strict=True):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        assert document["eval_set_id"] == set_id
+        assert [entry["eval_id"] for entry in document["eval_case_results"]] == ["a", "b"]
+
+
 NAMES = {
     "pkg.agents.travel": "travel",
     "travel.flawed": "travel",

@@ -198,8 +198,13 @@ def _whose(line: LineForm) -> tuple[str, str]:
 
 def _cases(path: Path, whose: tuple[str, str]) -> Iterator[RecordedCase]:
     own = (line for line in _lines(path) if _whose(line) == whose and line.eval_id is not None)
-    for _, lines in groupby(own, key=lambda line: (line.eval_set_id, line.eval_id)):
+    for _, lines in groupby(own, key=_which_case):
         yield RecordedCase(_case(list(lines)))
+
+
+def _which_case(line: LineForm) -> tuple[str | None, str | None, str]:
+    """Set and id, and the place: two sets may have one id."""
+    return line.eval_set_id, line.eval_id, line.case.place if line.case else ""
 
 
 def _case(lines: list[LineForm]) -> CaseResult:

@@ -24,14 +24,14 @@ class AdkReport:
         Raises:
             SetupError: there are several sets or agents, which one file cannot hold.
         """
-        sets = dict.fromkeys(one.eval_set_id for run in runs for one in run.sets if one.failure is None)
+        sets = [one.eval_set_id for run in runs for one in run.sets if one.failure is None]
         if len(runs) != 1 or len(sets) != 1:
             raise SetupError(
                 f"ADK's form has one file for each agent and eval set, and here are {len(runs)} x {len(sets)}; "
                 "name a folder to export to, or run with --store adk:AGENTS_DIR"
             )
         run, write = runs[0], json_writer(out)
-        header = ResultHeader(app_name_of(run), next(iter(sets)), run.started_at or time.time())
+        header = ResultHeader(app_name_of(run), sets[0], run.started_at or time.time())
         for text in result_text(header, with_context(run)):
             write(text)
         write("\n")

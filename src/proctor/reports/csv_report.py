@@ -79,7 +79,7 @@ class CsvReport:
         with TemporaryFile("w+", encoding="utf-8", errors="replace", newline="\n") as waiting:
             for row in _rows(runs, metrics):
                 waiting.write(json.dumps(row) + "\n")
-            header = [*COLUMNS, *(title for name in metrics for title in (name, f"{name} outcome"))]
+            header = [*COLUMNS, *(title for name in metrics for title in _titles(name))]
             waiting.seek(0)
             self._write_rows(header, waiting, out)
 
@@ -99,6 +99,12 @@ class CsvReport:
         text = encodable(clean(cell, lines=True), encoding)
         text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
         return neutral(text) if self.neutralised else text
+
+
+def _titles(metric: str) -> tuple[str, str]:
+    """The titles of a metric's two columns; one that is called as another column is called otherwise."""
+    name = f"{metric} score" if metric in COLUMNS else metric
+    return name, f"{name} outcome"
 
 
 class RawCsvReport(CsvReport):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -111,10 +112,28 @@ class AdkFiles:
 
 def _write_sets(run: RunResult, folder: Path, app_name: str, timestamp: float | None) -> list[Path]:
     when = timestamp or run.started_at or time.time()
-    return [
-        _write_set(folder, ResultHeader(app_name, eval_set_id, when), cases)
-        for eval_set_id, cases in groupby(with_context(run), key=lambda each: each[0].eval_set_id)
-    ]
+    written: list[Path] = []
+    for (ordinal, eval_set_id), cases in groupby(with_context(run), key=_Ordinal()):
+        # two sets may have one id: their files differ by a microsecond
+        header = ResultHeader(app_name, eval_set_id, round(when + 1e-6 * ordinal, 6) if ordinal else when)
+        written.append(_write_set(folder, header, cases))
+    return written
+
+
+class _Ordinal:
+    """Tells sets apart, also those with one id: which of these a case is in, from 0, and the id."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+        self._set_id: str | None = None
+        self._first = ""
+
+    def __call__(self, pair: tuple[CaseResult, CaseContext]) -> tuple[int, str]:
+        case = pair[0]
+        if case.eval_set_id != self._set_id or case.eval_id == self._first:  # ids are unique within a set
+            self._set_id, self._first = case.eval_set_id, case.eval_id
+            self._seen[case.eval_set_id] += 1
+        return self._seen[case.eval_set_id] - 1, case.eval_set_id
 
 
 def _write_set(folder: Path, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:
