@@ -343,3 +343,34 @@ def test_a_finished_run_is_left_as_it_is_with_its_exit_code(project: Project) ->
     assert none.child.returncode == 2
     assert "nothing to resume" in none.stderr
     assert starts == CASES
+
+
+# --- figures and warnings of both times ----------------------------------------------------------------------------------
+
+
+def summary_of(project: Project, store: str) -> Any:
+    """What a list of runs says about the newest one, but for how long it took."""
+    with closing(open_runs(project.folder / store, read_only=True)) as opened:
+        summary = opened.summary(opened.find("latest"))
+        return summary.model_dump(exclude={"duration"})
+
+
+@pytest.mark.parametrize("end", ["killed", pytest.param("stopped", marks=pytest.mark.slow)])
+def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, end: str) -> None:
+    project = a_project(tmp_path, agent_seconds=(0.01, 0.03), num_runs=2, more=["--retry-errors", "1"])
+    expected = Process(project, project.eval("undisturbed.sqlite3"), tmp_path / "ledger")
+    assert expected.wait() == 1, expected.stderr
+    run = KilledRun(project, 1)
+    process = run.start()
+    process.listen(lambda: process.count("trial") >= 20)
+    if end == "stopped":
+        process.signal(signal.SIGINT)
+    else:
+        process.kill()
+    assert process.wait() in (-signal.SIGKILL, 130)
+    assert run.start().wait() == 1
+    assert summary_of(project, run.store) == summary_of(project, "undisturbed.sqlite3")
+    whole = summary_of(project, run.store)
+    assert whole["tokens"] == 100 * (sum(1 + (n % 4 == 0) for n in range(CASES) if n % 17 != 5) + 2 * 2) * 2
+    assert whole["models"] == ["model-even", "model-odd"]
+    assert ["4 trials were tried again" in said for said in whole["warnings"]] == [True]

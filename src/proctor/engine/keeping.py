@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proctor.agents.base import AgentInfo
@@ -73,6 +73,10 @@ class StoredRun:
     def earlier_outcomes(self) -> Iterable[Outcome]:
         """Return what was decided before, a case each."""
         return self._outcomes.values()
+
+    def attempts(self) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt that is there."""
+        return self.store.attempts(self.writer.run_id)
 
     def position(self, ordinal: int) -> int:
         """Return the place in the run of the plan's case number `ordinal`."""

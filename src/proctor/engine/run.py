@@ -19,7 +19,7 @@ from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, SetPlan
 from proctor.engine.progress import Progress
-from proctor.engine.spending import Spending
+from proctor.engine.spending import Spending, is_about_retries
 from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
@@ -55,7 +55,6 @@ class Run:
     _counts: Counter[Outcome] = field(default_factory=Counter)
     _spending: Spending = field(default_factory=Spending)
     _executor: LocalExecutor[Job, TrialState] | None = None
-    _retried: list[str] = field(default_factory=list)
     _stopped_by: str = ""
     _not_passed: int = 0
     """Cases that did not pass since this process has been at work."""
@@ -104,8 +103,9 @@ class Run:
             ).created_at  # also of a run that is resumed
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
-                self._spending.begin_with(earlier.tokens, earlier.models)
-                run.warnings += [said for said in earlier.warnings if said not in run.warnings]
+                self._spending.begin_with(self.stored.attempts())
+                known = [said for said in earlier.warnings if not is_about_retries(said)]
+                run.warnings += [said for said in known if said not in run.warnings]
                 self._earlier_seconds = earlier.duration
 
     def _trials_left(self) -> int:
@@ -211,8 +211,6 @@ class Run:
         state = job.state
         if self.stored is None:
             self._take(job, done)
-        if job.trial is not None and job.trial.attempts:
-            self._note_retry(state, job.trial)
         decided = job.decided
         if decided is not None and len(decided.trials) == 1:
             outcome = decided.trials[0].outcome
@@ -220,16 +218,12 @@ class Run:
             outcome = trial_outcome(state.metrics, done.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
         if job.trial is not None:
-            self._spending.add(job.trial)
+            self._spending.add(state.position, job.trial)
         most = self.options.max_tokens
         if most is not None and self._spending.tokens_now >= most:
             self._stop(f"max_tokens: the agent has used {self._spending.tokens_now:,} of {most:,} tokens")
         if decided is not None:
             self._case_done(decided)
-
-    def _note_retry(self, state: CaseState, trial: Trial) -> None:
-        if (failure := trial.attempts[-1].failure) is not None:
-            self._retried.append(f"{state.result.eval_set_id}/{state.case.eval_id}, {failure.cause}")
 
     def _decide_again(self, state: CaseState) -> None:
         """Decide a case of which an earlier process left everything but the verdict."""
@@ -248,8 +242,8 @@ class Run:
 
     def _finish(self, run: RunResult) -> None:
         """Put together what came of the run, and write it down."""
-        if self._retried:
-            run.warnings.append(_said_of(self._retried))
+        if said := self._spending.warning():
+            run.warnings.append(said)
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         if not_run:
             run.stopped_by = self._stopped_by
@@ -309,12 +303,6 @@ class Run:
             await settle(close())
         except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
             run.warnings.append(f"closing the agent raised {type(error).__name__}: {safe_str(error)}")
-
-
-def _said_of(retried: list[str]) -> str:
-    """What passed only after another attempt is not as sound as it looks."""
-    trials = "1 trial was" if len(retried) == 1 else f"{len(retried)} trials were"
-    return f"{trials} tried again after infrastructure errors: {'; '.join(retried[:3])}{' …' if len(retried) > 3 else ''}"
 
 
 @contextmanager

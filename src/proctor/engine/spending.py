@@ -1,38 +1,60 @@
-"""What the agent used: counted as trials end, to be shown and to be limited."""
+"""What the agent used, and what had to be tried again: counted as trials end, to be shown and to be limited."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
-from proctor.schema.trial import Trial, Turn
+from proctor.schema.trial import Failure, Trial, Turn
+
+_TRIED_AGAIN = "tried again after infrastructure errors: "
+_MOST_NAMED = 3
 
 
 class Spending:
-    """Tokens that the agent reported, and the models that it named."""
+    """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "models", "tokens")
+    __slots__ = ("_before", "_retried", "models", "tokens")
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.tokens = self._before = 0
         self.models: set[str] = set()
+        self._retried: dict[tuple[int, int], str] = {}
 
-    def begin_with(self, tokens: int, models: Iterable[str]) -> None:
-        """Take over what was counted before, where a run is gone on with."""
-        self.tokens += tokens
-        self._before += tokens
-        self.models.update(models)
+    def begin_with(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
+        """Count what an earlier process recorded: position, number and evidence of each attempt."""
+        for position, number, evidence in attempts:
+            told = json.loads(evidence)
+            earlier = told.get("attempts") or []
+            for attempt in (told, *earlier):
+                self._add_recorded(attempt.get("turns") or [])
+            if earlier and (failure := earlier[-1].get("failure")):
+                self._note(position, number, told, Failure.model_validate(failure))
+        self._before = self.tokens
 
     @property
     def tokens_now(self) -> int:
         """Tokens since this process has been at work."""
         return self.tokens - self._before
 
-    def add(self, trial: Trial) -> None:
-        """Count one trial, the attempts before its last one included."""
+    def add(self, position: int, trial: Trial) -> None:
+        """Count one trial of the case at `position`, the attempts before its last one included."""
         self._add(trial.turns)
         for attempt in trial.attempts:
             self._add(attempt.turns)
+        if trial.attempts and (failure := trial.attempts[-1].failure) is not None:
+            self._note(position, trial.number, trial.__dict__, failure)
+
+    def warning(self) -> str:
+        """Say what was tried again: what passed only then is not as sound as it looks. Empty when nothing was."""
+        retried = [said for _, said in sorted(self._retried.items())]
+        if not retried:
+            return ""
+        trials = "1 trial was" if len(retried) == 1 else f"{len(retried)} trials were"
+        more = " …" if len(retried) > _MOST_NAMED else ""
+        return f"{trials} {_TRIED_AGAIN}{'; '.join(retried[:_MOST_NAMED])}{more}"
 
     def _add(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
@@ -41,3 +63,19 @@ class Spending:
                     self.tokens += event.usage_metadata.total_token_count or 0
                 if event.model_version:
                     self.models.add(event.model_version)
+
+    def _add_recorded(self, turns: Iterable[dict[str, Any]]) -> None:
+        """Do what `_add` does, with the JSON of turns: a model of each would take ten times as long."""
+        for turn in turns:
+            for event in turn.get("events") or ():
+                self.tokens += (event.get("usage_metadata") or {}).get("total_token_count") or 0
+                if model := event.get("model_version"):
+                    self.models.add(model)
+
+    def _note(self, position: int, number: int, trial: dict[str, Any], failure: Failure) -> None:
+        self._retried[position, number] = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
+
+
+def is_about_retries(warning: str) -> bool:
+    """Tell whether `Spending.warning` said it: of a run that is gone on with, it is said again for the whole."""
+    return _TRIED_AGAIN in warning

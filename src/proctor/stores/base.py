@@ -152,6 +152,10 @@ class Store(Protocol):
         """Return the trials of one case, the last attempt of each."""
         ...
 
+    def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at every trial; media need not be in it."""
+        ...
+
     def case(self, run_id: str, position: int) -> bytes | None:
         """Return a case as it was run, as JSON; `None` while none of its trials is there."""
         ...

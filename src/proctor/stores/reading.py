@@ -124,9 +124,25 @@ class RunReader:
             _check(crc == checksum(document_key(brought[0], media), body))
             return self._whole(body, media)
 
+    def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at the trials of so many cases, without media."""
+        for part in _parts(0, cases):
+            with self._sound(part.start, part.stop):
+                found = self._rows_of_evidence(part.start, part.stop)
+                whole = [(position, number, unpack(stored)) for position, number, *_, stored in found]
+            yield from whole
+
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def _read_evidence(self, held: _Held, first: int, last: int) -> None:
+        for position, number, attempt, failed, media, stored in self._rows_of_evidence(first, last):
+            held.evidence[position][number, attempt] = self._whole(stored, media)
+            if failed:
+                held.failed.add((position, number, attempt))
+
+    def _rows_of_evidence(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, int, int, int, str | None, bytes]]:
         for position, number, attempt, failed, crc, document, media, stored in self._connection.rows(
             "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
@@ -134,9 +150,7 @@ class RunReader:
         ):
             key = trial_key(self._run, position, number, attempt, failed, document, media)
             _check(crc == checksum(key, stored))
-            held.evidence[position][number, attempt] = self._whole(stored, media)
-            if failed:
-                held.failed.add((position, number, attempt))
+            yield position, number, attempt, failed, media, stored
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
         for position, number, attempt, crc, row in self._connection.rows(

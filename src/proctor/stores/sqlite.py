@@ -233,6 +233,11 @@ class SqliteStore:
             for number, attempt, body in last_attempts(evidence)
         ]
 
+    def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at every trial, without media."""
+        line = self._line(run_id)
+        return self._reader(line, 1).attempts(line.progress.cases)
+
     def case(self, run_id: str, position: int) -> bytes | None:
         """Return a case as it was run, as JSON; `None` while none of its trials is there.
 

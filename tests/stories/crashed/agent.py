@@ -36,7 +36,10 @@ class Agent:
         await asyncio.sleep(self._random.uniform(*SECONDS))
         number = int(case.lstrip("abcdefghijklmnopqrstuvwxyz"))
         yield Event.called("look_up", {"n": number if number % 3 else -1}, id="1")
-        yield Event.returned("look_up", {"found": session.memory["name"]}, id="1")
+        model = "model-odd" if number % 2 else "model-even"
+        spent = {"total_token_count": 100}
+        found = {"found": session.memory["name"]}
+        yield Event.returned("look_up", found, id="1", usage_metadata=spent, model_version=model)
         if number % 17 == 5:
             note("end", case, session.memory["name"])
             raise ConnectionError("the weather service is down")
