@@ -62,7 +62,7 @@ class CaseState:
         if not keep:
             for metric in result.metrics.values():
                 if not metric.is_warned:
-                    metric.per_trial = []
+                    metric.per_trial = ()
         self.trials = []
         return result
 

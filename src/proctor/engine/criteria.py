@@ -67,6 +67,16 @@ class Bound:
     skipped: dict[str, str]
     problems: list[SetupError]
 
+    def decides_every_recorded_case(self) -> bool:
+        """Tell whether some metric gates and applies whatever a recorded case states."""
+        return any(
+            metric.gate
+            and metric.covers(scenario=False)
+            and "expected_state" not in metric.facts.needs
+            and not hasattr(metric.metric, "applies")
+            for metric in self.metrics
+        )
+
 
 def bind(config: EvalConfig, options: RunOptions) -> Bound:
     """Build every metric that `config` names, then the final-state check and the efficiency metrics."""

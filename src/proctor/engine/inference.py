@@ -224,6 +224,8 @@ def new_session(case: EvalCase, unique: str) -> Session:
 def _state_copy(state: Any, intake: Intake) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
+    if not state:
+        return {}
     intake.begin("final state")
     return intake.object(state, "")
 

@@ -32,11 +32,6 @@ class Caps:
     """Characters of one text; all texts of a turn together may have eight times as many."""
     max_events: int = 10_000
 
-    @property
-    def turn(self) -> int:
-        """Characters of one turn."""
-        return 8 * self.max_text
-
 
 class Intake:
     """Takes in what one trial's agent says.
@@ -52,7 +47,7 @@ class Intake:
         self.notes = notes
         self._turn = 0
         self._place = "before the first turn"
-        self._left = caps.turn
+        self._left = 8 * caps.max_text
         self._most = caps.max_text
         """Characters that the next text may have."""
 
@@ -60,7 +55,7 @@ class Intake:
         """Begin with the next turn, or with what is not part of one (`place` says what)."""
         self._turn += not place
         self._place = place
-        self._left = self.caps.turn
+        self._left = 8 * self.caps.max_text
         self._most = self.caps.max_text
 
     def text(self, text: str, what: str) -> str:

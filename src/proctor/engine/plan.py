@@ -178,11 +178,12 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     )
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs)
     found += _unknown_ids(entry)
+    sure = bool(bound.problems) or bound.decides_every_recorded_case()
     for index, case in _chosen(entry, options):
         plan.cases.append(index)
         if hashed:
             plan.hashes += case_hash(case)
-        if problem := _cannot_decide(case, bound):
+        if problem := _cannot_decide(case, bound, sure=sure):
             where = entry.source.where(index) or entry.source.eval_set_id
             found.append(SetupError(f"{where}: case {case.eval_id!r}: {problem}"))
     summary.cases = len(plan.cases)
@@ -243,15 +244,13 @@ def _tags(case: EvalCase) -> list[str]:
     return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
 
 
-def _cannot_decide(case: EvalCase, bound: Bound) -> str:
-    """Say why nothing could decide this case; empty when something can."""
+def _cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
+    """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
     if case.conversation_scenario is not None:
         return "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
     if not case.conversation:
         return "its conversation has no turns"
-    if bound.problems:
-        return ""
-    if any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
+    if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
         return ""
     gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:

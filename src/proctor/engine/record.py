@@ -90,10 +90,28 @@ def seconds_since(began: float) -> float:
 
 def copy_message(message: Content) -> Content:
     """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
+    parts = message.parts
+    if (
+        parts
+        and len(parts) == 1
+        and _is_text(parts[0])
+        and message.__pydantic_fields_set__ == _ALL_OF_CONTENT
+    ):
+        return _content({"parts": [_text_part({**_PART, "text": parts[0].text})], "role": message.role})
     copied = twin(message)
-    if message.parts:
-        copied.__dict__["parts"] = [twin(part) for part in message.parts]
+    if parts:
+        copied.__dict__["parts"] = [twin(part) for part in parts]
     return copied
+
+
+def _is_text(part: Part) -> bool:
+    """Tell whether a part was given nothing but a text: as nearly all that users say."""
+    return part.__pydantic_fields_set__ == _ONLY_TEXT and not part.__pydantic_extra__
+
+
+_ONLY_TEXT, _ALL_OF_CONTENT = frozenset({"text"}), frozenset({"parts", "role"})
+_PART = defaults(Part)
+_text_part, _content = maker(Part, "text"), maker(Content, "parts", "role")
 
 
 def new_turn(message: Content) -> Turn:

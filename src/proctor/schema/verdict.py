@@ -48,7 +48,7 @@ class MetricVerdict:
     gate: bool = True
     """Whether this metric takes part in the verdict."""
     reason: str = ""
-    per_trial: list[MetricScore | None] = field(default_factory=list)
+    per_trial: Sequence[MetricScore | None] = ()
     """The score of each trial, in order; `None` where the trial gave nothing to score."""
     failure: Failure | None = None
     scored: int = 0
