@@ -1,13 +1,16 @@
-"""How long a regular expression could take at worst, told from its structure before it runs.
+"""How long a regular expression could take at worst on a text, told from its structure before it runs.
 
 Python's `re` tries one way to match after the other, and a pattern such as `(a+)+$` has 2ⁿ of them. Here the ways and
-the steps are counted for a text of a given length: an upper bound, so that what is called cheap surely is. What is not
-called cheap may still be quick; it has to run where it can be stopped (see `regex_search`).
+the steps are counted: an upper bound (up to a small factor), so that what is called cheap surely is. The text helps:
+`\\d+` can be no longer than its longest run of digits, and begins nowhere else. What is not called cheap may still be
+quick; it has to run where it can be stopped (see `regex_search`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 __all__ = ["matches_anything", "most_steps"]
@@ -21,55 +24,113 @@ except ImportError:  # another Python may lay it out in another way: then nothin
 UNKNOWN = float("inf")
 
 
-def most_steps(pattern: re.Pattern[str], length: int, *, anywhere: bool = True) -> float:
-    """An upper bound, up to a small factor, of the steps to match a text of `length` characters; inf: no bound known.
-
-    `anywhere`: the match may begin at each of them.
-    """
+def most_steps(pattern: re.Pattern[str], text: str, *, anywhere: bool = True) -> float:
+    """An upper bound of the steps to match `text`, or with `anywhere` to find a match in it; inf: no bound known."""
     if parser is None:
         return UNKNOWN
-    _, steps = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE), length)
-    return steps * (length + 1 if anywhere else 1)
+    items = _parsed(pattern)
+    count = _Count(text)
+    _, steps = count.sequence(items)
+    return len(text) + 1 + steps * (count.starts(items, pattern.flags) if anywhere else 1)
 
 
 def matches_anything(pattern: re.Pattern[str]) -> bool:
     """Whether searching any text for `pattern` must succeed: it can be empty, and nothing in it looks around."""
     if parser is None:
         return False
-    parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    parsed = _parsed(pattern)
     return parsed.getwidth()[0] == 0 and not _looks_around(parsed)
 
 
-def _sequence(items: Any, length: int) -> tuple[float, float]:
-    """Ways and steps of one thing after another: what follows is tried once for each way of what came before."""
-    ways, steps = 1.0, 1.0
-    for op, argument in items:
-        more, cost = _item(op, argument, length)
-        steps += ways * cost
-        ways *= more
-    return ways, steps
+def _parsed(pattern: re.Pattern[str]) -> Any:
+    return parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
 
 
-def _item(op: Any, argument: Any, length: int) -> tuple[float, float]:
-    parts = _parts(op, argument)
-    if op in _REPEATS:
-        return _repeated(argument[0], argument[1], _sequence(parts[0], length), length)
-    if not parts:
-        return 1.0, float(length) if op is constants.GROUPREF else 1.0
-    each = [_sequence(part, length) for part in parts]
-    return sum(ways for ways, _ in each), sum(steps for _, steps in each)
+class _Count:
+    """Counts ways and steps for one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._characters = set(text)
+
+    def sequence(self, items: Any) -> tuple[float, float]:
+        """Ways and steps of one thing after another: what follows is tried once for each way of what came before."""
+        ways, steps = 1.0, 1.0
+        for op, argument in items:
+            more, cost = self._item(op, argument)
+            steps += ways * cost
+            ways *= more
+        return ways, steps
+
+    def starts(self, items: Any, flags: int) -> int:
+        """At how many places of the text more than a first look is taken."""
+        first = next(iter(items), None)
+        if first is None:
+            return 1
+        op, argument = first
+        if op is constants.AT and argument in _BEGINNINGS and not flags & re.MULTILINE:
+            return 1
+        if op in _REPEATS and argument[0] > 0 and len(argument[2]) == 1:
+            op, argument = argument[2][0]
+        if op not in _SINGLE:
+            return len(self._text) + 1
+        members = self._members(op, argument)
+        return 1 + sum(character in members for character in self._text)
+
+    def _item(self, op: Any, argument: Any) -> tuple[float, float]:
+        parts = _parts(op, argument)
+        if op in _REPEATS:
+            return self._repeated(argument[0], argument[1], parts[0])
+        if not parts:
+            return 1.0, float(len(self._text)) if op is constants.GROUPREF else 1.0
+        each = [self.sequence(part) for part in parts]
+        return sum(ways for ways, _ in each), sum(steps for _, steps in each)
+
+    def _repeated(self, least: int, most: int, body: Any) -> tuple[float, float]:
+        """What matches in one way can be repeated in as many ways as there are counts; anything else multiplies."""
+        ways, steps = self.sequence(body)
+        counts = float(min(int(most), max(int(least), self._most_times(body))))
+        if ways <= 1:
+            return max(counts - least, 0) + 1, (counts + 1) * steps
+        try:
+            return ways ** (counts + 1), ways ** (counts + 1) * steps
+        except OverflowError:
+            return UNKNOWN, UNKNOWN
+
+    def _most_times(self, body: Any) -> int:
+        """How often the body of a repeat can match in a row."""
+        if len(body) == 1 and body[0][0] in _SINGLE:
+            members = self._members(*body[0])
+            runs = (len([*run]) for inside, run in groupby(self._text, members.__contains__) if inside)
+            return max(runs, default=0) + 1
+        return len(self._text) // max(body.getwidth()[0], 1) + 1
+
+    def _members(self, op: Any, argument: Any) -> set[str]:
+        """The text's characters that an item for one character may match; rather too many than too few."""
+        if op is constants.ANY:
+            return self._characters
+        if op is constants.NOT_LITERAL:
+            return self._characters - {chr(argument)}
+        options = [(op, argument)] if op is constants.LITERAL else [*argument]
+        if options[0][0] is constants.NEGATE:
+            excluded = [option for option in options[1:] if option[0] is not constants.CATEGORY]
+            return {each for each in self._characters if not any(_is_in(each, *one) for one in excluded)}
+        return {each for each in self._characters if any(_may_be_in(each, *one) for one in options)}
 
 
-def _repeated(least: int, most: int, body: tuple[float, float], length: int) -> tuple[float, float]:
-    """A body that is one way to match can be repeated in as many ways as there are counts; any other multiplies."""
-    ways, steps = body
-    counts = float(min(int(most), max(least, length + 1)))
-    if ways <= 1:
-        return counts - min(least, counts) + 1, (counts + 1) * steps
-    try:
-        return ways ** (counts + 1), ways ** (counts + 1) * steps
-    except OverflowError:
-        return UNKNOWN, UNKNOWN
+def _is_in(character: str, op: Any, argument: Any) -> bool:
+    if op is constants.LITERAL:
+        return ord(character) == int(argument)
+    return op is constants.RANGE and argument[0] <= ord(character) <= argument[1]
+
+
+def _may_be_in(character: str, op: Any, argument: Any) -> bool:
+    """In any case: whether that counts is for the pattern's flags to say."""
+    if op is constants.CATEGORY:
+        category = _CATEGORIES.get(argument)
+        return category is None or category.match(character) is not None
+    cases = {character, character.lower(), character.upper(), character.casefold()}
+    return any(len(each) > 1 or _is_in(each, op, argument) for each in cases)
 
 
 def _parts(op: Any, argument: Any) -> list[Any]:
@@ -94,6 +155,17 @@ def _looks_around(items: Any) -> bool:
     return any(op in around or any(map(_looks_around, _parts(op, argument))) for op, argument in items)
 
 
-_REPEATS = (
-    (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT) if constants is not None else ()
+def _named(*names: str) -> Iterator[Any]:
+    return (getattr(constants, name) for name in names if hasattr(constants, name))
+
+
+_REPEATS = (*_named("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"),)
+_SINGLE = (*_named("LITERAL", "NOT_LITERAL", "ANY", "IN"),)
+_BEGINNINGS = (*_named("AT_BEGINNING", "AT_BEGINNING_STRING"),)
+_CATEGORIES = dict(
+    zip(
+        _named("CATEGORY_DIGIT", "CATEGORY_WORD", "CATEGORY_SPACE"),
+        map(re.compile, (r"\d", r"\w", r"\s")),
+        strict=False,
+    )
 )

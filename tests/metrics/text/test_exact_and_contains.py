@@ -1,0 +1,201 @@
+"""`exact_match` and `contains`: what counts as the same text, and what stands in another."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.errors import CriterionError
+from proctor.metrics.text.contains import NOTHING_SAID
+from tests.metrics.text.asking import explanation, metric, reason, value
+
+IGNORE_ALL = {
+    "ignore_case": True,
+    "ignore_whitespace": True,
+    "ignore_punctuation": True,
+    "ignore_accents": True,
+}
+TEXTS = st.text(st.sampled_from("aAé e\u0301ß.,\n\u200b東ก็"), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "options", "matches"),
+    [
+        ("Paris", "Paris", {}, True),
+        ("Paris", " Paris\n", {}, True),
+        ("Paris", "paris", {}, False),
+        ("Paris", "PARIS", {"ignore_case": True}, True),
+        ("Straße", "STRASSE", {"ignore_case": True}, True),
+        ("ΟΔΟΣ", "οδος", {"ignore_case": True}, True),
+        ("Paris", "Paris.", {}, False),
+        ("Paris", "«Paris»!", {"ignore_punctuation": True}, True),
+        ("well-known", "well known", {"ignore_punctuation": True}, True),
+        ("well-known", "wellknown", {"ignore_punctuation": True}, False),
+        ("a  b\n c", "a b c", {}, False),
+        ("a  b\n c", "a b c", {"ignore_whitespace": True}, True),
+        ("a\u00a0b\u200b", "a b", {"ignore_whitespace": True}, True),
+        ("ab", "a b", {"ignore_whitespace": True}, False),
+        ("café", "cafe\u0301", {}, True),
+        ("café", "cafe", {}, False),
+        ("café", "cafe", {"ignore_accents": True}, True),
+        ("น้ำ", "น้ํา", {}, False),  # not the same in Unicode's own view
+        ("か\u3099", "が", {"ignore_accents": True}, True),  # the same letter
+        ("が", "か", {"ignore_accents": True}, False),  # a voiced mark is no accent
+        ("1", "1.0", {}, False),
+        ("Résumé, s'il vous plaît!", "RESUME S IL\tVOUS PLAIT", IGNORE_ALL, True),
+    ],
+)
+def test_exact(reference: str, answer: str, options: dict[str, Any], matches: bool) -> None:
+    assert value("exact_match", reference, answer, **options) == (1.0 if matches else 0.0)
+
+
+def test_an_empty_answer_can_be_expected() -> None:
+    assert value("exact_match", None, " ", expected="") == 1.0
+    assert value("exact_match", None, "something", expected=["", "nothing"]) == 0.0
+    assert value("exact_match", None, None, expected="") == 1.0
+
+
+def test_a_reference_of_which_nothing_counts_says_nothing() -> None:
+    assert value("exact_match", "...", "!", ignore_punctuation=True) is None
+    assert value("contains", "...", "!", ignore_punctuation=True) is None
+    assert value("exact_match", "...", "!") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "options", "told"),
+    [
+        ("Paris", "Paris", {}, "the answer is the expected text"),
+        ("Paris", "Rome", {}, 'the answer is "Rome", expected "Paris"'),
+        ("Paris", "paris", {}, 'the answer is "paris", expected "Paris"; it would match with ignore_case'),
+        (
+            "Café.",
+            "CAFE",
+            {"ignore_case": True},
+            'the answer is "CAFE", expected "Café."; it would match with ignore_punctuation and ignore_accents',
+        ),
+        (None, "x", {"expected": ["a", "b"]}, "the answer is none of the 2 expected texts"),
+        (
+            None,
+            "A",
+            {"expected": ["a", "b"]},
+            "the answer is none of the 2 expected texts; it would match with ignore_case",
+        ),
+    ],
+)
+def test_exact_reasons(reference: str | None, answer: str, options: dict[str, Any], told: str) -> None:
+    assert reason("exact_match", reference, answer, **options) == told
+
+
+@given(TEXTS, TEXTS)
+def test_ignoring_more_never_takes_a_match_away(one: str, other: str) -> None:
+    if value("exact_match", one, other) == 1.0 and value("exact_match", one, one, **IGNORE_ALL) is not None:
+        assert value("exact_match", one, other, **IGNORE_ALL) == 1.0
+
+
+@given(TEXTS, TEXTS)
+def test_what_matches_exactly_is_contained(one: str, other: str) -> None:
+    if value("exact_match", one, other) == 1.0:
+        assert value("contains", one, other) == 1.0
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_a_text_is_contained_between_blanks(before: str, text: str, after: str) -> None:
+    if text.strip():
+        assert value("contains", text, f"{before} {text.strip()} {after}") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "options", "score"),
+    [
+        ("rain", "It will rain today", {}, 1.0),
+        ("rain", "Rain is near", {}, 0.0),
+        ("rain", "Rain is near", {"ignore_case": True}, 1.0),
+        ("art", "the party", {}, 1.0),
+        ("art", "the party", {"whole_words": True}, 0.0),
+        ("art", "the party of art", {"whole_words": True}, 1.0),
+        ("art", "art, not party", {"whole_words": True}, 1.0),
+        ("4", "42", {"whole_words": True}, 0.0),
+        ("é", "été", {"whole_words": True}, 0.0),
+        ("東京", "東京都", {"whole_words": True}, 1.0),  # no blanks, so no words to be a piece of
+        ("ฝน", "มีฝนตก", {"whole_words": True}, 1.0),
+        ("C++", "C++ is old", {"whole_words": True}, 1.0),
+        ("C", "C++ is old", {"whole_words": True}, 1.0),  # + is no letter
+        (["a", "b"], "a c", {}, 0.5),
+        (["a", "b"], "a c", {"require": "any"}, 1.0),
+        (["a", "b"], "c", {"require": "any"}, 0.0),
+        (["a", "b"], "b a", {}, 1.0),
+        ("two words", "two\nwords", {}, 0.0),
+        ("two words", "two\nwords", {"ignore_whitespace": True}, 1.0),
+        ("Paris.", "to Paris, today", {"ignore_punctuation": True}, 1.0),
+        (" a ", "b a c", {}, 1.0),
+        (" a ", "bac", {}, 0.0),  # blanks of an option are meant
+        ("e", "é", {}, 0.0),  # a letter with its accent is another letter,
+        ("e", "e\u0301", {}, 0.0),  # however it is written
+        ("a", "a", {"forbidden": "b"}, 1.0),
+        ("a", "a b", {"forbidden": "b"}, 0.0),
+        ("a", "A B", {"forbidden": ["b", "c"], "ignore_case": True}, 0.0),
+        ("a", "a bc", {"forbidden": "b", "whole_words": True}, 1.0),
+    ],
+)
+def test_contains(expected: Any, answer: str, options: dict[str, Any], score: float) -> None:
+    assert value("contains", None, answer, expected=expected, **options) == score
+
+
+def test_the_whole_reference_is_looked_for() -> None:
+    assert value("contains", " rain today\n", "It will rain today.") == 1.0
+    assert value("contains", "rain today", "It will rain.") == 0.0
+
+
+def test_only_forbidding_asks_for_nothing_else() -> None:
+    assert value("contains", "reference", "something", forbidden="sorry") == 1.0
+    assert value("contains", "reference", "I am sorry", forbidden="sorry") == 0.0
+    assert explanation("contains", None, "", forbidden="sorry").warning == ""
+    assert value("contains", None, "", forbidden="sorry") == 1.0
+
+
+def test_an_answer_that_says_nothing_forbidden_because_it_says_nothing_is_warned_about() -> None:
+    from tests.metrics.text.asking import case_of, scored
+
+    score = scored(metric("contains", forbidden="sorry"), case_of(None, ""))
+    assert score.per_invocation[0].warning == NOTHING_SAID
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "told"),
+    [
+        ("a b", {"expected": ["a", "b"]}, "the answer has what it must and nothing that it must not"),
+        ("a", {"expected": ["a", "b", "c"]}, 'not in the answer: "b", "c"'),
+        ("a", {"expected": ["a", "b"], "require": "any"}, "the answer has what it must and nothing that it must not"),
+        ("x", {"expected": ["a", "b"], "require": "any"}, 'not in the answer: "a", "b"'),
+        ("x", {"expected": "a", "forbidden": ["x", "y"]}, 'forbidden, and in the answer: "x"; not in the answer: "a"'),
+    ],
+)  # fmt: skip
+def test_contains_reasons(answer: str, options: dict[str, Any], told: str) -> None:
+    assert reason("contains", None, answer, **options) == told
+
+
+def test_details_say_what_was_found() -> None:
+    found = explanation("contains", None, "a", expected=["a", "b"], forbidden="c")
+    assert found.details == {
+        "checks": [
+            {"expected": "a", "found": True, "forbidden": False},
+            {"expected": "b", "found": False, "forbidden": False},
+            {"expected": "c", "found": False, "forbidden": True},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"expected": "...", "ignore_punctuation": True}, "expected: a text with nothing to look for in it"),
+        ({"forbidden": " "}, "forbidden: a text with nothing to look for in it"),
+        ({"require": "some"}, "require: Input should be 'all' or 'any'"),
+        ({"forbiden": "x"}, "Did you mean 'forbidden'"),
+        ({"forbidden": []}, "forbidden"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CriterionError, match=problem):
+        metric("contains", **options)

@@ -1,0 +1,251 @@
+"""`regex_match`, and how regular expressions that could run for ever are kept in time."""
+
+import re
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.text import regex_cost
+from proctor.metrics.text.regex_cost import matches_anything, most_steps
+from proctor.metrics.text.regex_match import NOTHING_SAID
+from proctor.metrics.text.regex_search import CHEAP, Search, find, find_safely, is_cheap
+from tests.metrics.text.asking import case_of, conversation, explanation, metric, reason, scored, value
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer", "options", "score"),
+    [
+        (r"\d+", "room 42", {}, 1.0),
+        (r"\d+", "no room", {}, 0.0),
+        (r"\d+", "room 42", {"match": "full"}, 0.0),
+        (r"room \d+", " room 42\n", {"match": "full"}, 1.0),
+        (r"ROOM", "room 42", {}, 0.0),
+        (r"ROOM", "room 42", {"ignore_case": True}, 1.0),
+        (r"(?i)ROOM", "room 42", {}, 1.0),
+        (r"a b", "a\n  b", {}, 0.0),
+        (r"a b", "a\n  b", {"ignore_whitespace": True}, 1.0),
+        (r"^b$", "a\nb", {}, 0.0),
+        (r"(?m)^b$", "a\nb", {}, 1.0),
+        (r"caf\w", "cafe\u0301", {}, 1.0),  # é is one letter, however it is written
+        ("cafe\u0301", "café", {"match": "full"}, 1.0),
+        ([r"\d", "x"], "4", {}, 0.5),
+        ([r"\d", "x"], "4", {"require": "any"}, 1.0),
+        ([r"\d", "x"], "y", {"require": "any"}, 0.0),
+        (r"\d", "4 sorry", {"forbidden": "sorry|cannot"}, 0.0),
+        (r"\d", "4", {"forbidden": "sorry|cannot"}, 1.0),
+        (r"x?", "", {"match": "full"}, 1.0),  # full: it can fail
+    ],
+)
+def test_patterns(pattern: Any, answer: str, options: dict[str, Any], score: float) -> None:
+    assert value("regex_match", None, answer, pattern=pattern, **options) == score
+
+
+def test_the_reference_is_a_pattern_where_the_criterion_has_none() -> None:
+    assert value("regex_match", r"^\d+ degrees", "21 degrees") == 1.0
+    assert value("regex_match", r"^\d+ degrees", "It is 21 degrees") == 0.0
+
+
+def test_a_reference_that_is_no_pattern_is_an_error_not_a_zero() -> None:
+    with pytest.raises(
+        MetricError, match=r"reference answer is no regular expression: \"\(:\" .* at position 0"
+    ):
+        value("regex_match", "(:", "(:")
+
+
+def test_only_forbidding_asks_for_nothing_else() -> None:
+    assert value("regex_match", "(", "fine", forbidden="sorry") == 1.0
+    score = scored(metric("regex_match", forbidden="sorry"), case_of(None, None))
+    assert score.value == 1.0
+    assert score.per_invocation[0].warning == NOTHING_SAID
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "told"),
+    [
+        ("room 42", {"pattern": r"\d+"}, 'matched: "42"'),
+        ("room", {"pattern": r"\d+"}, r'nothing in the answer matches "\\d+"'),
+        ("room 42", {"pattern": r"\d+", "match": "full"}, r'the whole answer does not match "\\d+"'),
+        ("so sorry", {"pattern": "so", "forbidden": "s.rry"}, 'forbidden, and in the answer: "sorry"'),
+        ("fine", {"forbidden": "s.rry"}, "nothing in the answer matches what is forbidden"),
+        ("4", {"pattern": [r"\d", "x"], "require": "any"}, 'matched: "4"'),
+        ("y", {"pattern": ["a", "x"], "require": "any"}, 'nothing in the answer matches "a", "x"'),
+    ],
+)
+def test_reasons(answer: str, options: dict[str, Any], told: str) -> None:
+    assert reason("regex_match", None, answer, **options) == told
+
+
+def test_details_say_what_matched() -> None:
+    found = explanation("regex_match", None, "room 42", pattern=[r"\d+", "x"], forbidden="y")
+    assert found.details == {
+        "checks": [
+            {"pattern": r"\d+", "found": "42", "forbidden": False},
+            {"pattern": "x", "found": None, "forbidden": False},
+            {"pattern": "y", "found": None, "forbidden": True},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"pattern": "("}, r'pattern: "\(" is no regular expression: missing \), .* at position 0'),
+        ({"pattern": ["a", "[z-a]"]}, "bad character range z-a at position 1"),
+        ({"forbidden": "*"}, "forbidden: .* nothing to repeat at position 0"),
+        ({"pattern": "a{99999999999}"}, "too large|no regular expression"),
+        ({"pattern": "a*"}, "found in every text"),
+        ({"pattern": ""}, "found in every text"),
+        ({"forbidden": "(x|)", "match": "full"}, "found in every text"),
+        ({"pattern": []}, "pattern"),
+        ({"pattern": "a", "seconds": 0}, "seconds"),
+        ({"pattern": "a", "match": "fullmatch"}, "match: Input should be 'search' or 'full'"),
+        ({"expected": "a"}, "unknown option 'expected'"),
+    ],
+)
+def test_patterns_that_are_none_are_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CriterionError, match=problem):
+        metric("regex_match", **options)
+
+
+# --- patterns that could run for ever --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(a+)+$", r"(a|a)*$", r"(.*)*x", r"(\w+\s?)*!", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
+)
+def test_a_pattern_that_explodes_is_stopped_and_is_an_error(pattern: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(MetricError, match=r"took longer than 0.2 s on an answer of 41 characters"):
+        value("regex_match", None, "a" * 40 + "\N{SNOWMAN}", pattern=pattern, seconds=0.2)
+    assert time.monotonic() - started < 10
+
+
+def test_only_the_pattern_that_explodes_is_blamed() -> None:
+    with pytest.raises(MetricError, match=r'"\(a\+\)\+\$" took longer'):
+        value("regex_match", None, "a" * 40 + "b", pattern=["(b+)+", "(a+)+$", "(c+)+"], seconds=0.5)
+
+
+def test_a_pattern_that_only_looks_as_if_it_exploded_gets_its_score() -> None:
+    case = conversation([None, None], ["fine (words)", "no"])
+    score = scored(metric("regex_match", pattern=r"(\w+\s?)+\)", forbidden=r"(x+)+y"), case)
+    assert [turn.value for turn in score.per_invocation] == [1.0, 0.0]
+    assert (score.per_invocation[0].details or {})["checks"][0]["found"] == "words)"
+
+
+def test_a_process_of_its_own_finds_the_same() -> None:
+    searches = [
+        Search(re.compile(pattern, flags), full, text)
+        for pattern, flags in ((r"a+b", 0), (r"A", re.IGNORECASE), (r"(?s)x.y", 0), ("é|\ud800", 0))
+        for full in (False, True)
+        for text in ("aab", "x\ny", "", "é", "\ud800", "A\N{SNOWMAN}a")
+    ]
+    assert find_safely(searches, 30) == find(searches)
+
+
+def test_a_python_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(MetricError, match="process for regular expressions"):
+        find_safely([Search(re.compile("(a+)+$"), False, "aab")], 1)
+
+
+LONG_ANSWER = "The refund of order ORD-123456 takes 14 days; write to help@example.com for more. " * 100
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\d+",
+        r"refund|14 days",
+        r"\bORD-\d{6}\b",
+        r"(?i)as an ai",
+        r"\d{1,3}(?:,\d{3})*",
+        r"[\w.]+@[\w.]+\.com",
+        r"^The .* more\.$",
+        r"\s+$",
+        r"[^;]+; write",
+        r"\A.*\Z",
+    ],
+)
+def test_everyday_patterns_need_no_process_of_their_own(pattern: str) -> None:
+    assert is_cheap([Search(re.compile(pattern), False, LONG_ANSWER)])
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+$",
+        r"(aa|a)*$",
+        r"(?:a?){30}a{30}",
+        r"(.*)(.*)(.*)(.*)(.*)x",
+        r"(?=(a+)+$)b",
+        r"(?!(a+)+$)b",
+        r"(?P<x>a+)+(?P=x)$",
+        r"(x)?(?(1)b|(a+)+)$",
+        r"(?i)(A+)+$",
+        r"([^b]+)+$",
+        r"(?>a+)+$",  # atomic: quick in fact, and that is not told from its structure
+    ],
+)
+def test_patterns_that_may_take_long(pattern: str) -> None:
+    assert not is_cheap([Search(re.compile(pattern), False, "a" * 60)])
+
+
+PIECES = st.recursive(
+    st.sampled_from(["a", "b", "ab", ".", "[ab]", "a?", "^", "$", r"\b"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda pair: f"(?:{pair[0]}|{pair[1]})"),
+        inner.map(lambda one: f"(?:{one})*"),
+        inner.map(lambda one: f"(?:{one}){{1,3}}"),
+        inner.map(lambda one: f"({one})+?"),
+        inner.map(lambda one: f"(?={one})"),
+        inner.map(lambda one: f"(?!{one})"),
+    ),
+    max_leaves=6,
+)
+
+
+@given(PIECES, st.integers(0, 200))
+def test_what_is_called_cheap_is_quick(pattern: str, length: int) -> None:
+    """The promise of the bound: nothing that it calls cheap takes long, on a text that makes it try everything."""
+    compiled = re.compile(pattern)
+    if most_steps(compiled, "a" * length) <= CHEAP:
+        started = time.process_time()
+        compiled.search("a" * length)
+        assert time.process_time() - started < 2
+
+
+@given(PIECES, st.text("abc", max_size=8))
+def test_what_matches_anything_does(pattern: str, text: str) -> None:
+    compiled = re.compile(pattern)
+    if matches_anything(compiled):
+        assert compiled.search(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "always"),
+    [
+        *((pattern, True) for pattern in ("a*", "", "(a|)", "a?b*", "(?i)a*", "()")),
+        *((pattern, False) for pattern in ("a", "^a*", "$", r"\b", "(?=b)", "a*?b", "(a)?(?(1)b|c)")),
+    ],
+)
+def test_matches_anything(pattern: str, always: bool) -> None:
+    assert matches_anything(re.compile(pattern)) is always
+
+
+def test_more_text_never_takes_fewer_steps() -> None:
+    for pattern in (r"a", r"a*b", r"(a*)(b*)c", r"(?:ab){2,}", r"(a+)+"):
+        steps = [most_steps(re.compile(pattern), "ab" * length) for length in (0, 1, 10, 100, 1000)]
+        assert steps == sorted(steps)
+
+
+def test_a_python_whose_parser_is_elsewhere_calls_nothing_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex_cost, "parser", None)
+    assert not is_cheap([Search(re.compile("a"), False, "a")])
+    assert not matches_anything(re.compile("a*"))
+    assert value("regex_match", None, "room 42", pattern=r"\d+") == 1.0
