@@ -74,8 +74,7 @@ class _Count:
             op, argument = argument[2][0]
         if op not in _SINGLE:
             return len(self._text) + 1
-        members = self._members(op, argument)
-        return 1 + sum(character in members for character in self._text)
+        return 1 + self._occurrences(self._members(op, argument))
 
     def _item(self, op: Any, argument: Any) -> tuple[float, float]:
         parts = _parts(op, argument)
@@ -98,12 +97,16 @@ class _Count:
             return UNKNOWN, UNKNOWN
 
     def _most_times(self, body: Any) -> int:
-        """How often the body of a repeat can match in a row."""
-        if len(body) == 1 and body[0][0] in _SINGLE:
-            members = self._members(*body[0])
-            runs = (len([*run]) for inside, run in groupby(self._text, members.__contains__) if inside)
+        """How often the body of a repeat can match in a row: as often as the text has what it cannot do without."""
+        singles = [self._members(op, argument) for op, argument in body if op in _SINGLE]
+        if len(singles) == len(body) == 1:
+            runs = (len([*run]) for inside, run in groupby(self._text, singles[0].__contains__) if inside)
             return max(runs, default=0) + 1
-        return len(self._text) // max(body.getwidth()[0], 1) + 1
+        width = max(int(body.getwidth()[0]), 1)
+        return min([len(self._text) // width, *map(self._occurrences, singles)]) + 1
+
+    def _occurrences(self, members: set[str]) -> int:
+        return sum(character in members for character in self._text)
 
     def _members(self, op: Any, argument: Any) -> set[str]:
         """The text's characters that an item for one character may match; rather too many than too few."""
