@@ -3,16 +3,18 @@
 import json
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.metrics.alignment import LONGEST, StepKind, align, argument_differences, describe
-from proctor.metrics.pairing import UNPAIRED, cheapest_pairs, pair_cost
+from proctor.metrics.alignment import LONGEST, StepKind, align, describe
+from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
+from proctor.metrics.pairing import MOST_OF_ONE_TOOL, UNPAIRED, pair_cost
 from proctor.metrics.trajectory import contained, exact, in_order
 
 
@@ -35,6 +37,7 @@ SOME = st.sampled_from(
     [call("f", x=1), call("f", x=2), call("f", x=1, y=2), call("g"), Made("g"), call("h", x=[1, {"a": None}])]
 )
 LISTS = st.lists(SOME, max_size=6)
+MATCHINGS = st.sampled_from([NAMES, *EQUALITIES.values()])
 
 
 @pytest.mark.parametrize(
@@ -124,11 +127,11 @@ def test_equal_calls_in_another_order_are_paired_first_with_first() -> None:
     assert moved == [(3, 0), (4, 1)]
 
 
-@given(LISTS, LISTS, st.booleans())
+@given(LISTS, LISTS, MATCHINGS)
 def test_every_call_stands_in_exactly_one_step(
-    expected: list[Made], actual: list[Made], ignore_args: bool
+    expected: list[Made], actual: list[Made], matching: Matching
 ) -> None:
-    steps = align(expected, actual, ignore_args=ignore_args).steps
+    steps = align(expected, actual, matching).steps
     assert sorted(s.expected_index for s in steps if s.expected_index is not None) == [*range(len(expected))]
     assert sorted(s.actual_index for s in steps if s.actual_index is not None) == [*range(len(actual))]
     for step in steps:
@@ -137,23 +140,23 @@ def test_every_call_stands_in_exactly_one_step(
         assert (step.kind is StepKind.DIFFERS) == bool(step.differences)
 
 
-@given(LISTS, LISTS, st.booleans())
+@given(LISTS, LISTS, MATCHINGS)
 def test_nothing_differs_exactly_when_the_lists_are_equal(
-    expected: list[Made], actual: list[Made], ignore_args: bool
+    expected: list[Made], actual: list[Made], matching: Matching
 ) -> None:
-    alignment = align(expected, actual, ignore_args=ignore_args)
-    assert (not alignment.differing) == exact(expected, actual, ignore_args=ignore_args)
+    alignment = align(expected, actual, matching)
+    assert (not alignment.differing) == exact(expected, actual, matching.same)
     assert (not describe(alignment)) == (not alignment.differing)
 
 
-@given(LISTS, LISTS, st.booleans())
+@given(LISTS, LISTS, MATCHINGS)
 def test_a_failed_rule_is_always_explained_and_a_kept_one_never(
-    expected: list[Made], actual: list[Made], ignore_args: bool
+    expected: list[Made], actual: list[Made], matching: Matching
 ) -> None:
-    alignment = align(expected, actual, ignore_args=ignore_args)
-    kept = contained(expected, actual, ignore_args=ignore_args)
+    alignment = align(expected, actual, matching)
+    kept = contained(expected, actual, matching.same)
     assert (describe(alignment, extra_allowed=True, order_matters=False) == "") == kept
-    kept = in_order(expected, actual, ignore_args=ignore_args)
+    kept = in_order(expected, actual, matching.same)
     assert (describe(alignment, extra_allowed=True) == "") == kept
 
 
@@ -175,32 +178,82 @@ def test_as_many_equal_calls_as_possible_are_paired_and_as_many_as_possible_of_t
     assert kinds[StepKind.MOVED] == common - in_place
 
 
-@given(
-    st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 1)), max_size=4),
-    st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(2, 3) | st.just(0)), max_size=4),
-)
-def test_differing_calls_are_paired_at_the_least_cost(
-    expected: list[dict[str, int]], actual: list[dict[str, int]]
-) -> None:
-    wanted, made = [Made("f", args) for args in expected], [Made("f", args) for args in actual]
+def rise(pairs: list[tuple[int, int]]) -> int:
+    """The most pairs that keep one order on both sides, by trying all."""
+    return max(
+        size
+        for size in range(len(pairs) + 1)
+        for way in combinations(sorted(pairs), size)
+        if all(one[1] < other[1] for one, other in pairwise(way))
+    )
 
-    def cost(pairs: list[tuple[int, int]]) -> int:
-        alone = len(wanted) + len(made) - 2 * len(pairs)
-        return UNPAIRED * alone + sum(pair_cost(wanted[i], made[j]) for i, j in pairs)
 
-    ways = [
-        [*zip(rows, columns, strict=True)]
-        for size in range(min(len(wanted), len(made)) + 1)
+def cost(wanted: list[Made], made: list[Made], pairs: list[tuple[int, int]], matching: Matching) -> int:
+    """What one way of pairing costs, by the definition."""
+    equal = [(i, j) for i, j in pairs if matching.same(wanted[i], made[j])]
+    differing = [pair_cost(wanted[i], made[j], matching) for i, j in pairs if (i, j) not in equal]
+    alone = len(wanted) + len(made) - 2 * len(pairs)
+    return len(equal) - rise(equal) + sum(differing) + UNPAIRED * alone
+
+
+def ways(wanted: list[Made], made: list[Made]) -> Iterator[list[tuple[int, int]]]:
+    """All ways to pair calls of one tool."""
+    for size in range(min(len(wanted), len(made)) + 1):
         for rows, columns in product(
-            combinations(range(len(wanted)), size), combinations(range(len(made)), size)
-        )
+            combinations(range(len(wanted)), size), permutations(range(len(made)), size)
+        ):
+            pairs = [*zip(rows, columns, strict=True)]
+            if all(wanted[i].name == made[j].name for i, j in pairs):
+                yield pairs
+
+
+VARIED = st.lists(
+    st.builds(
+        Made,
+        st.sampled_from("ffg"),
+        st.none() | st.dictionaries(st.sampled_from("abc"), st.sampled_from([0, 1, 1.0, True]), max_size=3),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(VARIED, VARIED, MATCHINGS)
+def test_no_other_way_of_pairing_costs_less(
+    expected: list[Made], actual: list[Made], matching: Matching
+) -> None:
+    alignment = align(expected, actual, matching)
+    least = min(cost(expected, actual, pairs, matching) for pairs in ways(expected, actual))
+    assert alignment.cost == least
+    chosen = [
+        (step.expected_index, step.actual_index)
+        for step in alignment.steps
+        if step.expected_index is not None and step.actual_index is not None
     ]
-    assert cost(cheapest_pairs(wanted, made)) == min(map(cost, ways))
+    assert cost(expected, actual, chosen, matching) == least
+
+
+def test_crossed_calls_are_paired_by_what_they_share() -> None:
+    expected = [call("f", a=1, b=1, c=1), call("f", a=2, b=2, c=2)]
+    actual = [call("f", a=2, b=2, c=9), call("f", a=1, b=1, c=8)]
+    pairs = [(step.expected_index, step.actual_index) for step in align(expected, actual).steps]
+    assert sorted(pairs) == [(0, 1), (1, 0)]
+
+
+def test_more_differing_calls_of_a_tool_than_are_compared_are_paired_as_they_stand() -> None:
+    many = range(MOST_OF_ONE_TOOL + 1)
+    steps = align(
+        [call("f", x=number) for number in many], [call("f", x=-1 - number) for number in many]
+    ).steps
+    assert [(step.expected_index, step.actual_index) for step in steps] == [
+        (number, number) for number in many
+    ]
 
 
 @given(SOME, SOME)
 def test_argument_differences_tell_equal_from_unequal(one: Made, other: Made) -> None:
-    assert (argument_differences(one, other) == []) == (one.args == other.args)
+    if one.name == other.name:
+        assert (PYTHON.differences(one, other) == []) == (one.args == other.args)
 
 
 @settings(max_examples=20)

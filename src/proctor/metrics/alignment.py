@@ -3,6 +3,9 @@
 An alignment explains a score and never decides one. It is deterministic and the best of its kind, in this order:
 as many equal calls paired as possible; of these as many as possible in their order (the others *moved*); then calls
 of the same tool paired so that their arguments differ least; what is left is *missing* or *extra*.
+
+As a number (`Alignment.cost`): a moved call costs 1, a differing pair 11 to 19 (`pairing.pair_cost`), a call without
+partner 10; no other way of pairing costs less.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from proctor.metrics.pairing import Pairing, pair_up
-from proctor.metrics.trajectory import Call, same
+from proctor.metrics.matching import PYTHON, ArgumentDifference, Matching
+from proctor.metrics.pairing import UNPAIRED, Pairing, pair_cost, pair_up
+from proctor.metrics.trajectory import Call
 from proctor.metrics.wording import and_more, show_call, show_name, show_pair, show_value
 
-__all__ = ["Alignment", "ArgumentDifference", "Step", "StepKind", "align", "argument_differences", "describe"]
+__all__ = ["Alignment", "Step", "StepKind", "align", "describe"]
 
 LONGEST = 300
 """Calls compared on either side, not counting what both lists have in common at their start and end."""
@@ -30,27 +34,6 @@ class StepKind(StrEnum):
     EXTRA = "+"
     MOVED = "⇄"
     DIFFERS = "≠"
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentDifference:
-    """One argument in which a call differs from the expected one."""
-
-    name: str
-    """The argument; empty where the arguments as a whole differ (null against `{}`)."""
-    kind: str
-    """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
-    expected: Any = None
-    actual: Any = None
-
-    def to_data(self) -> dict[str, Any]:
-        """The difference as JSON, with the sides that there are."""
-        data = {"name": self.name, "kind": self.kind}
-        if self.kind != "extra":
-            data["expected"] = self.expected
-        if self.kind != "missing":
-            data["actual"] = self.actual
-        return data
 
 
 @dataclass(slots=True)
@@ -67,6 +50,11 @@ class Step:
     """Of a step that `DIFFERS`; never empty there."""
     elsewhere: bool = False
     """The actual call stands between other matches than the expected one."""
+    cost: int = 0
+    wanted_again: bool = False
+    """The expected call has no equal partner here, and one like it was made: it is expected more often than it was made."""
+    made_again: bool = False
+    """The actual call has no equal partner here, and one like it is expected: it was made more often than expected."""
 
     def to_data(self) -> dict[str, Any]:
         """The step as JSON, as reports draw it (see `proctor.schema.score`)."""
@@ -90,6 +78,11 @@ class Alignment:
     actual_left_out: int = 0
 
     @property
+    def cost(self) -> int:
+        """How far the lists are apart, 0 when they are equal; what was left out does not count."""
+        return sum(step.cost for step in self.steps)
+
+    @property
     def note(self) -> str:
         """Says what was left out of a very long comparison; usually empty."""
         if not (self.expected_left_out or self.actual_left_out):
@@ -104,46 +97,63 @@ class Alignment:
         """The steps that do not match; empty exactly when both lists are equal."""
         return [step for step in self.steps if step.kind is not StepKind.MATCHED]
 
+    def count(self, *kinds: StepKind) -> int:
+        """How many steps are of one of these kinds."""
+        return sum(step.kind in kinds for step in self.steps)
+
     def to_details(self) -> dict[str, Any]:
         """The alignment as details of a score: `alignment`, and `note` where something was left out."""
         details: dict[str, Any] = {"alignment": [step.to_data() for step in self.steps]}
         return {**details, "note": self.note} if self.note else details
 
 
-def align(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool = False) -> Alignment:
-    """Put two lists of calls side by side; at most `LONGEST` calls of either are compared, common ends aside."""
-    start, end = _common_ends(expected, actual, ignore_args=ignore_args)
+def align(
+    expected: Sequence[Call],
+    actual: Sequence[Call],
+    matching: Matching = PYTHON,
+    *,
+    order_matters: bool = True,
+) -> Alignment:
+    """Align what was expected with what was called; `matching` says which calls are the same.
+
+    `order_matters` is for a matching that is no equivalence: whether pairs in their order, or just pairs, go first.
+
+    Takes time in the order of both lengths multiplied; differing stretches are compared up to `LONGEST` calls.
+    """
+    start, end = (0, 0)
+    if order_matters or matching.is_equivalence:
+        start, end = _common_ends(expected, actual, matching)
     wanted, made = range(start, len(expected) - end), range(start, len(actual) - end)
-    middle = _compare(expected, actual, wanted[:LONGEST], made[:LONGEST], ignore_args=ignore_args)
-    before = [_matched(expected, actual, index, index) for index in range(start)]
-    after = [_matched(expected, actual, len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
+    between = _Between(expected, actual, wanted[:LONGEST], made[:LONGEST], matching)
+    before = [between.matched(index, index) for index in range(start)]
+    after = [between.matched(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
+    middle = between.steps(order_matters=order_matters)
     left_out = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
     return Alignment([*before, *middle, *after], *left_out)
 
 
-def argument_differences(expected: Call, actual: Call) -> list[ArgumentDifference]:
-    """How the arguments differ, in the order of the expected ones, then of the others; empty when they are equal."""
-    if expected.args == actual.args:
-        return []
-    wanted, made = expected.args or {}, actual.args or {}
-    found = []
-    for name, value in wanted.items():
-        if name not in made:
-            found.append(ArgumentDifference(name, "missing", expected=value))
-        elif value != made[name]:
-            found.append(ArgumentDifference(name, "differs", value, made[name]))
-    found += [ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted]
-    return found or [ArgumentDifference("", "differs", expected.args, actual.args)]
-
-
-def describe(alignment: Alignment, *, extra_allowed: bool = False, order_matters: bool = True) -> str:
+def describe(
+    alignment: Alignment,
+    *,
+    extra_allowed: bool = False,
+    missing_allowed: bool = False,
+    order_matters: bool = True,
+    repeats_allowed: bool = False,
+) -> str:
     """Say in one sentence how the calls differ; empty when they do not.
 
-    Extra calls are left out where they are allowed, moved ones where the order does not matter.
+    What is allowed is left out: calls that were not expected, expected ones that were not made, moved ones where the
+    order does not matter, and calls that only occur more often on one side.
     """
-    told = [step for step in alignment.differing if step.kind is not StepKind.MOVED]
-    if extra_allowed:
-        told = [step for step in told if step.kind is not StepKind.EXTRA]
+
+    def is_told(step: Step) -> bool:
+        missed = not missing_allowed and step.expected is not None
+        added = not extra_allowed and step.actual is not None
+        return (missed and not (repeats_allowed and step.wanted_again)) or (
+            added and not (repeats_allowed and step.made_again)
+        )
+
+    told = [step for step in alignment.differing if step.kind is not StepKind.MOVED and is_told(step)]
     sentences = [_describe_step(step, order_matters=order_matters) for step in told]
     moved = [step for step in alignment.steps if step.kind is StepKind.MOVED]
     if moved and order_matters:
@@ -158,50 +168,93 @@ def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
     return None if call is None else {"index": index, "name": call.name, "args": call.args}
 
 
-def _matched(expected: Sequence[Call], actual: Sequence[Call], index: int, other: int) -> Step:
-    return Step(StepKind.MATCHED, expected[index], actual[other], index, other)
-
-
-def _differing(expected: Sequence[Call], actual: Sequence[Call], index: int, other: int) -> Step:
-    wanted, made = expected[index], actual[other]
-    return Step(StepKind.DIFFERS, wanted, made, index, other, argument_differences(wanted, made))
-
-
-def _common_ends(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool) -> tuple[int, int]:
+def _common_ends(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> tuple[int, int]:
     """How many calls are the same at the start of both lists, and how many more at their end."""
     shorter = min(len(expected), len(actual))
     start = 0
-    while start < shorter and same(expected[start], actual[start], ignore_args=ignore_args):
+    while start < shorter and matching.same(expected[start], actual[start]):
         start += 1
     end = 0
-    while end < shorter - start and same(expected[-1 - end], actual[-1 - end], ignore_args=ignore_args):
+    while end < shorter - start and matching.same(expected[-1 - end], actual[-1 - end]):
         end += 1
     return start, end
 
 
-def _compare(
-    expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, *, ignore_args: bool
-) -> list[Step]:
-    """The steps between the common ends. Behind each match: what else was expected there, then what else was called."""
-    if len(wanted) == len(made) == 1 and expected[wanted[0]].name == actual[made[0]].name:
-        return [
-            _differing(expected, actual, wanted[0], made[0])
-        ]  # the usual miss; equal calls were common ends
-    pairing = pair_up({i: expected[i] for i in wanted}, {j: actual[j] for j in made}, ignore_args=ignore_args)
-    paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
-    gap_of_wanted = _gaps(wanted, {*pairing.in_place})
-    gap_of_made = _gaps(made, {*pairing.in_place.values()})
-    rows = []
-    for i in wanted:
-        step = _step(expected, actual, i, pairing)
-        step.elsewhere = step.actual_index is not None and gap_of_wanted[i] != gap_of_made[step.actual_index]
-        rows.append(((gap_of_wanted[i], 0, i), step))
-    rows += [
-        ((gap_of_made[j], 1, j), Step(StepKind.EXTRA, actual=actual[j], actual_index=j))
-        for j in made
-        if j not in paired
-    ]
-    return [step for _, step in sorted(rows, key=lambda row: row[0])]
+class _Between:
+    """Makes the steps between the common ends of two lists."""
+
+    def __init__(
+        self, expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, matching: Matching
+    ) -> None:
+        self._expected, self._actual = expected, actual
+        self._wanted, self._made = wanted, made
+        self._matching = matching
+
+    def matched(self, i: int, j: int) -> Step:
+        """Two calls that are the same."""
+        return Step(StepKind.MATCHED, self._expected[i], self._actual[j], i, j)
+
+    def steps(self, *, order_matters: bool) -> list[Step]:
+        """Behind each match: what else was expected there, then what else was called."""
+        wanted, made = self._wanted, self._made
+        expected, actual = self._expected, self._actual
+        if (
+            len(wanted) == len(made) == 1
+            and order_matters
+            and expected[wanted[0]].name == actual[made[0]].name
+        ):
+            return [self._differing(wanted[0], made[0])]  # the usual miss; equal calls were common ends
+        pairing = pair_up(
+            {i: expected[i] for i in wanted},
+            {j: actual[j] for j in made},
+            self._matching,
+            order_matters=order_matters,
+        )
+        return [step for _, step in sorted(self._rows(pairing), key=lambda row: row[0])]
+
+    def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], Step]]:
+        """Each step, and where it stands."""
+        paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
+        gap_of_wanted = _gaps(self._wanted, {*pairing.in_place})
+        gap_of_made = _gaps(self._made, {*pairing.in_place.values()})
+        rows = []
+        for i in self._wanted:
+            step = self._step(i, pairing)
+            step.elsewhere = (
+                step.actual_index is not None and gap_of_wanted[i] != gap_of_made[step.actual_index]
+            )
+            rows.append(((gap_of_wanted[i], 0, i), step))
+        rows += [((gap_of_made[j], 1, j), self._extra(j)) for j in self._made if j not in paired]
+        return rows
+
+    def _step(self, i: int, pairing: Pairing) -> Step:
+        call = self._expected[i]
+        if (j := pairing.in_place.get(i)) is not None:
+            return self.matched(i, j)
+        if (j := pairing.moved.get(i)) is not None:
+            return Step(StepKind.MOVED, call, self._actual[j], i, j, cost=1)
+        if (j := pairing.differing.get(i)) is not None:
+            return self._differing(i, j)
+        again = self._was_made(call)
+        return Step(StepKind.MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
+
+    def _extra(self, j: int) -> Step:
+        call = self._actual[j]
+        again = self._is_expected(call)
+        return Step(StepKind.EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
+
+    def _differing(self, i: int, j: int) -> Step:
+        wanted, made = self._expected[i], self._actual[j]
+        step = Step(StepKind.DIFFERS, wanted, made, i, j, self._matching.differences(wanted, made))
+        step.cost = pair_cost(wanted, made, self._matching)
+        step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
+        return step
+
+    def _was_made(self, wanted: Call) -> bool:
+        return any(self._matching.same(wanted, made) for made in self._actual)
+
+    def _is_expected(self, made: Call) -> bool:
+        return any(self._matching.same(wanted, made) for wanted in self._expected)
 
 
 def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
@@ -212,17 +265,6 @@ def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
         passed += index in matches
         gaps[index] = passed
     return gaps
-
-
-def _step(expected: Sequence[Call], actual: Sequence[Call], i: int, pairing: Pairing) -> Step:
-    call = expected[i]
-    if (j := pairing.in_place.get(i)) is not None:
-        return _matched(expected, actual, i, j)
-    if (j := pairing.moved.get(i)) is not None:
-        return Step(StepKind.MOVED, call, actual[j], i, j)
-    if (j := pairing.differing.get(i)) is not None:
-        return _differing(expected, actual, i, j)
-    return Step(StepKind.MISSING, call, expected_index=i)
 
 
 def _describe_step(step: Step, *, order_matters: bool) -> str:

@@ -1,16 +1,16 @@
-"""Do the tool calls that an agent made match the expected ones? Three closed rules, true or false.
+"""Do the tool calls that an agent made match the expected ones? Closed rules, each a share from 0 to 1 or a yes or no.
 
-The rules are google-adk's: a call matches another when its name is equal and, unless arguments are ignored, its
-parsed arguments are equal as Python values (`1 == 1.0 == true`; the order of keys does not count, that of lists
-does; null arguments differ from `{}`). Ids are not compared.
+What "the same call" means is handed in (see `matching`); without it two calls are the same as google-adk compares them:
+equal names, and arguments equal as Python values (`1 == 1.0 == true`; the order of keys does not count, that of lists
+does; null arguments differ from `{}`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-__all__ = ["Call", "contained", "exact", "in_order"]
+__all__ = ["Call", "Same", "contained", "exact", "found", "found_in_order", "in_order", "in_place", "same"]
 
 
 class Call(Protocol):
@@ -25,35 +25,63 @@ class Call(Protocol):
         """The arguments; `None` where none were stated."""
 
 
-def exact(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool = False) -> bool:
+Same = Callable[[Call, Call], bool]
+"""Whether the second call, one that was made, is the first, an expected one."""
+
+
+def same(wanted: Call, made: Call) -> bool:
+    """Tell whether one call matches another as google-adk compares them."""
+    return wanted.name == made.name and wanted.args == made.args
+
+
+def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same | None = None) -> bool:
     """The same calls in the same order, and no others."""
     if len(expected) != len(actual):
         return False
+    if same is not None:
+        return all(map(same, expected, actual))
     for wanted, made in zip(expected, actual):  # noqa: B905 - as long as each other; `strict` takes longer than the rest
-        if wanted.name != made.name or not (ignore_args or wanted.args == made.args):
+        if wanted.name != made.name or wanted.args != made.args:
             return False
     return True
 
 
-def in_order(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool = False) -> bool:
+def in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
     """The expected calls in this order; others may stand between. Nothing expected: always true."""
     made = iter(actual)
-    return all(any(same(wanted, call, ignore_args=ignore_args) for call in made) for wanted in expected)
+    return all(any(same(wanted, call) for call in made) for wanted in expected)
 
 
-def contained(expected: Sequence[Call], actual: Sequence[Call], *, ignore_args: bool = False) -> bool:
+def contained(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
     """The expected calls, as often as expected, in any order among others. Nothing expected: always true."""
+    return found(expected, actual, same) == len(expected)
+
+
+def in_place(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """How many calls stand at the very position where they are expected."""
+    return sum(map(same, expected, actual))
+
+
+def found_in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """How many expected calls, at most, were made in their order (the longest common subsequence)."""
+    longest = [0] * (len(actual) + 1)
+    for wanted in expected:
+        diagonal = 0
+        for j, made in enumerate(actual, 1):
+            above = longest[j]
+            longest[j] = diagonal + 1 if same(wanted, made) else max(above, longest[j - 1])
+            diagonal = above
+    return longest[-1]
+
+
+def found(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """How many expected calls were made, each call counting once; `same` is an equivalence."""
     left = list(actual)
+    count = 0
     for wanted in expected:
         for index, call in enumerate(left):
-            if same(wanted, call, ignore_args=ignore_args):
+            if same(wanted, call):
                 del left[index]
+                count += 1
                 break
-        else:
-            return False
-    return True
-
-
-def same(wanted: Call, made: Call, *, ignore_args: bool = False) -> bool:
-    """Tell whether one call matches another."""
-    return wanted.name == made.name and (ignore_args or wanted.args == made.args)
+    return count
