@@ -50,7 +50,7 @@ def test_what_was_written_comes_out_again(store: SqliteStore) -> None:
 def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqliteStore) -> None:
     write_run(store, cases=3)
     assert store.manifest("run1") == manifest()
-    assert store.judgings("run1") == [judging()]
+    assert store.judgings("run1") == [judging().model_copy(update={"finished": True})]
     assert list(store.planned("run1")) == planned(3)
     assert store.case("run1", 2) == case_json(2)
     assert store.trials("run1", 1, 1)[0].evidence == evidence(1)

@@ -374,3 +374,149 @@ def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, e
     assert whole["tokens"] == 100 * (sum(1 + (n % 4 == 0) for n in range(CASES) if n % 17 != 5) + 2 * 2) * 2
     assert whole["models"] == ["model-even", "model-odd"]
     assert ["4 trials were tried again" in said for said in whole["warnings"]] == [True]
+
+
+# --- judging again that is broken off, and what comes after it -----------------------------------------------------------
+
+
+def judgings(project: Project, store: str) -> list[bool]:
+    """Of each judging of the newest run, whether it was finished."""
+    with closing(open_runs(project.folder / store, read_only=True)) as opened:
+        return [judging.finished for judging in opened.judgings(opened.find("latest"))]
+
+
+def counted(project: Project, store: str) -> dict[str, int]:
+    [run] = stored(project, store)["runs"]
+    found: dict[str, int] = run["counts"]
+    return found
+
+
+def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: Project) -> None:
+    _, report = undisturbed(project)
+    store = "undisturbed.sqlite3"
+    mild = {**json.loads((project.folder / "test_config.json").read_text()), "criteria": {"patient": 0.1}}
+    (project.folder / "mild.json").write_text(json.dumps(mild))
+    starts = len(Ledger.read(project.folder / "undisturbed.ledger").of("start"))
+    project.judge_seconds = (0.05, 0.1)
+    words = ["score", "latest", "--config", "mild.json", "--store", store]
+    process = Process(project, words, project.folder / "undisturbed.ledger")
+    assert Blow(trials=4).strike(process)
+    assert judgings(project, store) == [True, False]
+    assert differences(stored(project, store), report) == []
+    shown = told_to(project, "show", "latest", "--format", "json", "--store", store)
+    assert json.loads(shown.stdout)["runs"][0]["counts"] == report["runs"][0]["counts"]
+    project.judge_seconds = (0.0, 0.0)
+    again = Process(project, ["score", "latest", "--store", store], project.folder / "undisturbed.ledger")
+    assert again.wait() == 1  # with the config of the judging that counts: not of the one that was killed
+    assert differences(stored(project, store), report) == []
+    assert "came out as in judging 1" in again.stdout
+    assert told_to(project, *words).child.returncode == 3  # the errors of the agent stay
+    assert counted(project, store) == {"error": 2, "passed": CASES - 2}
+    assert judgings(project, store) == [True, False, True, True]
+    assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
+
+
+def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project: Project) -> None:
+    code, report = undisturbed(project)
+    run = killed(project)
+    assert told_to(project, "score", "latest", "--store", run.store).child.returncode in (1, 3)
+    assert counted(project, run.store)["not_run"] > 0
+    assert goes_on(run).child.returncode == code
+    assert differences(stored(project, run.store), report) == []
+
+
+def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> None:
+    """The agent of `crashed/` breaks at c5 and c22 until there is a file `mended`."""
+    run = killed(project)
+    goes_on(run)
+    assert counted(project, run.store)["error"] == 2
+    (project.folder / "mended").touch()
+    starts = started(run)
+    process = run.start("--retry-errors")
+    process.kill() if process.listen(lambda: process.count("trial") >= 1) else None
+    process.wait()
+    last = run.start("--retry-errors")
+    assert last.wait() == 1, last.stderr
+    assert "error" not in counted(project, run.store)
+    assert 2 <= started(run) - starts <= 2 + process.project.concurrency
+    attempts = sorted(key for key in rows_of(project.folder / run.store).evidence if key[2])
+    assert attempts == [(5, 0, 1), (22, 0, 1)]
+    assert told_to(project, "resume", "latest", "--retry-errors", "--store", run.store).child.returncode == 1
+
+
+# --- begun in Python -----------------------------------------------------------------------------------------------------
+
+BEGIN = """
+import os, signal, sys
+import proctor
+from proctor.engine.progress import Silent
+
+class Killer(Silent):
+    left = 6
+    def trial_finished(self, *_):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+agent = sys.argv[1]
+if agent == "object":
+    sys.path.insert(0, ".")
+    from agent import root_agent as agent
+proctor.evaluate_sync(agent, "numbers.evalset.json", store="sqlite:s-1.sqlite3", concurrency=4, progress=Killer())
+"""
+
+
+@pytest.mark.parametrize("agent", ["agent.py", "object"])
+def test_a_run_begun_in_python_goes_on_from_the_command_line(project: Project, agent: str) -> None:
+    code, report = undisturbed(project)
+    run = KilledRun(project, 1)
+    begun = subprocess.run(
+        [sys.executable, "-c", BEGIN, agent],
+        cwd=project.folder,
+        env=project.variables(run.ledger),
+        check=False,
+    )
+    assert begun.returncode == -signal.SIGKILL
+    process = run.start()
+    if agent == "object":
+        assert process.wait() == 2
+        assert "was an object in Python" in process.stderr
+        return
+    assert process.wait() == code, process.stderr
+    run.check(process)
+    assert differences(stored(project, run.store), report) == []
+    assert started(run) <= CASES + project.concurrency
+
+
+# --- the clock [9] -------------------------------------------------------------------------------------------------------
+
+CLOCKS = {
+    "an hour back": "-3600,0,0,0",
+    "to and fro": "3600,-7200,3600,-86400",
+    "a year on": "31536000,0,0,0",
+}
+
+
+@pytest.mark.parametrize("clock", quickly(CLOCKS, "to and fro"))
+def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project: Project, clock: str) -> None:
+    code, report = undisturbed(project)
+    project.environment["CRASH_CLOCK"] = CLOCKS[clock]
+    run = killed(project, after=12)
+    project.environment["CRASH_CLOCK"] = "-3600,0,0"
+    assert goes_on(run).child.returncode == code
+    run.check_end()
+    assert differences(stored(project, run.store), report) == []
+    with closing(open_runs(project.folder / run.store, read_only=True)) as opened:
+        result = opened.load(run_id := opened.find("latest"))
+        assert 0 < result.duration < 60
+        for trial in (trial.trial for case in result.cases for trial in case.trials):
+            assert trial is not None
+            assert all(
+                0 <= each < 10 for each in (trial.duration, *(turn.duration or 0 for turn in trial.turns))
+            )
+    project.environment["CRASH_CLOCK_BEGINS"] = "-86400"
+    assert Process(project, project.eval(run.store), project.folder / "ledger-2").wait() == code
+    with closing(open_runs(project.folder / run.store, read_only=True)) as opened:
+        ids = [record.run_id for record in opened.runs()]
+        assert ids[1] == run_id
+        assert opened.find("latest") == ids[0]

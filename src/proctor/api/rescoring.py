@@ -21,7 +21,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
-from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest
+from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest, counting
 from proctor.schema.verdict import RunResult
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
     prepared.agent_label = manifest.agent.label
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
-        judging = _judging(kept.judgings(run_id)[-1], recorded, prepared.plan)
+        judging = _judging(counting(kept.judgings(run_id)), recorded, prepared.plan)
         return kept.judge_again(run_id, judging, committed)
 
     positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
@@ -145,7 +145,7 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
     if given is not None:
         config, source, warnings = read_config(given)
         return _Given([(config, source)] * len(manifest.sets), warnings)
-    last = store.judgings(manifest.run_id)[-1]
+    last = counting(store.judgings(manifest.run_id))
     return _Given([(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets], [])
 
 

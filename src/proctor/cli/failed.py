@@ -47,11 +47,12 @@ def read_failed(name: str, store: str | None = None) -> Failed:
 def _of_run(name: str, store: str | None) -> Failed:
     """Take what did not pass in the last judging of a run that is kept."""
     from proctor.api.runs import open_runs
+    from proctor.schema.run import counting
 
     kept = open_runs(store, read_only=True)
     run_id = kept.find(name)
     manifest = kept.manifest(run_id)
-    outcomes = kept.outcomes(run_id, kept.judgings(run_id)[-1].number)
+    outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
     failed = Failed(agents=[manifest.agent.reference] if manifest.agent.reference else [])
     for case in kept.planned(run_id):
         if outcomes.get(case.position, "not_run") not in _FINE:

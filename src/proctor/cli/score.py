@@ -105,10 +105,12 @@ def _show_changes(
     """Show which cases came out differently than in the judging before."""
     from proctor.reports.base import ReportOptions
     from proctor.reports.changes import changes_of, write_changes
+    from proctor.schema.run import counting
 
     if not execution.stdout_is_free:
         return
-    before, now = (judging.number for judging in store.judgings(result.run_id)[-2:])
+    *earlier, last = store.judgings(result.run_id)
+    before, now = counting(earlier).number, last.number
     found = changes_of(
         result,
         store.outcomes(result.run_id, before),

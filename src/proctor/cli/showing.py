@@ -22,7 +22,8 @@ from proctor.reports.run_head import write_head
 from proctor.reports.run_list import ListedRun, short_ids
 from proctor.reports.show import show as show_report
 from proctor.sanitize import clean_json
-from proctor.schema.run import PlannedCase, RunRecord, RunState
+from proctor.schema.run import PlannedCase, RunRecord, RunState, counting
+from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, RunResult
 
 if TYPE_CHECKING:
@@ -83,16 +84,17 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
 
 
 def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
-    """Return the number of the judging that is wanted, the last one by default.
+    """Return the number of the judging that is wanted, by default of the one whose verdicts count.
 
     Raises:
         UnknownNameError: the run has not been judged so often.
     """
-    numbers = [judging.number for judging in store.judgings(run_id)]
+    judgings = store.judgings(run_id)
+    numbers = [judging.number for judging in judgings]
     if wanted is not None and wanted not in numbers:
         listed = ", ".join(map(str, numbers))
         raise UnknownNameError(f"--judging {wanted}: the run has {listed}; `proctor score` adds another")
-    return wanted or numbers[-1]
+    return wanted or counting(judgings).number
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
@@ -139,7 +141,13 @@ def _view(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -
         for one in store.judgings(run.run_id)
     ]
     shown = next(one.case for one in history if one.number == judging)
-    return CaseView(run.run_id, listed.short, run.agent, run.created_at, shown, judging, history)
+    earlier: dict[int, list[Trial]] = {}
+    for attempt in store.trials(run.run_id, planned.position, judging, every_attempt=True):
+        earlier.setdefault(attempt.number, []).append(Trial.model_validate_json(attempt.evidence))
+    return CaseView(
+        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history,
+        earlier={number: attempts[:-1] for number, attempts in earlier.items()},
+    )  # fmt: skip
 
 
 def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:
@@ -170,6 +178,11 @@ def _as_json(view: CaseView) -> str:
         "started_at": view.began,
         "judging": view.judging,
         "case": _reported(replace(view.case, trials=shown)),
+        "earlier_attempts": [
+            {"trial": number, "evidence": attempt.model_dump(mode="json", exclude_none=True)}
+            for number, attempts in view.earlier.items()
+            for attempt in attempts
+        ],
         "judgings": [
             {
                 "number": judged.number,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -57,6 +58,8 @@ class Judging(WireModel):
     created_at: float = 0.0
     sets: list[JudgedSet] = Field(default_factory=list)
     """In the order of the manifest's sets."""
+    finished: bool = Field(default=False, exclude=True)
+    """Whether it came to its end; as its store says, not part of what is written down."""
 
 
 class JudgedSet(WireModel):
@@ -108,6 +111,11 @@ class Manifest(WireModel):
         """The file that the run came from; empty for one that was carried out here."""
         imported = self.options.get("imported")
         return str(imported.get("file", "")) if isinstance(imported, dict) else ""
+
+
+def counting(judgings: Sequence[Judging]) -> Judging:
+    """Return the judging whose verdicts are the run's: the last one that was finished, or else the run's own."""
+    return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
 
 
 class RunSummary(WireModel):

@@ -91,6 +91,10 @@ class SqliteStore:
             insert_planned(raw, run, more)
             hold.run.cases += sum(case.position >= hold.run.cases for case in more)
             hold.run.complete = hold.judging.complete = 0
+            for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
+                later = judging_progress(self._connection, run, number)
+                later.complete = 0
+                later.write(raw)
             keep(raw, hold)
         return Writer(self._place, hold, committed)
 
@@ -177,7 +181,7 @@ class SqliteStore:
         """Return the judgings of a run, in order."""
         line = self._line(run_id)
         rows = self._connection.rows(
-            "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
+            "SELECT number, crc, complete, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
         )
         if len(rows) != line.progress.judgings:
             raise damaged(self._name, f"a judging of run {run_id} is missing")
@@ -217,8 +221,10 @@ class SqliteStore:
         reader.check_totals()
         return dict(reader.outcomes())
 
-    def trials(self, run_id: str, position: int, judging: int) -> list[StoredTrial]:
-        """Return the trials of one case, the last attempt of each."""
+    def trials(
+        self, run_id: str, position: int, judging: int, *, every_attempt: bool = False
+    ) -> list[StoredTrial]:
+        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
         if (seq := self._seqs.get(run_id)) is None:
             seq = self._seqs[run_id] = self._line(run_id).seq
         evidence, failed, scores = RunReader(self._connection, seq, run_id, judging).evidence(position)
@@ -230,7 +236,11 @@ class SqliteStore:
                 body,
                 {name: read_score(row) for name, row in scores.get((number, attempt), {}).items()},
             )
-            for number, attempt, body in last_attempts(evidence)
+            for number, attempt, body in (
+                [(*key, evidence[key]) for key in sorted(evidence)]
+                if every_attempt
+                else last_attempts(evidence)
+            )
         ]
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
@@ -296,11 +306,11 @@ class SqliteStore:
         with sound(self._name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
 
-    def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
+    def _judging(self, line: RunLine, number: int, crc: int, complete: int, text: str) -> Judging:
         with sound(self._name, f"judging {number} of run {line.run_id}"):
             if crc != checksum(f"judging/{line.seq}/{number}", text):
                 raise ValueError(crc)
-            return Judging.model_validate(json.loads(text))
+            return Judging.model_validate({**json.loads(text), "finished": bool(complete)})
 
     def _chosen(self, line: RunLine, judging: int | None) -> int:
         if judging is None:

@@ -9,18 +9,20 @@ import os
 import random
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from ledger import note, text_of  # type: ignore[import-not-found]  # stands beside it in the project of a test
 
 from proctor import Content, Event, Session
 
 SECONDS = [float(each) for each in os.environ.get("CRASH_AGENT_SECONDS", "0.005,0.02").split(",")]
+MENDED = Path("mended").exists()
 JUMPS = [float(each) for each in os.environ.get("CRASH_CLOCK", "").split(",") if each]
 """By how much the clock jumps, after how many trials each time (see `_jump`)."""
 
 
 class Agent:
-    """Answers rightly but for every third case; every seventeenth breaks."""
+    """Answers rightly but for every third case; every seventeenth breaks as long as there is no file `mended`."""
 
     def __init__(self) -> None:
         self._random = random.Random()
@@ -40,7 +42,7 @@ class Agent:
         spent = {"total_token_count": 100}
         found = {"found": session.memory["name"]}
         yield Event.returned("look_up", found, id="1", usage_metadata=spent, model_version=model)
-        if number % 17 == 5:
+        if number % 17 == 5 and not MENDED:
             note("end", case, session.memory["name"])
             raise ConnectionError("the weather service is down")
         if turn == turns:
@@ -49,7 +51,7 @@ class Agent:
 
 
 _trials = 0
-_offset = 0.0
+_offset = float(os.environ.get("CRASH_CLOCK_BEGINS", "0"))
 
 
 def _jump() -> None:
@@ -60,7 +62,7 @@ def _jump() -> None:
         _offset += JUMPS[_trials // 5 % len(JUMPS)]
 
 
-if JUMPS:
+if JUMPS or _offset:
     _true_time, _true_time_ns = time.time, time.time_ns
     time.time = lambda: _true_time() + _offset
     time.time_ns = lambda: _true_time_ns() + int(_offset * 1e9)
