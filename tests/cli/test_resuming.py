@@ -332,6 +332,10 @@ def test_errors_are_tried_again_when_asked_for(tmp_path: Path, monkeypatch: pyte
     assert "nothing to do" not in done.stderr
     assert calls(tmp_path).count("one") == 1
     assert calls(tmp_path).count("weather") == 2
+    told = in_this_process("show", "latest", "weather").stdout
+    assert "attempt 1 of 2: agent raised in turn 1: ConnectionError: no route to the weather" in told
+    (kept,) = json.loads(in_this_process("show", "latest", "weather", "--json").stdout)["earlier_attempts"]
+    assert (kept["trial"], kept["evidence"]["failure"]["type"]) == (0, "ConnectionError")
 
 
 # --- score -----------------------------------------------------------------------------------------------------------

@@ -64,6 +64,8 @@ def _trial(view: TrialView, *, several: bool) -> Iterator[str]:
     reason = reason_of(case)
     if several and reason:
         yield f"{_INDENT}reason: {reason}"
+    for attempt in view.attempts():
+        yield f"{_INDENT}{attempt}"
     for note in view.trial.notes if view.trial else []:
         yield f"{_INDENT}note: {note}"
     for line in evidence_lines(case, reason, full=True):

@@ -148,6 +148,8 @@ def _draw_trial(
     reason = reason_of(case)
     if several and reason:
         page.print(page.prose(reason), indent=6)
+    for attempt in view.attempts():
+        page.print(page.text(attempt, "dim"), indent=6)
     for note in view.trial.notes if view.trial else []:
         page.print(Text.assemble(("note ", "yellow"), page.prose(note)), indent=6)
     EvidenceDrawing(page, reason=reason).draw(evidence)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -42,12 +42,14 @@ class CaseView:
     """All judgings, in order."""
     trials: Sequence[int] = ()
     """Numbers of the trials to show (from 0); none given: all."""
+    earlier: Mapping[int, Sequence[Trial]] = field(default_factory=dict)
+    """Attempts before the last one at each trial, by its number (see `proctor resume --retry-errors`)."""
 
     def shown(self) -> Iterator[TrialView]:
         """Return the trials to show, one at a time."""
         for place, result in enumerate(self.case.trials):
             if not self.trials or result.number in self.trials:
-                yield view_trial(self.case, place)
+                yield replace(view_trial(self.case, place), earlier=self.earlier.get(result.number, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,15 @@ class TrialView:
     """The case as if this were its only trial."""
     trial: Trial | None
     """Its evidence; `None` when it was not kept."""
+    earlier: Sequence[Trial] = ()
+    """Its attempts before the last one."""
+
+    def attempts(self) -> list[str]:
+        """Return in a line each what became of the earlier attempts."""
+        return [
+            f"attempt {number} of {len(self.earlier) + 1}: {trial.failure.cause if trial.failure else 'no failure'}"
+            for number, trial in enumerate(self.earlier, 1)
+        ]
 
     def facts(self) -> list[str]:
         """Return in short what it took: time, turns, tokens, retries."""

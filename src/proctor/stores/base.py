@@ -148,8 +148,10 @@ class Store(Protocol):
         """Return the outcome of every case that was decided in a judging, by position."""
         ...
 
-    def trials(self, run_id: str, position: int, judging: int) -> list[StoredTrial]:
-        """Return the trials of one case, the last attempt of each."""
+    def trials(
+        self, run_id: str, position: int, judging: int, *, every_attempt: bool = False
+    ) -> list[StoredTrial]:
+        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
         ...
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
