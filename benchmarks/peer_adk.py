@@ -9,6 +9,7 @@ python -m benchmarks.peer_adk store FOLDER CASES
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import sys
 import warnings
@@ -116,6 +117,7 @@ def store(folder: str, cases: int) -> None:
         for case in range(cases)
     ]
     manager = LocalEvalSetResultsManager(agents_dir=folder)
+    gc.freeze()
     watch = workload.Stopwatch()
     manager.save_eval_set_result(APP, "scripted", results)
     written = watch.stop()

@@ -2,13 +2,19 @@
 
     python -m benchmarks.store ours|bare FOLDER CASES
 
-Every contestant is handed its own objects of the same work (see `workload.py`): google-adk its case results, we and the
-bare limit trials, scores and verdicts. Writing includes making the JSON; reading back ends with objects again (the bare
-limit: plain ones). The bare limit inserts the very bytes that we make, a row a case, and commits every hundred.
+Every contestant is handed what an evaluation of the same work gave it (see `workload.py`): google-adk its case results,
+we and the bare limit the JSON of cases and trials, and scores and verdicts as objects. Reading back ends with objects
+again (the bare limit: trials; scores and verdicts stay plain). The bare limit inserts a row a case, as it is, and commits
+every hundred.
+
+The budgets of performance.md are parts of what google-adk took there (results of 48,700 B a case). Here its results of
+the same work are less than half as large, and a twelfth of writing them is less than the bare limit needs: so the budgets
+are kept as the multiples of the bare limit that they were there, and google-adk's figures stand beside.
 """
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import sys
 import time
@@ -23,7 +29,7 @@ from benchmarks import workload
 from benchmarks.measuring import Found, alternate, module
 from benchmarks.table import BARE, OURS, Budget, Row
 
-METRIC = "tool_trajectory_avg_score"
+METRICS = ("tool_trajectory_avg_score", "response_match_score")
 
 
 def rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, cases: int = 10_000) -> Iterator[Row]:
@@ -35,9 +41,7 @@ def rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, cases: int = 
     if "adk" in peers:
         contestants["adk"] = module("peer_adk", "store", folder / "adk", cases, python=peers["adk"])
     found = alternate(contestants, repeats)
-    # without google-adk its figures of performance.md stand in, as multiples of the bare limit there
-    write = Budget(1 / 12, "adk") if "adk" in found else Budget(5.1 / 12 / 0.11, BARE, "adk / 12")
-    read = Budget(1 / 15, "adk") if "adk" in found else Budget(30 / 15 / 1.2, BARE, "adk / 15")
+    write, read = Budget(5.1 / 12 / 0.11, BARE, "adk / 12"), Budget(30 / 15 / 1.2, BARE, "adk / 15")
     yield _row(f"write {cases:,} case results", "s", found, "write", write)
     yield _row("read everything back", "s", found, "read", read)
     yield _row("list the runs and summarise this one", "ms", found, "list", Budget(20, size="20 ms"))
@@ -54,10 +58,11 @@ def _row(what: str, unit: str, found: dict[str, Found], column: str, *budgets: B
 # --- the work ------------------------------------------------------------------------------------------------------------
 
 
-def trials(cases: int) -> list[Any]:
-    """What the scripted agent did in each case."""
+def trials(cases: int) -> list[bytes]:
+    """What the scripted agent did in each case, as it is kept."""
     from proctor.schema.content import user_text
     from proctor.schema.event import Event
+    from proctor.schema.kept import kept_json
     from proctor.schema.trial import Trial, Turn
 
     def turn(place: str) -> Turn:
@@ -70,39 +75,43 @@ def trials(cases: int) -> list[Any]:
         return Turn(user_content=said, events=events, started_at=1.7e9 + 0.125, duration=0.001)
 
     return [
-        Trial(
-            eval_set_id="scripted",
-            eval_id=f"case_{case}",
-            session_id=f"session-{case:024x}",
-            user_id="test_user_id",
-            app_name="scripted",
-            turns=[turn(workload.city(case, number)) for number in range(2)],
-            final_state={},
-            started_at=1.7e9 + case / 7,
-            duration=0.002,
+        kept_json(
+            Trial(
+                eval_set_id="scripted",
+                eval_id=f"case_{case}",
+                session_id=f"session-{case:024x}",
+                user_id="test_user_id",
+                app_name="scripted",
+                turns=[turn(workload.city(case, number)) for number in range(2)],
+                final_state={},
+                started_at=1.7e9 + case / 7,
+                duration=0.002,
+            )
         )
         for case in range(cases)
     ]
 
 
 def scored(case: int) -> tuple[Any, Any]:
-    """The score of a case, and what it comes to."""
+    """The scores of a case by two metrics, and what it comes to."""
     from proctor.schema.score import MetricScore, Score
     from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 
     if case % workload.FAIL_EVERY:
-        score, outcome, why = MetricScore(1.0, [Score(1.0), Score(1.0)]), Outcome.PASSED, ""
+        outcome, why, details = Outcome.PASSED, "", None
     else:
+        outcome = Outcome.FAILED
         why = f'{workload.TOOL} was called with city "{workload.city(case, 0)}", expected "Elsewhere {case}"'
         details = {"alignment": [{"kind": "differs", "expected": workload.arguments(f"Elsewhere {case}")}]}
-        score = MetricScore(0.0, [Score(0.0, why, details), Score(0.0, why, details)])
-        outcome = Outcome.FAILED
-    metric = MetricVerdict(METRIC, outcome, score.value, 1.0, reason=why, per_trial=[score])
-    result = CaseResult(
-        "scripted", f"case_{case}", outcome, why and f"{METRIC} 0.00 < 1: {why}", {METRIC: metric}
-    )
+    value = float(outcome is Outcome.PASSED)
+    scores = {
+        name: MetricScore(value, [Score(value, why, details), Score(value, why, details)]) for name in METRICS
+    }
+    result = CaseResult("scripted", f"case_{case}", outcome, why and f"{METRICS[0]} 0.00 < 1: {why}")
+    for name, score in scores.items():
+        result.metrics[name] = MetricVerdict(name, outcome, value, 0.8, reason=why, per_trial=[score])
     result.trials = [TrialResult(0, outcome, evidence=None)]
-    return score, result
+    return scores, result
 
 
 def cases_json(cases: int) -> list[bytes]:
@@ -131,7 +140,7 @@ def ours(folder: Path, cases: int) -> None:
     watch = workload.Stopwatch()
     run = store.load(lines[0].run_id)
     seen = sum(
-        1 for case in run.cases for trial in case.trials if trial.trial and case.metrics[METRIC].per_trial
+        1 for case in run.cases for trial in case.trials if trial.trial and case.metrics[METRICS[0]].per_trial
     )
     read = watch.stop()
     if seen != cases or summary.counts["failed"] != workload.expected_failures(cases):
@@ -143,7 +152,7 @@ def ours(folder: Path, cases: int) -> None:
 
 
 def _write(path: Path, cases: int) -> dict[str, float]:
-    from proctor.schema.kept import content_hash, kept_json
+    from proctor.schema.kept import content_hash
     from proctor.schema.run import RunSummary
     from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
     from proctor.stores.opening import open_store
@@ -151,12 +160,13 @@ def _write(path: Path, cases: int) -> dict[str, float]:
     documents, done = cases_json(cases), trials(cases)
     verdicts = [scored(case) for case in range(cases)]
     store = open_store(str(path))
+    gc.freeze()  # what is handed in is not looked through again and again
     watch = workload.Stopwatch()
     plan = _planned([content_hash(document) for document in documents])
     writer = store.begin(*plan, lambda _tokens, _error: None)
-    for case, (document, trial, (score, result)) in enumerate(zip(documents, done, verdicts, strict=True)):
-        writer.put([TrialRecord(case, 0, 0, kept_json(trial), failed=False, case=document)], case)
-        writer.put([ScoreRecord(case, 0, 0, {METRIC: score}), VerdictRecord(case, result)], case)
+    for case, (document, trial, (scores, result)) in enumerate(zip(documents, done, verdicts, strict=True)):
+        writer.put([TrialRecord(case, 0, 0, trial, failed=False, case=document)], case)
+        writer.put([ScoreRecord(case, 0, 0, scores), VerdictRecord(case, result)], case)
     failed = workload.expected_failures(cases)
     counts = {"passed": cases - failed, "failed": failed}
     writer.finish(RunSummary(outcome=verdicts[0][1].outcome, counts=counts), complete=True)
@@ -187,7 +197,7 @@ def _planned(hashes: list[str]) -> tuple[Any, Any, Any]:
         PlannedCase(case, "scripted", f"case_{case}", name, f"scripted.evalset.json:{case * 60 + 4}")
         for case, name in enumerate(hashes)
     )
-    metrics = [MetricManifest(name=METRIC, definition="definition", threshold=1.0)]
+    metrics = [MetricManifest(name=name, definition="definition", threshold=0.8) for name in METRICS]
     return manifest, planned, Judging(sets=[JudgedSet(eval_set_id="scripted", metrics=metrics)])
 
 
@@ -195,10 +205,14 @@ def bare(folder: Path, cases: int) -> None:
     """One table, a row a case: the case, what was done, the score and the outcome."""
     from pydantic_core import from_json, to_json
 
+    from proctor.schema.trial import Trial
+
+    Trial.model_validate_json(trials(1)[0])  # validators are built on first use
     folder.mkdir(exist_ok=True)
     path = folder / f"{time.time_ns()}.db"
-    documents, done = cases_json(cases), [trial.model_dump(exclude_none=True) for trial in trials(cases)]
+    documents, done = cases_json(cases), trials(cases)
     verdicts = [scored(case)[1] for case in range(cases)]
+    gc.freeze()
     watch = workload.Stopwatch()
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -214,7 +228,7 @@ def bare(folder: Path, cases: int) -> None:
                     case,
                     verdicts[case].outcome.value,
                     documents[case],
-                    to_json(done[case]),
+                    done[case],
                     to_json(verdicts[case].metrics),
                 )
                 for case in range(first, min(cases, first + 100))
@@ -229,7 +243,8 @@ def bare(folder: Path, cases: int) -> None:
     listed = watch.stop()
     watch = workload.Stopwatch()
     for row in connection.execute("SELECT evidence, verdict FROM results"):
-        from_json(row[0]), from_json(row[1])
+        Trial.model_validate_json(row[0])
+        from_json(row[1])
     read = watch.stop()
     connection.close()
     size = path.stat().st_size / cases

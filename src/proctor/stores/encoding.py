@@ -8,7 +8,7 @@ import zlib
 from dataclasses import asdict
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
@@ -16,7 +16,7 @@ from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResu
 
 _ZLIB = b"\x78"  # the first byte of zlib's format; JSON never starts with it
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-PACKED_FROM = 512
+PACKED_FROM = 1024
 """Bytes from which it pays to compress."""
 _LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
 _DEEPEST = 100
@@ -62,6 +62,14 @@ def compact(value: Any) -> str:
         return to_json(_plain(value, 0), inf_nan_mode="strings").decode()
 
 
+def loaded(text: str | bytes) -> Any:
+    """Return what `compact` wrote."""
+    try:
+        return from_json(text)
+    except ValueError:  # it reads nothing that is deeper than 200 levels
+        return json.loads(text)
+
+
 def _plain(value: Any, depth: int) -> Any:
     """`value` with half characters as U+FFFD, cut where it is too deep or holds itself."""
     if isinstance(value, str):
@@ -87,13 +95,13 @@ def scores_row(scores: dict[str, MetricScore]) -> bytes:
 
 def merged_scores(earlier: bytes, later: bytes) -> bytes:
     """Return the scores of two rows in one; of a metric that is in both, the later ones."""
-    both = {**json.loads(unpack(earlier)), **json.loads(unpack(later))}
+    both = {**read_scores(earlier), **read_scores(later)}
     return pack(compact(both).encode(), PACKED_FROM)
 
 
 def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
     """Return what `scores_row` wrote, by metric, each to be read with `read_score`."""
-    found: dict[str, dict[str, Any]] = json.loads(unpack(row))
+    found: dict[str, dict[str, Any]] = loaded(unpack(row))
     return found
 
 
@@ -131,25 +139,21 @@ def _stated(score: Score) -> dict[str, Any]:
 
 def read_score(row: dict[str, Any]) -> MetricScore:
     """Return one score."""
-    return MetricScore(
-        number(row.get("value")),
-        [_read_stated(one) for one in row.get("per_invocation", ())],
-        row.get("reason", ""),
-        row.get("details"),
-        row.get("not_applicable", False),
-        _read_failure(row.get("failure")),
-    )
+    score = MetricScore(**row)
+    if (stated := row.get("per_invocation")) is not None:
+        score.per_invocation = [_read_stated(one) for one in stated]
+    if type(row.get("value")) is str:
+        score.value = number(row["value"])
+    if score.failure is not None:
+        score.failure = _read_failure(row["failure"])
+    return score
 
 
 def _read_stated(row: dict[str, Any]) -> Score:
-    get = row.get
-    return Score(
-        number(get("value")),
-        get("reason", ""),
-        get("details"),
-        get("not_applicable", False),
-        get("warning", ""),
-    )
+    score = Score(**row)
+    if type(row.get("value")) is str:
+        score.value = number(row["value"])
+    return score
 
 
 def number(value: Any) -> Any:
@@ -216,6 +220,8 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
     return row
 
 
+OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
 Evidence = dict[tuple[int, int], bytes]
 """Evidence of a case by number and attempt."""
 Scores = dict[tuple[int, int], dict[str, dict[str, Any]]]
@@ -228,15 +234,15 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
     Raises:
         KeyError: one of them is missing.
     """
-    row = json.loads(text)
-    result.outcome, result.reason = Outcome(outcome), row.get("reason", "")
+    row = loaded(text)
+    result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
     result.missed = row.get("missed", "")
     result.rule = TrialRule(**row["rule"]) if "rule" in row else None
     keys = [(trial.get("number", i), trial.get("attempt", 0)) for i, trial in enumerate(row["trials"])]
     result.trials = [
         TrialResult(
             key[0],
-            Outcome(trial["outcome"]),
+            OUTCOMES[trial["outcome"]],
             evidence=evidence[key],
             failure=_read_failure(trial.get("failure")),
             attempt=key[1],
@@ -253,7 +259,7 @@ def _read_metric(
     scored = get("scored", "1" * len(keys))
     return MetricVerdict(
         name,
-        Outcome(row["outcome"]),
+        OUTCOMES[row["outcome"]],
         number(get("score")),
         number(get("threshold")),
         get("gate", True),
