@@ -117,11 +117,17 @@ class Execution:
             say(f"The same command with --failed {written[0]} runs again only what did not pass.")
 
 
+_TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+
+
 def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
-        failed = next((case.eval_id for case in run.cases if not case.passed), "")
+        looks_closer = run.counts.keys() & _TELLING  # or nothing would be found in all of a large run
+        failed = (
+            next((case.eval_id for case in run.cases if case.outcome in _TELLING), "") if looks_closer else ""
+        )
         yield f"  run {run.run_id} · proctor show {run.run_id}{f' {shlex.quote(failed)}' if failed else ''}"
 
 
