@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import Job, TrialState, evidence_record
@@ -42,18 +43,18 @@ class TrialWork:
             done.scores = await self._scores(job, trial, slot)
         return done
 
-    async def _ask(self, job: Job, slot: Slot) -> Trial:
+    def _ask(self, job: Job, slot: Slot) -> Awaitable[Trial]:
         if self._runner is None:
             raise RuntimeError("there is no agent to ask, and no evidence")
         state = job.state
-        return await self._runner.run(state.case, state.result.eval_set_id, job.number, slot, job)
+        return self._runner.run(state.case, state.result.eval_set_id, job.number, slot, job)
 
     async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
         view = view_of(job.state.case, trial)
         metrics, job.scores = job.metrics(), []
         scores = await score_trial(metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores)
-        for bound, score in zip(metrics, scores, strict=True):
-            if self._everything or bound.is_missed_by(score):
+        for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than the loop
+            if self._everything or (bound.threshold is not None and bound.is_missed_by(score)):
                 explain(bound, view, score, everything=self._everything)
         return job.with_known(scores)
 

@@ -67,7 +67,7 @@ def _decide_only(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) 
     """The same for the only trial of a case, in one pass."""
     verdicts: dict[str, MetricVerdict] = {}
     deciding: list[Outcome] = []
-    for bound, score in zip(metrics, scores, strict=True):
+    for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than a verdict
         verdict = verdicts[bound.name] = _clear(bound, score, [score]) or decide_metric(bound, [score])
         if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
             deciding.append(verdict.outcome)

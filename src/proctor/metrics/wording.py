@@ -26,9 +26,11 @@ def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
     if left == right:
         shown = _cut(left, LONGEST_VALUE)
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
+    if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
+        return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
     shorter = min(len(left), len(right))
     common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
-    skipped = max(0, common - LONGEST_VALUE // 3) if max(len(left), len(right)) > LONGEST_VALUE else 0
+    skipped = max(0, common - LONGEST_VALUE // 3)
     gap = "…" if skipped else ""
     return _cut(gap + left[skipped:], LONGEST_VALUE), _cut(gap + right[skipped:], LONGEST_VALUE)
 
