@@ -1,0 +1,158 @@
+"""Runs that are kept, from Python: where, which there are, loading one, forgetting some."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.api.runs import store_url
+from proctor.errors import SetupError, StoreError, UnknownNameError
+
+SET: dict[str, Any] = {
+    "eval_set_id": "greetings",
+    "eval_cases": [
+        {
+            "eval_id": name,
+            "conversation": [
+                {"user_content": {"parts": [{"text": name}]}, "final_response": {"parts": [{"text": answer}]}}
+            ],
+        }
+        for name, answer in (("hello", "You said hello."), ("bye", "So long."))
+    ],
+}
+CONFIG = {"criteria": {"response_match_score": 0.9}}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with three runs, all of one set: failed, passed, failed."""
+    path = tmp_path / "runs.sqlite3"
+    for only in (None, {"greetings": ["hello"]}, None):
+        proctor.evaluate_sync(lambda text: f"You said {text}.", SET, config=CONFIG, store=path, only=only)
+    return path
+
+
+def outcomes(**wanted: Any) -> list[str | None]:
+    return [run.summary.outcome and run.summary.outcome.value for run in proctor.list_runs(**wanted)]
+
+
+def test_runs_are_listed_newest_first(store: Path) -> None:
+    assert outcomes(store=store) == ["failed", "passed", "failed"]
+    times = [run.created_at for run in proctor.list_runs(store)]
+    assert times == sorted(times, reverse=True)
+
+
+NOW = datetime.now(tz=UTC)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count"),
+    [
+        ({"limit": 2}, 2),
+        ({"outcome": "passed"}, 1),
+        ({"outcome": proctor.Outcome.FAILED, "limit": 1}, 1),
+        ({"eval_set": "greet*"}, 3),
+        ({"eval_set": "partings"}, 0),
+        ({"agent": "*"}, 3),
+        ({"agent": "nobody"}, 0),
+        ({"since": NOW - timedelta(hours=1)}, 3),
+        ({"since": NOW + timedelta(days=1)}, 0),
+        ({"until": NOW - timedelta(hours=1)}, 0),
+    ],
+    ids=str,
+)
+def test_a_list_can_be_narrowed(store: Path, wanted: dict[str, Any], count: int) -> None:
+    assert len(proctor.list_runs(store, **wanted)) == count
+
+
+def test_an_outcome_that_is_none_is_refused(store: Path) -> None:
+    with pytest.raises(ValueError, match="green"):
+        proctor.list_runs(store, outcome="green")
+
+
+def test_where_nothing_is_kept_there_are_no_runs(tmp_path: Path) -> None:
+    assert proctor.list_runs(tmp_path / "none.sqlite3") == []
+    with pytest.raises(StoreError, match="no runs yet"):
+        proctor.load_run(store=tmp_path / "none.sqlite3")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_is_loaded_as_it_was(store: Path) -> None:
+    run_id = proctor.list_runs(store)[0].run_id
+    for name in ("latest", run_id, run_id[:6]):
+        run = proctor.load_run(name, store)
+        assert run.run_id == run_id
+        assert [case.outcome.value for case in run.cases] == ["passed", "failed"]
+        assert run.case("bye").trials[0].trial is not None
+    with pytest.raises(UnknownNameError, match="nothing"):
+        proctor.load_run("nothing", store)
+
+
+def test_a_store_stays_open_for_several(store: Path) -> None:
+    opened = proctor.open_store(store)
+    assert len(proctor.list_runs(opened)) == 3
+    assert proctor.load_run(store=opened).cases[0].passed
+    opened.close()
+
+
+def test_each_judging_can_be_loaded(store: Path) -> None:
+    again = proctor.rescore_sync("latest", store=store, config={"criteria": {"response_match_score": 0.0001}})
+    assert not again.passed  # not one word of it was said
+    assert proctor.load_run(store=store, judging=1).cases[1].metrics["response_match_score"].threshold == 0.9
+    assert proctor.load_run(store=store).cases[1].metrics["response_match_score"].threshold == 0.0001
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ({"keep": 1}, 1),
+        ({"keep": 5}, 3),
+        ({"keep": 0}, 0),
+        ({"older_than": timedelta(hours=1)}, 3),
+        ({"older_than": timedelta(0)}, 0),
+        ({"older_than": timedelta(0), "keep": 2}, 2),
+        ({"runs": ["latest"]}, 2),
+        ({"keep": 0, "dry_run": True}, 3),
+    ],
+    ids=str,
+)
+def test_what_is_forgotten(store: Path, asked: dict[str, Any], left: int) -> None:
+    time.sleep(0.01)
+    gone = proctor.prune_runs(store, **asked)
+    assert len(proctor.list_runs(store)) == left
+    assert len(gone) == (3 - left if "dry_run" not in asked else 3)
+
+
+def test_nothing_is_forgotten_by_accident(store: Path) -> None:
+    with pytest.raises(SetupError, match="nothing says which runs"):
+        proctor.prune_runs(store)
+    assert len(proctor.list_runs(store)) == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("", "{root}/.proctor/store.sqlite3"),
+        ('store = "memory:"', "memory:"),
+        ('store = "kept.sqlite3"', "{root}/kept.sqlite3"),
+        ('store = "sqlite:///kept.sqlite3"', "sqlite:///{root}/kept.sqlite3"),
+        ('store = "sqlite:////srv/kept.sqlite3"', "sqlite:////srv/kept.sqlite3"),
+        ('store = ["adk:agents", "kept.sqlite3"]', "{root}/kept.sqlite3"),
+        ('store = "adk:agents"', "{root}/.proctor/store.sqlite3"),
+    ],
+)
+def test_where_runs_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, expected: str
+) -> None:
+    (tmp_path / "proctor.toml").write_text(settings)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert store_url() == expected.format(root=tmp_path)
+
+
+def test_a_place_for_results_holds_no_runs(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="and no runs"):
+        proctor.list_runs(f"adk:{tmp_path}")
