@@ -75,6 +75,12 @@ def test_the_rate_comes_with_its_uncertainty(passed: int, total: int, rate: str)
     assert summary.rate(of(*[P] * passed, *[F] * (total - passed)), UNICODE) == rate
 
 
+def test_the_rate_is_of_what_was_run() -> None:
+    ended_early = of(*[P] * 8, *[F] * 2, *[N] * 30)
+    assert summary.rate(ended_early, UNICODE).startswith("80 % of the 10 cases that were run passed")
+    assert summary.rate(of(*[N] * 30), UNICODE) == ""
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0.0s"), (0.84, "0.8s"), (9.94, "9.9s"), (9.96, "10s"), (59.4, "59s"), (59.6, "1m 00s"), (192, "3m 12s"), (3599.7, "1h 00m"), (7500, "2h 05m")],

@@ -23,9 +23,17 @@ from proctor.reports.data import (
     score_data,
 )
 from proctor.reports.evidence import reason_of
-from proctor.reports.summary import exit_code
+from proctor.reports.summary import cases_run, exit_code
 from proctor.schema.repeats import Repeats
-from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult, worst
+from proctor.schema.verdict import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+    worst,
+)
 from proctor.stats import Mean, wilson
 from proctor.version import __version__
 
@@ -86,8 +94,7 @@ def _run_head(run: RunResult) -> dict[str, Any]:
 
 
 def _pass_rate(run: RunResult) -> dict[str, Any]:
-    counts = {outcome.value: count for outcome, count in run.counts.items()}
-    total, passed = len(run.cases) - counts.get("skipped", 0), counts.get("passed", 0)
+    total, passed = cases_run(run), run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
     return {
         "passed": passed,

@@ -63,15 +63,22 @@ def _of_total(text: str, total: int) -> str:
 def rate(run: RunResult, marks: Marks) -> str:
     """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases.
 
-    Where a set could not be run, it says that this is not the whole.
+    Where not all was run, it says that this is not the whole.
     """
-    total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
+    total = cases_run(run)
     if total < 2:
         return ""
     passed = run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
-    of_what = f" of the {total} cases that were run" if any(one.failure for one in run.sets) else ""
+    whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
+    of_what = "" if whole else f" of the {total} cases that were run"
     return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds(low, high, marks)})"
+
+
+def cases_run(run: RunResult) -> int:
+    """Return how many cases were run: neither skipped nor left out because the run ended early."""
+    counts = run.counts
+    return len(run.cases) - counts.get(Outcome.SKIPPED, 0) - counts.get(Outcome.NOT_RUN, 0)
 
 
 _NARROW = 0.05

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from proctor.schema.outcome import Outcome
 from proctor.stats import ClusteredMean, Mean, pass_at, pass_hat
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class TrialRule:
 class Repeats:
     """What the repeats of many cases say together, taken one case at a time, in memory that does not grow with them.
 
-    Cases without trials (skipped, not reached) do not count. A trial in error is no pass.
+    Cases that were skipped, or whose trials are not all there (not reached), do not count. A trial in error is no pass.
     """
 
     def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
@@ -56,7 +57,7 @@ class Repeats:
 
     def add(self, case: CaseResult) -> None:
         """Take one case."""
-        if not case.trials:
+        if not case.trials or case.outcome is Outcome.NOT_RUN:
             return
         if self._split:
             self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).add(case)
