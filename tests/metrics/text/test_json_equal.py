@@ -1,0 +1,225 @@
+"""`json_equal`: JSON as models write it, equal as JSON values are."""
+
+import json
+from contextlib import suppress
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.text.json_difference import Rules, differences
+from proctor.metrics.text.json_text import json_in, read_json
+from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
+from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 0.5, 1.0, 1e300]) | st.sampled_from(["", "a", "1", "é"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b c", "1"]), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "options", "equal"),
+    [
+        ({"a": 1, "b": 2}, '{"b": 2, "a": 1}', {}, True),
+        ({"a": 1}, ' {\n  "a" : 1.0 }\n', {}, True),
+        ({"a": 1}, '{"a": 1.0}', {"strict": True}, False),
+        ({"a": 1.0}, '{"a": 1e0}', {"strict": True}, True),
+        ({"a": 1}, '{"a": true}', {}, False),
+        ({"a": 0}, '{"a": false}', {}, False),
+        ({"a": 1}, '{"a": "1"}', {}, False),
+        ({"a": None}, "{}", {}, False),
+        ({}, '{"a": null}', {}, False),
+        (None, "null", {}, True),
+        ([1, 2], "[2, 1]", {}, False),
+        ([1, 2], "[2, 1]", {"ignore_order": True}, True),
+        ([1, 1, 2], "[1, 2, 2]", {"ignore_order": True}, False),
+        ({"a": [{"b": [1, 2]}, 3]}, '{"a": [3, {"b": [2, 1.0]}]}', {"ignore_order": True}, True),
+        ([1, 2], "[2, 1.0]", {"ignore_order": True, "strict": True}, False),
+        ({"a": 1}, '{"a": 1, "b": 2}', {}, False),
+        ({"a": 1}, '{"a": 1, "b": 2}', {"allow_extra": True}, True),
+        ([{"a": 1}, {"a": 1, "b": 2}], '[{"a": 1, "b": 2}, {"a": 1}]', {"allow_extra": True, "ignore_order": True}, True),
+        ([1], "[1, 2]", {"allow_extra": True}, False),
+        ({"a": 1.0}, '{"a": 1.1}', {"tolerance": 0.1}, True),
+        ({"a": 1.0}, '{"a": 1.1001}', {"tolerance": 0.1}, False),
+        ([1.0, 1.05], "[1.1, 1.05]", {"tolerance": 0.06, "ignore_order": True}, True),
+        ("é", '"e\\u0301"', {}, False),
+        (12345678901234567890, "12345678901234567891", {}, False),
+        (0.1, "0.10", {}, True),
+        ("text", '"text"', {}, True),
+        ("text", "text", {}, False),
+        # what models put around JSON
+        ({"a": 1}, '```json\n{"a": 1}\n```', {}, True),
+        ({"a": 1}, '```\n{"a": 1}\n```\n', {}, True),
+        ({"a": 1}, '\ufeff{"a": 1}', {}, True),
+        ({"a": 1}, 'Here it is: {"a": 1}.', {}, False),
+        ({"a": 1}, 'Here it is: {"a": 1}.', {"anywhere": True}, True),
+        ({"a": 1}, 'As noted in [1], it is:\n```json\n{"a": 1}\n```\nDone.', {"anywhere": True}, True),
+        ({"a": 1}, 'See [1] and [2]: {"a": 1}', {"anywhere": True}, True),
+        ({"a": 1}, '{"b": {"a": 1}}', {"anywhere": True}, False),  # a part of the answer is not the answer
+        (1, "The answer is 1", {"anywhere": True}, False),  # only objects and lists are looked for in a text
+        # what is no JSON
+        ({"a": 1}, "{'a': 1}", {}, False),
+        ({"a": 1}, '{"a": 1,}', {}, False),
+        ({"a": 1}, '{"a": 1, "a": 1}', {}, False),
+        ({"a": 1}, '{"a": 1} {"a": 1}', {}, False),
+        ({"a": 1}, '```json\n{"a": 1}\n``` and ```json\n{"a": 1}\n```', {}, False),
+    ],
+)  # fmt: skip
+def test_values(expected: Any, answer: str, options: dict[str, Any], equal: bool) -> None:
+    assert value("json_equal", None, answer, expected=expected, **options) == (1.0 if equal else 0.0)
+    if expected is not None and equal and not options:
+        assert value("json_equal", json.dumps(expected), answer) == 1.0
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["{", "it rains", '{"a": NaN}', '{"a": 1, "a": 2}', "[1e999]", pytest.param("[" * 100_000, id="deep")],
+)
+def test_a_reference_that_is_no_json_is_an_error_not_a_zero(reference: str) -> None:
+    with pytest.raises(MetricError, match=r"the reference answer .* is no JSON: "):
+        value("json_equal", reference, "{}")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("[" * 100_000, id="deep"),
+        "[1e999]",
+        "NaN",
+        pytest.param("9" * 5000, id="long number"),
+        pytest.param('["\ud800"', id="half a character"),
+    ],
+)
+def test_odd_answers_are_zeros(answer: str) -> None:
+    assert value("json_equal", "[]", answer) == 0.0
+    assert reason("json_equal", "[]", answer).startswith("the answer is no JSON: ")
+
+
+def test_text_that_holds_json_is_refused_as_an_option() -> None:
+    with pytest.raises(CriterionError, match="write the value itself, without quotes"):
+        metric("json_equal", expected='{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "options", "told"),
+    [
+        ({"a": 1}, '{"a": 1.0}', {}, "the answer is the expected value"),
+        ({"a": [1, {"b c": 2}]}, '{"a": [1, {"b c": 3}]}', {}, "$.a[1]['b c'] is 3, expected 2"),
+        ({"a": 1}, "{}", {}, "$.a is missing, expected 1"),
+        ({}, '{"a": 1}', {}, "$.a is 1, expected none"),
+        ([1, 2], "[1]", {}, "$[1] is missing, expected 2"),
+        ([1], "[1, 2]", {}, "$[1] is 2, expected none"),
+        ([1, 2], "[3, 2]", {"ignore_order": True}, "$[0] is missing, expected 1; $[0] is 3, expected none"),
+        ({"a": 1}, "[]", {}, '$ is [], expected {"a": 1}'),
+        ({"a": 1}, '{"a": true}', {}, "$.a is true, expected 1"),
+        ({"a": 1}, '{"a": 1.0}', {"strict": True}, "$.a is 1.0, expected 1"),
+        ({"a": 1}, 'is {"a": 1}', {}, "the answer is no JSON: Expecting value: line 1 column 1 (char 0); there is JSON in it, which counts with `anywhere`"),
+        ({"a": 1}, "none", {"anywhere": True}, "the answer is no JSON: no JSON object or list is in it"),
+        ({"a": 1, "b": 1}, 'x [] {"a": 1}', {"anywhere": True}, "$ is [], expected {\"a\": 1, \"b\": 1}"),
+    ],
+)  # fmt: skip
+def test_reasons(expected: Any, answer: str, options: dict[str, Any], told: str) -> None:
+    assert reason("json_equal", None, answer, expected=expected, **options) == told
+
+
+def test_details_hold_every_difference_and_both_values() -> None:
+    found = explanation("json_equal", '{"b": 1, "a": 2}', '{"a": 3, "c": null}')
+    assert found.details == {
+        "text": {"expected": '{\n  "a": 2,\n  "b": 1\n}', "actual": '{\n  "a": 3,\n  "c": null\n}'},
+        "differences": [
+            {"path": "$.b", "kind": "missing", "expected": 1},
+            {"path": "$.a", "kind": "differs", "expected": 2, "actual": 3},
+            {"path": "$.c", "kind": "extra", "actual": None},
+        ],
+    }
+
+
+@given(VALUES)
+def test_a_value_is_equal_to_itself_however_it_is_written(made: Any) -> None:
+    options = {"strict": True, "expected": made}
+    if isinstance(made, str) and made[:1] in "{[":
+        return
+    for text in (json.dumps(made), json.dumps(made, indent=3, ensure_ascii=False, sort_keys=True)):
+        assert value("json_equal", None, text, **options) == 1.0
+
+
+@given(VALUES, VALUES)
+def test_differences_are_symmetric(one: Any, other: Any) -> None:
+    for rules in (Rules(), Rules(strict=True), Rules(ignore_order=True), Rules(tolerance=0.5)):
+        there, back = [*differences(one, other, rules)], [*differences(other, one, rules)]
+        assert bool(there) == bool(back)
+
+
+@given(VALUES, VALUES)
+def test_looser_rules_never_find_more(one: Any, other: Any) -> None:
+    if not [*differences(one, other, Rules(strict=True))]:
+        for rules in (
+            Rules(),
+            Rules(ignore_order=True),
+            Rules(allow_extra=True),
+            Rules(tolerance=1, ignore_order=True),
+        ):
+            assert [*differences(one, other, rules)] == []
+
+
+@given(st.lists(VALUES, max_size=4), st.randoms())
+def test_the_order_of_lists_can_be_ignored(values: list[Any], chance: Any) -> None:
+    shuffled = chance.sample(values, len(values))
+    for rules in (Rules(ignore_order=True), Rules(ignore_order=True, tolerance=0.1)):
+        assert [*differences(values, shuffled, rules)] == []
+
+
+@given(VALUES)
+def test_json_is_found_in_a_text(made: Any) -> None:
+    if isinstance(made, dict | list):
+        assert json_in(f"Sure! {json.dumps(made)} is it.") == [made]
+        assert json_in(f"Sure!\n```json\n{json.dumps(made, indent=1)}\n```\nis it [1].") == [made]
+
+
+@given(st.text(st.sampled_from('{}[]",:1a `\n'), max_size=30))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for read in (read_json, json_in):
+        with suppress(ValueError):
+            json.dumps(read(text))
+
+
+def test_values_too_deep_to_compare_are_an_error() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    measure = metric("json_equal")
+    with pytest.raises(MetricError, match="nested too deeply"):
+        measure.compare([deep], "[" * 900 + "]" * 900)
+    assert scored(measure, case_of("[]", "[" * 900 + "]" * 900)).value == 0.0
+
+
+FITS = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)))
+
+
+@given(FITS)
+def test_most_pairs_are_as_many_as_any_assignment_has(fits: set[tuple[int, int]]) -> None:
+    pairs = most_pairs(4, 4, lambda i, j: (i, j) in fits)
+    best = max(sum((i, j) in fits for i, j in enumerate(order)) for order in permutations(range(4)))
+    assert len(pairs) == best
+    assert set(pairs.items()) <= fits
+    assert len(set(pairs.values())) == len(pairs)
+
+
+@given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 3), max_size=6))
+def test_equal_pairs_are_most_pairs_where_fitting_is_equality(left: list[int], right: list[int]) -> None:
+    pairs = equal_pairs(left, right)
+    assert all(left[i] == right[j] for i, j in pairs.items())
+    assert len(pairs) == len(most_pairs(len(left), len(right), lambda i, j: left[i] == right[j]))
+
+
+def test_a_chain_of_changes_may_be_long() -> None:
+    """The last thing fits only the first partner: everybody else has to move one on."""
+    count = 2000
+    fits = {(i, i) for i in range(count)} | {(i, i + 1) for i in range(count)}
+    pairs = most_pairs(count + 1, count + 1, lambda i, j: (i, j) in fits or (i, j) == (count, 0))
+    assert len(pairs) == count + 1
