@@ -24,9 +24,7 @@ def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     Raises:
         EvalError: code of an agent, a tool or a metric cancelled the run itself.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _is_within_a_loop():
         return _run(main)
     outcome: list[Answer] = []
     errors: list[BaseException] = []
@@ -43,6 +41,14 @@ def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     if errors:
         raise errors[0]
     return outcome[0]
+
+
+def _is_within_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # nothing is run in here: every error of an agent would carry this one along
+        return False
+    return True
 
 
 def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
