@@ -32,8 +32,9 @@ _PASSED, _NOT_RUN = (
     Outcome.NOT_RUN,
 )  # a member's look-up in its enumeration takes ten times as long
 
-_OFTEN = 50_000
-"""New objects between two looks of the garbage collector while a run is under way (Python: 700)."""
+_OFTEN, _SELDOM = 10_000, 50
+"""New objects between two looks of the garbage collector while a run is under way (Python: 700), and how many of these
+looks to one at what survived them (Python: 10): what a run keeps is looked at once, while the processor has it at hand."""
 
 
 @dataclass(slots=True, repr=False)
@@ -310,7 +311,7 @@ def _fewer_collections() -> Iterator[None]:
     """Let the garbage collector look less often: a run makes many small objects that die by themselves."""
     before = gc.get_threshold()
     if 0 < before[0] < _OFTEN:
-        gc.set_threshold(_OFTEN, *before[1:])
+        gc.set_threshold(_OFTEN, max(_SELDOM, before[1]), before[2])
     try:
         yield
     finally:
