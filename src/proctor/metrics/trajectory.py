@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-__all__ = ["Call", "Same", "contained", "exact", "found", "found_in_order", "in_order", "in_place", "same"]
+__all__ = [
+    "Call", "Same", "contained", "exact", "expected_of_those_made", "found", "found_in_order", "in_order", "in_place",
+    "made_of_those_expected", "same",
+]  # fmt: skip
 
 
 class Call(Protocol):
@@ -85,3 +88,13 @@ def found(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -
                 count += 1
                 break
     return count
+
+
+def made_of_those_expected(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """How many expected calls occur among those made; one that was made serves any number of equal ones."""
+    return sum(any(same(wanted, made) for made in actual) for wanted in expected)
+
+
+def expected_of_those_made(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """How many of the calls made occur among the expected ones, likewise."""
+    return sum(any(same(wanted, made) for wanted in expected) for made in actual)

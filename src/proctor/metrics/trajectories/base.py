@@ -1,0 +1,82 @@
+"""What the metrics of this folder share: which calls are the same, one score per turn, one explanation of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Generic, Literal, TypeVar
+
+from proctor.metrics.alignment import Alignment, align
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.matching import EQUALITIES, NAMES, Matching
+from proctor.metrics.options import check_criterion
+from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.trajectory import Call
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+
+__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric"]
+
+ARGUMENTS: Mapping[str, str] = {
+    "ignore_args": "true: compare only the names of the tools",
+    "equality": "json (the default), python, strict or javascript: which arguments are equal",
+}
+
+
+class CallsCriterion(BaseCriterion):
+    """For metrics that compare tool calls."""
+
+    ignore_args: bool = False
+    equality: Literal["json", "python", "strict", "javascript"] = "json"
+
+
+C = TypeVar("C", bound=CallsCriterion)
+Calls = Sequence[Call]
+
+
+class TrajectoryMetric(ABC, Generic[C]):
+    """Scores the tool calls of each turn beside the expected ones; overall the mean over the turns that apply."""
+
+    facts: MetricFacts
+    kind: type[C]
+    order_matters = False
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        self.criterion = check_criterion(self.facts, criterion, self.kind)
+        self.matching: Matching = NAMES if self.criterion.ignore_args else EQUALITIES[self.criterion.equality]
+
+    @abstractmethod
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Score the calls of one turn; 0 to 1, or not applicable with its reason."""
+
+    @abstractmethod
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """Say what keeps one turn from scoring 1; empty where nothing does."""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Say why one turn scores 1."""
+        return "every expected call was made" if wanted else "no calls expected, and none needed"
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether there is anything to compare with."""
+        return case.conversation is not None
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Compare turn by turn; a scenario has nothing to compare with."""
+        if case.expected is None:
+            return nothing_recorded(case)
+        turns = zip(case.turns, expected_turns(case), strict=True)
+        return mean_score([self.compare(expected.tool_calls, turn.tool_calls) for turn, expected in turns])
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which call is missing, extra or in another place, and which argument differs; as far as it matters here."""
+        given = score.per_invocation[index]
+        wanted, made = self.sides(case, index)
+        alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
+        reason = given.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
+        return Explanation(reason, alignment.to_details(), given.warning)
+
+    def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
+        """The expected and the actual calls of one turn."""
+        return (case.expected or [])[index].tool_calls, case.turns[index].tool_calls

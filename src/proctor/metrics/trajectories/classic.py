@@ -1,0 +1,271 @@
+"""The six classic trajectory metrics, and F1: how the calls that were made relate to those that were expected.
+
+The definitions are those of the Gen AI evaluation service. What they leave open:
+
+* a call that occurs more often on one side: precision and recall ask whether it occurs at all on the other
+  (`"duplicates": "membership"`), `trajectory_any_order_match` wants it as often as expected (`"multiset"`); either
+  can be told otherwise;
+* no call made: precision is not applicable, recall is 0; nothing expected: recall is not applicable, and the matches
+  are those of google-adk (exact: nothing may be called; the other two: 1, with a warning where something was called);
+* arguments: equal as JSON values, missing arguments being `{}` (`equality`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+from proctor.metrics.alignment import Alignment, describe
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric
+from proctor.metrics.trajectory import exact, expected_of_those_made, found, in_order, made_of_those_expected
+from proctor.schema.case import EvalCase
+from proctor.schema.score import Score
+
+__all__ = ["F1", "AnyOrderMatch", "ExactMatch", "InOrderMatch", "Precision", "Recall"]
+
+SOURCE = "the Gen AI evaluation service's metric of this name"
+EXPECTED = frozenset({"expected"})
+NO_CALLS_MADE = (
+    "no tool was called, so there is no share of right calls; trajectory_recall sees what is missing"
+)
+NONE_EXPECTED = "no tool calls are expected in this turn, so there is no share of them"
+NEITHER = "no tool calls are expected in this turn, and none were made"
+
+Duplicates = Literal["membership", "multiset"]
+
+
+class _Match(TrajectoryMetric[CallsCriterion]):
+    """1 or 0."""
+
+    kind = CallsCriterion
+    order_matters = True
+
+    @abstractmethod
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """The rule."""
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where the rule holds."""
+        return Score(1.0 if self.holds(wanted, made) else 0.0)
+
+
+class ExactMatch(_Match):
+    """1 where the agent made the expected calls in their order and no others."""
+
+    facts = MetricFacts(
+        name="trajectory_exact_match",
+        description="Whether the tool calls of a turn are the expected ones, in order, and no others.",
+        default_threshold=1.0,
+        needs=EXPECTED,
+        options=ARGUMENTS,
+        source=SOURCE,
+    )
+
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """Position by position."""
+        return exact(wanted, made, self.matching.same)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """Whatever differs."""
+        return describe(alignment)
+
+
+class InOrderMatch(_Match):
+    """1 where the expected calls were made in their order, whatever else was called in between."""
+
+    facts = MetricFacts(
+        name="trajectory_in_order_match",
+        description="Whether the expected tool calls of a turn were made in their order, others in between or not.",
+        default_threshold=1.0,
+        needs=EXPECTED,
+        options=ARGUMENTS,
+        source=SOURCE,
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where the rule holds, with a warning where it holds of anything."""
+        return _warned(super().compare(wanted, made), wanted, made)
+
+    def holds(self, wanted: Calls, made: Calls) -> bool:
+        """A subsequence."""
+        return in_order(wanted, made, self.matching.same)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing or in another order."""
+        return describe(alignment, extra_allowed=True)
+
+
+class _CountedCriterion(CallsCriterion):
+    duplicates: Duplicates = "membership"
+
+
+class _AnyOrderCriterion(CallsCriterion):
+    duplicates: Duplicates = "multiset"
+
+
+class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
+    """1 where every expected call was made, in any order, whatever else was called."""
+
+    facts = MetricFacts(
+        name="trajectory_any_order_match",
+        description="Whether the expected tool calls of a turn were made, in any order, among others or not.",
+        default_threshold=1.0,
+        needs=EXPECTED,
+        options={
+            "duplicates": "multiset (the default: a call as often as expected) or membership (once is enough)",
+            **ARGUMENTS,
+        },
+        source=SOURCE,
+    )
+    kind = _AnyOrderCriterion
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """1 where all are found, with a warning where nothing is sought."""
+        count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
+        holds = count(wanted, made, self.matching.same) == len(wanted)
+        return _warned(Score(1.0 if holds else 0.0), wanted, made)
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing."""
+        repeats = self.criterion.duplicates == "membership"
+        return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
+
+
+class _Share(TrajectoryMetric[_CountedCriterion]):
+    """A share of the calls."""
+
+    kind = _CountedCriterion
+
+    def hits(self, wanted: Calls, made: Calls) -> tuple[int, int]:
+        """How many expected calls were made, and how many of those made were expected."""
+        same = self.matching.same
+        if self.criterion.duplicates == "multiset":
+            pairs = found(wanted, made, same)
+            return pairs, pairs
+        return made_of_those_expected(wanted, made, same), expected_of_those_made(wanted, made, same)
+
+    @property
+    def repeats_allowed(self) -> bool:
+        """Whether a call that occurs on both sides counts each time it occurs."""
+        return self.criterion.duplicates == "membership"
+
+
+DUPLICATES = {
+    "duplicates": "membership (the default: does it occur on the other side?) or multiset (as often as there)"
+}
+
+
+class Precision(_Share):
+    """The share of the calls made that were expected: how much of what the agent did was asked for."""
+
+    facts = MetricFacts(
+        name="trajectory_precision",
+        description="The share of the tool calls made in a turn that were expected.",
+        default_threshold=0.8,
+        needs=EXPECTED,
+        options={**DUPLICATES, **ARGUMENTS},
+        source=SOURCE,
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Not applicable where no call was made."""
+        if not made:
+            return Score(reason=NO_CALLS_MADE if wanted else NEITHER, not_applicable=True)
+        return Score(self.hits(wanted, made)[1] / len(made))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What was called without need."""
+        said = _unasked(self, alignment)
+        return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Precision does not see what is missing."""
+        return "every call made was expected"
+
+
+class Recall(_Share):
+    """The share of the expected calls that were made: how much of what was needed the agent did."""
+
+    facts = MetricFacts(
+        name="trajectory_recall",
+        description="The share of the expected tool calls of a turn that were made.",
+        default_threshold=0.8,
+        needs=EXPECTED,
+        options={**DUPLICATES, **ARGUMENTS},
+        source=SOURCE,
+    )
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn expects a call."""
+        return _expects_calls(case)
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Not applicable where nothing is expected."""
+        if not wanted:
+            return Score(reason=NONE_EXPECTED, not_applicable=True)
+        return Score(self.hits(wanted, made)[0] / len(wanted))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing."""
+        said = _missed(self, alignment)
+        return (
+            f"{self.hits(wanted, made)[0]} of {len(wanted)} expected calls were made; {said}" if said else ""
+        )
+
+
+class F1(_Share):
+    """The harmonic mean of precision and recall: 2PR / (P + R)."""
+
+    facts = MetricFacts(
+        name="trajectory_f1",
+        description="The harmonic mean of trajectory_precision and trajectory_recall.",
+        default_threshold=0.8,
+        needs=EXPECTED,
+        options={**DUPLICATES, **ARGUMENTS},
+        source="C. J. van Rijsbergen, Information Retrieval (1979), over tool calls",
+    )
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Not applicable where neither side has a call; 0 where one side has none."""
+        if not wanted and not made:
+            return Score(reason=NEITHER, not_applicable=True)
+        recalled, precise = self.hits(wanted, made)
+        if not recalled or not precise:
+            return Score(0.0)
+        recall, precision = recalled / len(wanted), precise / len(made)
+        return Score(2 * precision * recall / (precision + recall))
+
+    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+        """What is missing and what was called without need."""
+        said = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
+        recalled, precise = self.hits(wanted, made)
+        shares = f"{recalled} of {len(wanted)} expected calls were made, {precise} of {len(made)} made were expected"
+        return f"{shares}; {said}" if said else ""
+
+    def tell_full(self, wanted: Calls) -> str:
+        """Both shares are full."""
+        return "every expected call was made, and no others"
+
+
+def _unasked(metric: _Share, alignment: Alignment) -> str:
+    return describe(
+        alignment, missing_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
+    )
+
+
+def _missed(metric: _Share, alignment: Alignment) -> str:
+    return describe(
+        alignment, extra_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
+    )
+
+
+def _expects_calls(case: EvalCase) -> bool:
+    return any(turn.tool_calls for turn in case.conversation or ())
+
+
+def _warned(score: Score, wanted: Calls, made: Sequence[object]) -> Score:
+    if made and not wanted:
+        score.warning = "no calls are expected, and this metric then accepts whatever was called"
+    return score
