@@ -20,6 +20,8 @@ from proctor.reports.run_list import SHORTEST, ListedRun, short_ids, write_list
 from proctor.reports.run_table import draw_list
 from proctor.sanitize import cells
 from proctor.schema.run import RunRecord, RunState, RunSummary
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 IDS = st.lists(st.text("23456789bcdfg", min_size=10, max_size=10), unique=True, max_size=30)
@@ -183,6 +185,15 @@ def test_each_trial_is_judged_by_itself() -> None:
         view_trial(case, place).alone.metrics["tool_trajectory_avg_score"].outcome for place in range(3)
     ]
     assert outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.FAILED]
+
+
+def test_a_metric_that_broke_is_an_error_of_that_trial_alone() -> None:
+    case = case_of(2, 4)
+    metric = case.metrics["response_match_score"]
+    metric.per_trial[1] = MetricScore(failure=Failure(where="metric", type="KeyError", message="'covers'"))
+    first, second = (view_trial(case, place).alone.metrics["response_match_score"] for place in range(2))
+    assert (first.outcome, second.outcome) == (Outcome.PASSED, Outcome.ERROR)
+    assert second.reason == "metric raised: KeyError: 'covers'"
 
 
 def test_trials_that_went_alike_are_drawn_once() -> None:
