@@ -133,7 +133,9 @@ def _right_cases(store: SqliteStore) -> int | None:
         return None
     assert [line.run_id for line in lines] == [store.find("latest")] == ["run1"]
     assert store.manifest("run1") == manifest(cases=CASES)
-    assert store.judgings("run1") == [judging()]
+    (judged,) = store.judgings("run1")
+    assert judged.model_copy(update={"finished": False}) == judging()
+    assert judged.finished is (lines[0].state is RunState.FINISHED)
     assert list(store.planned("run1")) == planned(CASES)
     run = store.load("run1")
     done = [i for i, case in enumerate(run.cases) if case.outcome is not Outcome.NOT_RUN]

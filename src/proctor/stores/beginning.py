@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from proctor.errors import StoreError
 from proctor.schema.run import Judging, Manifest, PlannedCase
 from proctor.stores import leases
+from proctor.stores.database import Connection
 from proctor.stores.encoding import checksum, compact, storable
 from proctor.stores.insertion import insert
+from proctor.stores.leases import Lease
 from proctor.stores.listing import RunLine
+from proctor.stores.reading import RunReader
 from proctor.stores.rows import planned_key
-from proctor.stores.states import Hold, JudgingProgress, RunProgress
+from proctor.stores.states import Decided, Hold, JudgingProgress, RunProgress, judging_progress, run_progress
 
 _PLANNED = "run, position, crc, eval_set_id, eval_id, content_hash, place"
 _OTHER_CONTENT = (
@@ -22,6 +25,67 @@ _OTHER_CONTENT = (
     " SET crc = excluded.crc, content_hash = excluded.content_hash, place = excluded.place"
 )
 _PLANNED_AT_ONCE = 1000
+
+
+def begin_run(
+    raw: sqlite3.Connection, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
+) -> Hold:
+    """Write down a new run, within a transaction, and take hold of it."""
+    raw.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
+    run = raw.execute(
+        "UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value"
+    ).fetchall()
+    progress = RunProgress(run[0][0])
+    insert_run(raw, progress, manifest, name)
+    lease = leases.take(raw, progress.run, manifest.run_id, name)
+    progress.cases = insert_planned(raw, progress.run, cases)
+    hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
+    insert_judging(raw, hold.judging, judging)
+    keep(raw, hold)
+    return hold
+
+
+def resume_run(
+    raw: sqlite3.Connection, connection: Connection, lease: Lease, added: Sequence[PlannedCase]
+) -> Hold:
+    """Take up a run, within a transaction, with cases that it did not have before, or not so."""
+    run = lease.run
+    hold = Hold(
+        lease,
+        run_progress(connection, run),
+        judging_progress(connection, run, 1),
+        Decided(RunReader(connection, run, lease.run_id, 1).outcomes()),
+        _attempts(connection, run),
+    )
+    insert_planned(raw, run, added)
+    hold.run.cases += sum(case.position >= hold.run.cases for case in added)
+    hold.run.complete = hold.judging.complete = 0
+    for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
+        later = judging_progress(connection, run, number)
+        later.complete = 0
+        later.write(raw)
+    keep(raw, hold)
+    return hold
+
+
+def begin_judging(raw: sqlite3.Connection, connection: Connection, lease: Lease, judging: Judging) -> Hold:
+    """Write down another judging of a run, within a transaction; its number is chosen here."""
+    progress = run_progress(connection, lease.run)
+    progress.judgings += 1
+    numbered = judging.model_copy(update={"number": progress.judgings})
+    new = JudgingProgress(lease.run, numbered.number)
+    hold = Hold(lease, progress, new, Decided(), _attempts(connection, lease.run))
+    insert_judging(raw, new, numbered)
+    keep(raw, hold)
+    return hold
+
+
+def _attempts(connection: Connection, run: int) -> dict[tuple[int, int], int]:
+    rows = connection.rows(
+        "SELECT position, number, MAX(attempt) FROM trials WHERE run = ? AND attempt > 0 GROUP BY position, number",
+        (run,),
+    )
+    return {(position, number): attempt for position, number, attempt in rows}
 
 
 def keep(raw: sqlite3.Connection, hold: Hold) -> None:

@@ -10,7 +10,7 @@ from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSum
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
-from proctor.stores.beginning import insert_judging, insert_planned, insert_run, keep
+from proctor.stores.beginning import begin_judging, begin_run, resume_run
 from proctor.stores.database import Place, damaged, sound
 from proctor.stores.encoding import checksum, read_score
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
@@ -18,7 +18,7 @@ from proctor.stores.memory import Memory
 from proctor.stores.reading import RunReader, StoredCases, last_attempts
 from proctor.stores.results import result_of
 from proctor.stores.sqlite_file import SqliteFile
-from proctor.stores.states import Decided, Hold, JudgingProgress, RunProgress, judging_progress, run_progress
+from proctor.stores.states import judging_progress
 from proctor.stores.writer import Writer
 
 _AT_ONCE = 1000
@@ -63,17 +63,7 @@ class SqliteStore:
         """Write down a new run and take hold of it."""
         self._check_writable()
         with self._connection.transaction() as raw:
-            run = raw.execute(
-                "UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value"
-            ).fetchall()[0][0]
-            raw.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
-            progress = RunProgress(run)
-            insert_run(raw, progress, manifest, self._name)
-            lease = leases.take(raw, run, manifest.run_id, self._name)
-            progress.cases = insert_planned(raw, run, cases)
-            hold = Hold(lease, progress, JudgingProgress(run, judging.number), Decided(), {})
-            insert_judging(raw, hold.judging, judging)
-            keep(raw, hold)
+            hold = begin_run(raw, self._name, manifest, cases, judging)
         return Writer(self._place, hold, committed)
 
     def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> Writer:
@@ -85,17 +75,7 @@ class SqliteStore:
         self._check_writable()
         run = self._line(run_id).seq
         with self._connection.transaction() as raw:
-            lease = leases.take(raw, run, run_id, self._name)
-            hold = self._hold(lease, 1)
-            more = list(added)
-            insert_planned(raw, run, more)
-            hold.run.cases += sum(case.position >= hold.run.cases for case in more)
-            hold.run.complete = hold.judging.complete = 0
-            for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
-                later = judging_progress(self._connection, run, number)
-                later.complete = 0
-                later.write(raw)
-            keep(raw, hold)
+            hold = resume_run(raw, self._connection, leases.take(raw, run, run_id, self._name), list(added))
         return Writer(self._place, hold, committed)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
@@ -103,15 +83,7 @@ class SqliteStore:
         self._check_writable()
         run = self._line(run_id).seq
         with self._connection.transaction() as raw:
-            lease = leases.take(raw, run, run_id, self._name)
-            progress = run_progress(self._connection, run)
-            progress.judgings += 1
-            numbered = judging.model_copy(update={"number": progress.judgings})
-            hold = Hold(
-                lease, progress, JudgingProgress(run, numbered.number), Decided(), self._attempts(run)
-            )
-            insert_judging(raw, hold.judging, numbered)
-            keep(raw, hold)
+            hold = begin_judging(raw, self._connection, leases.take(raw, run, run_id, self._name), judging)
         return Writer(self._place, hold, committed)
 
     def delete(self, run_ids: Sequence[str]) -> None:
@@ -181,7 +153,7 @@ class SqliteStore:
         """Return the judgings of a run, in order."""
         line = self._line(run_id)
         rows = self._connection.rows(
-            "SELECT number, crc, complete, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
+            "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
         )
         if len(rows) != line.progress.judgings:
             raise damaged(self._name, f"a judging of run {run_id} is missing")
@@ -284,29 +256,12 @@ class SqliteStore:
     def _reader(self, line: RunLine, judging: int) -> RunReader:
         return RunReader(self._connection, line.seq, line.run_id, judging)
 
-    def _hold(self, lease: leases.Lease, judging: int) -> Hold:
-        run = lease.run
-        outcomes = RunReader(self._connection, run, lease.run_id, judging).outcomes()
-        return Hold(
-            lease,
-            run_progress(self._connection, run),
-            judging_progress(self._connection, run, judging),
-            Decided(outcomes),
-            self._attempts(run),
-        )
-
-    def _attempts(self, run: int) -> dict[tuple[int, int], int]:
-        rows = self._connection.rows(
-            "SELECT position, number, MAX(attempt) FROM trials WHERE run = ? AND attempt > 0 GROUP BY position, number",
-            (run,),
-        )
-        return {(position, number): attempt for position, number, attempt in rows}
-
     def _manifest(self, line: RunLine) -> Manifest:
         with sound(self._name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
 
-    def _judging(self, line: RunLine, number: int, crc: int, complete: int, text: str) -> Judging:
+    def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
+        complete = judging_progress(self._connection, line.seq, number).complete
         with sound(self._name, f"judging {number} of run {line.run_id}"):
             if crc != checksum(f"judging/{line.seq}/{number}", text):
                 raise ValueError(crc)
