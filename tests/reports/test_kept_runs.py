@@ -190,7 +190,8 @@ def test_each_trial_is_judged_by_itself() -> None:
 def test_a_metric_that_broke_is_an_error_of_that_trial_alone() -> None:
     case = case_of(2, 4)
     metric = case.metrics["response_match_score"]
-    metric.per_trial[1] = MetricScore(failure=Failure(where="metric", type="KeyError", message="'covers'"))
+    broken = MetricScore(failure=Failure(where="metric", type="KeyError", message="'covers'"))
+    metric.per_trial = [metric.per_trial[0], broken]
     first, second = (view_trial(case, place).alone.metrics["response_match_score"] for place in range(2))
     assert (first.outcome, second.outcome) == (Outcome.PASSED, Outcome.ERROR)
     assert second.reason == "metric raised: KeyError: 'covers'"
