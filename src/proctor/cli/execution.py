@@ -71,9 +71,13 @@ class Execution:
             "explain": "all" if self._shown.verbose else "failures",
             "keep_evidence": "all" if self._shown.needs_evidence else "failures",
         }
-        with self._screen, imports_go_on():
-            runs = run_until_stopped(lambda: start(options), stop)
-        is_written = self._show(runs, stop.code)
+        try:
+            with self._screen, imports_go_on():
+                runs = run_until_stopped(lambda: start(options), stop)
+            is_written = self._show(runs, stop.code)
+        except KeyboardInterrupt:  # the run is over, and somebody has no patience with its report
+            self._say_how_to_resume()
+            raise
         self._say_what_broke(runs)
         if stop.code is not None:
             say(_how_far(runs))
