@@ -98,7 +98,10 @@ def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pas
 
 
 def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metric() -> None:
-    assert "\nERROR   booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised" in write(run(crashed()))
+    assert (
+        "\nERROR   booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised"
+        in write(run(crashed()))
+    )
 
 
 def test_a_metric_that_broke_is_told() -> None:

@@ -134,7 +134,16 @@ def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
 
 def test_failures_come_first_then_errors_then_the_rest_in_their_order() -> None:
     cases = [CaseResult("s", str(n), outcome) for n, outcome in enumerate([P, N, E, F, U, P, F, S])]
-    assert [case.eval_id for case in sorted(cases, key=summary.attention)] == ["3", "6", "2", "4", "1", "0", "5", "7"]
+    assert [case.eval_id for case in sorted(cases, key=summary.attention)] == [
+        "3",
+        "6",
+        "2",
+        "4",
+        "1",
+        "0",
+        "5",
+        "7",
+    ]
 
 
 def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
