@@ -27,7 +27,11 @@ def criterion(**values: Any) -> BaseCriterion:
             r"unknown option 'appliesTo'\. Did you mean 'applies_to'\?",
         ),
         (ResponseMatch, {"match_type": "EXACT"}, r"unknown option 'match_type'\."),
-        (ResponseMatch, {"weight": 0.3}, r"unknown option 'weight'\..* It takes: applies_to, compat, gate,"),
+        (
+            ResponseMatch,
+            {"weight": 0.3},
+            r"unknown option 'weight'\..* It takes: aggregate, applies_to, compat, gate,",
+        ),
         (ToolTrajectory, {"ignore_args": "sometimes"}, "ignore_args: Input should be a valid boolean"),
         (ResponseMatch, {"compat": "ADK 1"}, "compat: expected 'adk', got 'ADK 1'"),
         (ResponseMatch, {"threshold": 0}, r"threshold 0 cannot fail \(scores go from 0 to 1\)"),

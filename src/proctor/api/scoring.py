@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from proctor.api.forms import ConfigLike, lines_of
 from proctor.api.reading import load_config
+from proctor.api.tool_names import by_name_only, turns_of_names
 from proctor.engine.options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
@@ -19,11 +20,13 @@ from proctor.schema.scenario import ConversationScenario
 from proctor.schema.verdict import MetricVerdict
 
 InvocationLike = Invocation | Mapping[str, Any]
+ToolNames = Sequence[str] | Sequence[Sequence[str]]
+"""The names of the tools called in one turn, or in each of several."""
 
 
 async def score(
-    actual: InvocationLike | Sequence[InvocationLike],
-    expected: InvocationLike | Sequence[InvocationLike] | None,
+    actual: InvocationLike | Sequence[InvocationLike] | ToolNames,
+    expected: InvocationLike | Sequence[InvocationLike] | ToolNames | None,
     *,
     criteria: ConfigLike,
     scenario: Any = None,
@@ -32,7 +35,8 @@ async def score(
     """Score recorded invocations, without an agent.
 
     `actual` and `expected` are one invocation or a list of them, as models or plain dicts; `criteria` is a dict from
-    metric name to threshold or criterion, an `EvalConfig`, or the path of one. The answer has, per metric name,
+    metric name to threshold or criterion, an `EvalConfig`, or the path of one. Either side may be a bare list of tool
+    names (`["search", "book"]`; a list of such lists for several turns): then only names are compared. The answer has, per metric name,
     `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
 
     Raises:
@@ -44,6 +48,9 @@ async def score(
     from proctor.engine.verdict import decide_metric
 
     config = _criteria(criteria)
+    names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
+    if names is not None or expected_names is not None:
+        config = by_name_only(config)
     bound = bind(config, RunOptions())
     if bound.problems:
         raise SetupProblems(bound.problems)
@@ -52,8 +59,8 @@ async def score(
         raise SetupProblems([SetupError("criteria: none are given, so there is nothing to score")])
     view = CaseView(
         eval_id="",
-        actual=_invocations(actual, "actual"),
-        expected=None if expected is None else _invocations(expected, "expected"),
+        actual=names or _invocations(actual, "actual"),
+        expected=None if expected is None else expected_names or _invocations(expected, "expected"),
         scenario=None if scenario is None else _scenario(scenario),
     )
     scores = await score_trial(metrics, view)
@@ -65,8 +72,8 @@ async def score(
 
 
 def score_sync(
-    actual: InvocationLike | Sequence[InvocationLike],
-    expected: InvocationLike | Sequence[InvocationLike] | None,
+    actual: InvocationLike | Sequence[InvocationLike] | ToolNames,
+    expected: InvocationLike | Sequence[InvocationLike] | ToolNames | None,
     *,
     criteria: ConfigLike,
     scenario: Any = None,
@@ -106,7 +113,12 @@ def _scenario(given: Any) -> ConversationScenario:
 def _invocations(given: Any, what: str) -> list[Invocation]:
     several = [given] if isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields") else given
     if isinstance(several, str) or not isinstance(several, Iterable):
-        raise SetupProblems([SetupError(f"{what}: expected invocations, got {type(several).__name__}")])
+        wanted = "expected invocations or a list of tool names"
+        raise SetupProblems([SetupError(f"{what}: {wanted}, got {type(several).__name__}")])
+    several = list(several)
+    if several and any(isinstance(one, str | list | tuple) for one in several):
+        mixed = "expected a list of invocations, of tool names, or of lists of tool names; got a mixture"
+        raise SetupProblems([SetupError(f"{what}: {mixed}")])
     try:
         return [Invocation.model_validate(one) for one in several]
     except ValidationError as error:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggregating
 from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts
@@ -28,6 +29,8 @@ class BoundMetric:
     """Whether it decides; False for informational metrics and for `gate: false`."""
     applies_to: str | None = None
     """`recorded` or `scenario`, where the criterion limits it to cases of that kind."""
+    aggregate: str = MEAN
+    """What makes the score of a case of those of its turns: see `aggregating`."""
     facts: MetricFacts = field(init=False)
     name: str = field(init=False)
     gates: bool = field(init=False)
@@ -42,6 +45,10 @@ class BoundMetric:
         """Keep at hand what is asked for every trial."""
         self.facts = self.metric.facts
         self.name, self.gates, self.score = self.facts.name, self.facts.gates, self.metric.score
+        if self.aggregate != MEAN and self.threshold is not None:
+            self.score = aggregating(self.score, self.aggregate, self.threshold)
+        if self.aggregate == EVERY_INVOCATION:
+            self.facts = replace(self.facts, every_trial=True)
         ours = type(self.metric).__module__.startswith("proctor.metrics.")
         self.is_quick = ours and self.facts.kind == "deterministic"
         needs = {"expected": RECORDED, "scenario": SCENARIO}
@@ -152,11 +159,17 @@ def _bound(metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
     facts = metric.facts
     extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
     gate, applies_to = extra.get("gate", True), extra.get("applies_to")
+    aggregate = extra.get("aggregate", MEAN)
     if not isinstance(gate, bool):
         raise CriterionError(f"{facts.name}: `gate` must be true or false, got {gate!r}")
     if applies_to not in (None, RECORDED, SCENARIO):
         raise CriterionError(
             f"{facts.name}: `applies_to` must be 'recorded' or 'scenario', got {applies_to!r}"
         )
+    if aggregate not in AGGREGATES:
+        raise CriterionError(
+            f"{facts.name}: `aggregate` must be {', '.join(map(repr, AGGREGATES))}, got {aggregate!r}."
+            f"{did_you_mean(str(aggregate), AGGREGATES)}"
+        )
     threshold = criterion.threshold if criterion is not None and facts.gates else None
-    return BoundMetric(metric, threshold, gate and facts.gates, applies_to)
+    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate)

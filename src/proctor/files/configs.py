@@ -26,7 +26,7 @@ from proctor.schema.criterion import (
 
 _KEYS = (*CONFIG_KEYS, "trials")  # the last is Proctor's own, and does not make a document a config
 # What Proctor adds to every criterion.
-_OWN_OPTIONS = ("gate", "applies_to", "compat")
+_OWN_OPTIONS = ("gate", "applies_to", "aggregate", "compat")
 
 _CRITERIA: dict[str, type[BaseCriterion]] = {
     "tool_trajectory_avg_score": ToolTrajectoryCriterion,

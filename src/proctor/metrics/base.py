@@ -32,11 +32,14 @@ class MetricFacts:
     gates: bool = True
     """False for informational metrics: always reported, never deciding, no threshold allowed."""
     needs: frozenset[str] = frozenset()
-    """Of `expected` (a recorded conversation), `expected_state`, `rubrics`, `scenario`, `judge`."""
+    """Of `expected` (a recorded conversation), `expected_state`, `rubrics`, `scenario`, `judge`, `scores` (of other
+    metrics), `tools` (what the agent says about its tools)."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Criterion options of this metric and what each means; the common ones are not repeated."""
     source: str = ""
     """Where the definition comes from."""
+    example: Mapping[str, Any] = field(default_factory=dict)
+    """The `criteria` of a config that uses it, options and all; what lists show where the threshold alone says little."""
     unavailable: str = ""
     """Why it cannot run in this build or environment; empty when it can."""
     every_trial: bool = False
@@ -57,6 +60,8 @@ class CaseView:
     actual_state: Mapping[str, Any] | None = None
     trial: Trial | None = None
     """The evidence behind `actual`; `None` when only invocations were given."""
+    scores: Mapping[str, MetricScore] = field(default_factory=dict)
+    """What other metrics found, for those that need `scores`: by name, and only of metrics that were asked before."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -77,6 +82,9 @@ class Metric(Protocol):
     A metric is built from its criterion (`Metric(criterion)`), which checks its own options and raises
     `CriterionError` for what does not fit. It keeps no state between cases: one instance scores many at once.
 
+    One that needs `scores` also has `combines`, the names of the metrics whose scores it must have: they are asked
+    first, and a config without one of them is refused.
+
     Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
     only where that is shown or something failed, so `score` can stay fast.
     """
@@ -95,6 +103,7 @@ COMMON_OPTIONS: Mapping[str, str] = {
     "threshold": "the score needed to pass",
     "gate": "false: report this metric, but let it decide nothing",
     "applies_to": "'recorded' or 'scenario': score only cases of that kind",
+    "aggregate": "of the turns' scores: 'mean' (the default), 'min', or 'every_invocation' (each must reach the threshold)",
     "compat": "'adk': score exactly as google-adk does, known weaknesses included",
     "include_intermediate_responses_in_final": "ADK's option; used by judge metrics",
     "judge_model_options": "ADK's option; used by judge metrics",

@@ -14,7 +14,7 @@ from proctor.schema.criterion import BaseCriterion
 
 __all__ = ["check_criterion", "refuse_criterion"]
 
-OURS = frozenset({"gate", "applies_to", "compat"})
+OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
 """Proctor's own options: one spelling. All others may also be written in camelCase, as in ADK."""
 
 C = TypeVar("C", bound=BaseCriterion)

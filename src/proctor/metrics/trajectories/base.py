@@ -12,7 +12,6 @@ from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
 from proctor.metrics.trajectory import Call
-from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
@@ -57,10 +56,6 @@ class TrajectoryMetric(ABC, Generic[C]):
     def tell_full(self, wanted: Calls) -> str:
         """Say why one turn scores 1."""
         return "every expected call was made" if wanted else "no calls expected, and none needed"
-
-    def applies(self, case: EvalCase) -> bool:
-        """Whether there is anything to compare with."""
-        return case.conversation is not None
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with."""
