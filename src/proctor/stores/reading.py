@@ -113,7 +113,8 @@ class RunReader:
     def document(self, position: int) -> bytes | None:
         """Return a case as JSON; `None` when no trial has brought it yet."""
         brought = self._connection.row(
-            "SELECT document FROM trials WHERE run = ? AND position = ? AND document IS NOT NULL LIMIT 1",
+            "SELECT document FROM trials WHERE run = ? AND position = ? AND document IS NOT NULL "
+            "ORDER BY attempt DESC, number LIMIT 1",
             (self._run, position),
         )
         if brought is None:
