@@ -8,7 +8,7 @@ ROUGE-2 sees pairs of neighbours, and ROUGE-L the longest sequence that both tex
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 from unicodedata import category, normalize
 
@@ -109,13 +109,18 @@ def rouge_l(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Rouge:
 
 def longest_common(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> int:
     """The length of the longest common subsequence."""
-    rows = _lengths(expected, actual)
-    return len(expected) - rows[-1].bit_count() if rows else 0
+    last = (1 << len(expected)) - 1
+    for last in _rows(expected, actual):  # noqa: B007 - the last row is all that counts, and all that is kept
+        pass
+    return len(expected) - last.bit_count()
 
 
 def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """A longest common subsequence, as pairs of places; where there are several, always the same one."""
-    rows = _lengths(expected, actual)
+    """A longest common subsequence, as pairs of places; where there are several, always the same one.
+
+    Takes |expected| × |actual| bits of memory.
+    """
+    rows = [*_rows(expected, actual)]
     found = []
     i, j = len(expected), len(actual)
     while i and j:
@@ -129,7 +134,7 @@ def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) ->
     return found[::-1]
 
 
-def _lengths(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> list[int]:
+def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[int]:
     """For each prefix of `actual`, a number with a 0 at each place of `expected` where the common length grows.
 
     The bit-vector algorithm of H. Hyyrö, "Bit-parallel LCS-length computation revisited" (2004): |actual| steps over
@@ -139,12 +144,10 @@ def _lengths(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> list[i
     for index, token in enumerate(expected):
         places[token] = places.get(token, 0) | 1 << index
     row = all_ones = (1 << len(expected)) - 1
-    rows = []
     for token in actual:
         if here := row & places.get(token, 0):
             row = (row + here | row - here) & all_ones
-        rows.append(row)
-    return rows
+        yield row
 
 
 def runs(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:

@@ -145,6 +145,12 @@ class TestEveryTextMetric:
         word = meaning.split(" ", 1)[0]
         metric(name, **{option: True if word == "true:" else word})
 
+    def test_it_can_be_built_without_a_criterion(self, name: str) -> None:
+        facts = METRICS.get(name)().facts
+        assert facts.default_threshold is not None
+        assert facts.minimum < facts.default_threshold <= facts.maximum
+        metric(name, threshold=facts.default_threshold)
+
     def test_no_state_is_kept_between_cases(self, name: str) -> None:
         measure = metric(name)
         first = scored(measure, case_of(RIGHT[name], WRONG[name])).value
@@ -182,3 +188,12 @@ def test_a_blank_text_is_nothing_to_expect(name: str, expected: Any) -> None:
 def test_expected_texts_are_texts(name: str, expected: Any) -> None:
     with pytest.raises(CriterionError, match="expected"):
         metric(name, expected=expected)
+
+
+@pytest.mark.parametrize(("name", "reference"), [("regex_match", "("), ("json_equal", "{")])
+def test_a_reference_that_cannot_be_read_is_no_reason_not_to_apply(name: str, reference: str) -> None:
+    """Left out in silence, it would be a case that nobody checks; it is an error when it is scored."""
+    case = EvalCase(eval_id="a", conversation=[turn(reference)])
+    assert metric(name).applies(case)
+    with pytest.raises(MetricError, match="the reference answer"):
+        value(name, reference, "something")

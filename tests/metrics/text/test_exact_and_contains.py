@@ -115,6 +115,10 @@ def test_a_text_is_contained_between_blanks(before: str, text: str, after: str) 
         ("art", "the party", {"whole_words": True}, 0.0),
         ("art", "the party of art", {"whole_words": True}, 1.0),
         ("art", "art, not party", {"whole_words": True}, 1.0),
+        ("art", "a small part", {"whole_words": True}, 0.0),
+        ("art", "arts and crafts", {"whole_words": True}, 0.0),
+        ("art", "art", {"whole_words": True}, 1.0),
+        ("art", "part, party, art", {"whole_words": True}, 1.0),
         ("4", "42", {"whole_words": True}, 0.0),
         ("é", "été", {"whole_words": True}, 0.0),
         ("東京", "東京都", {"whole_words": True}, 1.0),  # no blanks, so no words to be a piece of

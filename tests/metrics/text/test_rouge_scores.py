@@ -118,6 +118,10 @@ def test_options(name: str, reference: str, answer: str, options: dict[str, Any]
             '1 of the reference\'s 3 words are in the same order in the answer of 2 words; missing: "rain", "now"; not in the reference: "rain"',
             "",
         ),
+        ("rouge_l", "no rain", "no", '1 of the reference\'s 2 words are in the same order in the answer of 1 word; missing: "rain"', ""),
+        ("rouge_l", "no", "no rain", '1 of the reference\'s 1 word are in the same order in the answer of 2 words; not in the reference: "rain"', ""),
+        ("rouge_1", "no rain", "no", '1 of the reference\'s 2 words are in the answer of 1 word; missing: "rain"', ""),
+        ("rouge_1", "no", "no rain", '1 of the reference\'s 1 word are in the answer of 2 words; not in the reference: "rain"', ""),
         ("rouge_2", "rain", "rain.", "the reference has fewer than 2 words that ROUGE counts, so only an identical answer can match it", None),
         ("rouge_l", "...", "!", "the reference has no words that ROUGE counts, so only an identical answer can match it", None),
     ],
@@ -174,3 +178,11 @@ def test_f_is_symmetric_and_recall_mirrors_precision(name: str, one: str, other:
 def test_the_reason_of_a_long_text_is_short() -> None:
     words = [f"word{number}" for number in range(3000)]
     assert len(reason("rouge_l", " ".join(words), " ".join(words[::-1]))) < 500
+
+
+def test_very_long_texts_are_explained_without_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.metrics.text.word_overlap.MOST_CELLS", 3)
+    assert reason("rouge_l", "a b", "b a x") == (
+        '2 of the reference\'s 2 words are in the answer of 3 words; not in the reference: "x"'
+    )
+    assert value("rouge_l", "a b", "b a x", measure="recall") == 1 / 2

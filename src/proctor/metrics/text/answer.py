@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
-from proctor.errors import CriterionError
+from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
@@ -113,11 +113,16 @@ class AnswerMetric(ABC, Generic[C]):
         return bool(expected)
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether any turn has something to compare with."""
+        """Whether any turn has something to compare with; what cannot be compared with is an error when it is scored."""
         if self._given is not None:
             return True
         turns = case.conversation or []
-        return any(self.asks(self.read(self.text(each))) for each in turns[self._first_asked(len(turns)) :])
+        try:
+            return any(
+                self.asks(self.read(self.text(each))) for each in turns[self._first_asked(len(turns)) :]
+            )
+        except MetricError:
+            return True
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Compare turn by turn."""

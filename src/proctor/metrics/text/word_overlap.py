@@ -22,6 +22,9 @@ class Counted(NamedTuple):
     tokens: Sequence[Hashable]
 
 
+MOST_CELLS = 400_000_000
+"""Of the table behind a common sequence: 50 MB."""
+
 WORDS = ("word", "words")
 PAIRS = ("pair of words", "pairs of words")
 
@@ -48,7 +51,12 @@ def tell_shared(
 
 
 def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
-    """How long the longest sequence is that both have in the same order, and which words stand outside it."""
+    """How long the longest sequence is that both have in the same order, and which words stand outside it.
+
+    Of very long texts it is said which words they share, in whatever order.
+    """
+    if len(reference.tokens) * len(answer.tokens) > MOST_CELLS:
+        return tell_shared(reference, answer)
     common = common_sequence(reference.tokens, answer.tokens)
     missing = _without(reference.shown, {i for i, _ in common})
     more = _without(answer.shown, {j for _, j in common})
