@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.metrics.alignment import LONGEST, StepKind, align, describe
+from proctor.metrics.alignment import LONGEST, StepKind, align
+from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.pairing import MOST_OF_ONE_TOOL, UNPAIRED, pair_cost
 from proctor.metrics.trajectory import contained, exact, in_order

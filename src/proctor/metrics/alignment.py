@@ -1,4 +1,4 @@
-"""What differs between the expected tool calls and those that were made, for people to read.
+"""What differs between the expected tool calls and those that were made; `describing` puts it into words.
 
 An alignment explains a score and never decides one. It is deterministic and the best of its kind, in this order:
 as many equal calls paired as possible; of these as many as possible in their order (the others *moved*); then calls
@@ -18,9 +18,8 @@ from typing import Any
 from proctor.metrics.matching import PYTHON, ArgumentDifference, Matching
 from proctor.metrics.pairing import UNPAIRED, Pairing, pair_cost, pair_up
 from proctor.metrics.trajectory import Call
-from proctor.metrics.wording import and_more, show_call, show_name, show_pair, show_value
 
-__all__ = ["Alignment", "Step", "StepKind", "align", "describe"]
+__all__ = ["Alignment", "Step", "StepKind", "align"]
 
 LONGEST = 300
 """Calls compared on either side, not counting what both lists have in common at their start and end."""
@@ -132,38 +131,6 @@ def align(
     return Alignment([*before, *middle, *after], *left_out)
 
 
-def describe(
-    alignment: Alignment,
-    *,
-    extra_allowed: bool = False,
-    missing_allowed: bool = False,
-    order_matters: bool = True,
-    repeats_allowed: bool = False,
-) -> str:
-    """Say in one sentence how the calls differ; empty when they do not.
-
-    What is allowed is left out: calls that were not expected, expected ones that were not made, moved ones where the
-    order does not matter, and calls that only occur more often on one side.
-    """
-
-    def is_told(step: Step) -> bool:
-        missed = not missing_allowed and step.expected is not None
-        added = not extra_allowed and step.actual is not None
-        return (missed and not (repeats_allowed and step.wanted_again)) or (
-            added and not (repeats_allowed and step.made_again)
-        )
-
-    told = [step for step in alignment.differing if step.kind is not StepKind.MOVED and is_told(step)]
-    sentences = [_describe_step(step, order_matters=order_matters) for step in told]
-    moved = [step for step in alignment.steps if step.kind is StepKind.MOVED]
-    if moved and order_matters:
-        sentences.append(_describe_order(alignment, moved))
-    sentences = and_more(sentences)
-    if alignment.note:
-        sentences.append(alignment.note)
-    return "; ".join(sentences)
-
-
 def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
     return None if call is None else {"index": index, "name": call.name, "args": call.args}
 
@@ -265,37 +232,3 @@ def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
         passed += index in matches
         gaps[index] = passed
     return gaps
-
-
-def _describe_step(step: Step, *, order_matters: bool) -> str:
-    if step.kind is StepKind.MISSING and step.expected is not None:
-        return f"`{show_call(step.expected)}` was not called"
-    if step.kind is StepKind.EXTRA and step.actual is not None:
-        return f"`{show_call(step.actual)}` was called but not expected"
-    name = show_name(step.expected.name if step.expected else None)
-    differences = ", ".join(and_more([_describe_argument(each) for each in step.differences]))
-    place = " (and called in another place)" if step.elsewhere and order_matters else ""
-    return f"`{name}` {differences}{place}"
-
-
-def _describe_argument(difference: ArgumentDifference) -> str:
-    name = f"argument `{show_name(difference.name)}`"
-    if difference.kind == "missing":
-        return f"{name} is missing, expected {show_value(difference.expected)}"
-    if difference.kind == "extra":
-        return f"{name} is {show_value(difference.actual)}, expected none"
-    expected, actual = show_pair(difference.expected, difference.actual)
-    if not difference.name:
-        return f"has arguments {actual}, expected {expected} (null and {{}} are not equal)"
-    return f"{name} is {actual}, expected {expected}"
-
-
-def _describe_order(alignment: Alignment, moved: list[Step]) -> str:
-    pairs = [step for step in alignment.steps if step.kind in {StepKind.MATCHED, StepKind.MOVED}]
-    wanted = [show_name(step.expected.name) for step in pairs if step.expected]
-    by_call = sorted(pairs, key=lambda step: step.actual_index or 0)
-    made = [show_name(step.actual.name) for step in by_call if step.actual]
-    if wanted == made or len(pairs) > 6:
-        calls = [f"`{show_call(step.expected)}`" for step in moved if step.expected]
-        return f"called in another order: {', '.join(and_more(calls))}"
-    return f"called in another order: {', '.join(made)} (expected {', '.join(wanted)})"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
-from proctor.metrics.alignment import align, describe
+from proctor.metrics.alignment import align
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
     if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
         return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
+    if unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
+        left, right = _escaped(left), _escaped(right)  # they look the same
     shorter = min(len(left), len(right))
     common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
     skipped = max(0, common - LONGEST_VALUE // 3)
@@ -72,6 +75,10 @@ def _plain(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
     )
+
+
+def _escaped(text: str) -> str:
+    return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode

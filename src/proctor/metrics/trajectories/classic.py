@@ -16,8 +16,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
-from proctor.metrics.alignment import Alignment, describe
+from proctor.metrics.alignment import Alignment
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.describing import describe
 from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric
 from proctor.metrics.trajectory import exact, expected_of_those_made, found, in_order, made_of_those_expected
 from proctor.schema.case import EvalCase

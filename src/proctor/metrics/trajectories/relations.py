@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from proctor.metrics.alignment import Alignment, describe
+from proctor.metrics.alignment import Alignment
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.argument_modes import ArgumentMode, ByMode, ToolArguments

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Literal
 
-from proctor.metrics.alignment import Alignment, align, describe
+from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.describing import describe
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.base import Calls
