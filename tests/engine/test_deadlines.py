@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from proctor.agents.base import Session
+from proctor.engine import deadlines
 from proctor.engine.loop import run_sync
 from proctor.schema.event import Event
 from proctor.schema.trial import FailureKind
@@ -154,3 +159,25 @@ def hold_the_interpreter(seconds: float) -> None:
             pass
     finally:
         sys.setswitchinterval(before)
+
+
+def test_only_code_that_the_engine_calls_is_interrupted_not_the_engine_itself() -> None:
+    engine = Path(deadlines.__file__).with_name("inference.py")
+
+    def called_from(file: str, function: Callable[[], FrameType | None]) -> FrameType | None:
+        scope: dict[str, Any] = {}
+        exec(compile("def call(function): return function()", file, "exec"), scope)
+        found: FrameType | None = scope["call"](function)
+        return found
+
+    def here() -> FrameType | None:
+        return inspect.currentframe()
+
+    def caller() -> FrameType | None:
+        frame = inspect.currentframe()
+        return frame.f_back if frame else None
+
+    assert deadlines._is_ours(called_from(str(engine), caller))
+    assert not deadlines._is_ours(called_from(str(engine), here))
+    assert not deadlines._is_ours(called_from("/somewhere/agent.py", caller))
+    assert not deadlines._is_ours(None)
