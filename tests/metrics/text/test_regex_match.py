@@ -153,6 +153,18 @@ def test_a_python_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyP
         find_safely([Search(re.compile("(a+)+$"), False, "aab")], 1)
 
 
+def test_a_match_of_the_whole_text_begins_at_one_place() -> None:
+    pattern = re.compile(r"[^;]*#")
+    assert is_cheap([Search(pattern, True, "a" * 5000)])
+    assert not is_cheap([Search(pattern, False, "a" * 5000)])
+
+
+def test_the_steps_of_all_searches_count_together() -> None:
+    search = Search(re.compile(r"[^;]*#"), False, "a" * 1000)
+    assert is_cheap([search])
+    assert not is_cheap([search] * 10)
+
+
 LONG_ANSWER = "The refund of order ORD-123456 takes 14 days; write to help@example.com for more. " * 100
 
 
