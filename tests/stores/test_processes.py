@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from proctor.errors import StoreError
 from proctor.schema.run import RunState, RunSummary
 from proctor.schema.verdict import Outcome
-from proctor.stores import leases
+from proctor.stores import holder, leases
 from proctor.stores.base import RunWriter, Store
 from proctor.stores.holder import Holder, this_process
 from tests.stores.making import Heard, begun, opened, records, write_run
@@ -233,6 +234,28 @@ def test_a_process_number_that_is_used_again_is_another_process(
         patched.setattr(leases, "release", lambda *_: None)
         begun(store).close()
     store.resume("run1", Heard()).close()
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="there is no ps here")
+def test_where_there_is_no_proc_the_system_is_asked_for_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS."""
+    monkeypatch.setattr(holder, "PROC", tmp_path)
+    holder._machine.cache_clear()
+    try:
+        me = this_process()
+        assert me.machine
+        assert me.started
+        assert not me.is_gone()
+        assert Holder(me.host, me.machine, me.pid, "Mon Jan 1 00:00:00 2001").is_gone()
+        dead = subprocess.Popen([sys.executable, "-c", ""])
+        os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+        assert Holder(me.host, me.machine, dead.pid, me.started).is_gone()
+        dead.wait()
+        assert Holder(me.host, me.machine, dead.pid, me.started).is_gone()
+    finally:
+        holder._machine.cache_clear()
 
 
 def test_a_clock_that_jumps_back_disturbs_neither_lease_nor_order(

@@ -3,6 +3,8 @@
 import base64
 import json
 import secrets
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -95,6 +97,12 @@ def test_a_row_of_a_score_is_json_for_everybody(score: MetricScore) -> None:
 )
 def test_what_is_not_json_is_kept_visibly(details: dict[Any, Any], kept: dict[str, Any]) -> None:
     assert _again(MetricScore(1.0, details=details)).details == kept
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 4), Decimal("0.25")])
+def test_numbers_of_other_kinds_become_plain_ones(value: Any) -> None:
+    again = _again(MetricScore(value, [Score(value)]))
+    assert (again.value, type(again.value), again.per_invocation) == (0.25, float, [Score(0.25)])
 
 
 def test_what_is_too_deep_or_holds_itself_is_cut_visibly() -> None:

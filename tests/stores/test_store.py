@@ -1,6 +1,9 @@
 """What a store promises, of every kind: runs go in as they happen, and come out again."""
 
+import json
+import secrets
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from tests.stores.making import (
     evidence,
     judging,
     manifest,
+    opened,
     planned,
     records,
     score,
@@ -360,6 +364,23 @@ def test_deleting_runs_frees_what_only_they_needed(store: SqliteStore) -> None:
     assert list(store.runs()) == []
     tables = ["documents", "trials", "scores", "verdicts", "planned", "judgings", "media", "media_uses"]
     assert {table: _rows(store, table) for table in tables} == dict.fromkeys(tables, 0)
+
+
+def test_deleting_a_run_makes_the_file_smaller(path: Path) -> None:
+    store = opened(path)
+    write_run(store, "kept")
+    writer = begun(store, "large", cases=40)
+    for position in range(40):
+        noise = json.dumps({"notes": [secrets.token_hex(20_000)]}).encode()
+        writer.put([TrialRecord(position, 0, 0, noise, failed=False)])
+    writer.finish(RunSummary(), complete=False)
+    store.close()
+    before = path.stat().st_size
+    store = opened(path)
+    store.delete(["large"])
+    store.close()
+    assert path.stat().st_size < before - 500_000
+    assert len(opened(path).load("kept").cases) == 3
 
 
 def test_numbers_of_deleted_runs_are_not_used_again(store: SqliteStore) -> None:

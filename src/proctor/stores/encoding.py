@@ -108,7 +108,7 @@ def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
 def _score_row(score: MetricScore) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if score.value is not None:
-        row["value"] = score.value
+        row["value"] = _numeric(score.value)
     if score.per_invocation:
         row["per_invocation"] = [_stated(one) for one in score.per_invocation]
     if score.reason:
@@ -125,7 +125,7 @@ def _score_row(score: MetricScore) -> dict[str, Any]:
 def _stated(score: Score) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if score.value is not None:
-        row["value"] = score.value
+        row["value"] = _numeric(score.value)
     if score.reason:
         row["reason"] = score.reason
     if score.details is not None:
@@ -135,6 +135,11 @@ def _stated(score: Score) -> dict[str, Any]:
     if score.warning:
         row["warning"] = score.warning
     return row
+
+
+def _numeric(value: Any) -> Any:
+    """A number of another library as one that JSON has."""
+    return value if type(value) in {float, int, bool} else float(value)
 
 
 def read_score(row: dict[str, Any]) -> MetricScore:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,35 @@ def _host() -> str:
 @cache
 def _machine() -> str | None:
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+        boot = (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
     except OSError:
+        pass
+    if os.name != "posix":
         return None
+    import uuid
+
+    return f"{_host()} {uuid.getnode():x}"
 
 
 def _start_of(pid: int) -> str | None:
     """When the process `pid` started; `None` when there is none (or one that is dead and only not yet buried)."""
+    if not PROC.joinpath("self").exists():
+        return _start_by_ps(pid) if os.name == "posix" else None
     try:
-        facts = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     state, *others = facts.rpartition(")")[2].split()
     return None if state in {"Z", "X"} else others[18]
+
+
+def _start_by_ps(pid: int) -> str | None:
+    """The same where there is no /proc, as on macOS."""
+    try:
+        asked = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    state, _, started = done.stdout.strip().partition(" ")
+    return None if not started or state.startswith("Z") else " ".join(started.split())

@@ -99,7 +99,7 @@ class SqliteStore:
                 leases.take(raw, line.seq, line.run_id, self._name)
             deleted(raw, [line.seq for line in lines])
         self._seqs.clear()
-        self._connection.rows("PRAGMA incremental_vacuum")
+        self._connection.give_back()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
