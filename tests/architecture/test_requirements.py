@@ -47,7 +47,15 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extra", "name"), [("test", "test"), ("dev", "test"), ("adk", "adk"), ("bench", "test"), ("rapidfuzz", "test")]
+    ("extra", "name"),
+    [
+        ("test", "test"),
+        ("dev", "test"),
+        ("adk", "adk"),
+        ("bench", "test"),
+        ("rapidfuzz", "test"),
+        ("jsonschema", "test"),
+    ],
 )
 def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:
     assert set(project["optional-dependencies"][extra]) <= _sources(root, name)

@@ -47,4 +47,7 @@ METRICS: dict[str, str] = {
     "json_equal": "proctor.metrics.text.json_equal:JsonEqual",
     "numeric_match": "proctor.metrics.text.numeric_match:NumericMatch",
     "edit_similarity": "proctor.metrics.text.edit_similarity:EditSimilarity",
+    "response_schema": "proctor.metrics.structure.response_schema:ResponseSchema",
+    "known_tools": "proctor.metrics.structure.known_tools:KnownTools",
+    "tool_schema": "proctor.metrics.structure.tool_schema:ToolSchema",
 }

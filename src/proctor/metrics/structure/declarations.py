@@ -1,0 +1,104 @@
+"""What tools an agent declares: read from the evidence, in every form in which frameworks write declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.metrics.base import CaseView
+from proctor.metrics.structure.genai_schema import to_json_schema
+from proctor.schema.invocation import AppDetails
+
+__all__ = ["Declaration", "Tools", "read_declarations", "tools_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One tool that an agent has."""
+
+    name: str
+    schema: Any = None
+    """JSON Schema of its arguments, an object; `None` where the declaration says nothing about them."""
+    agent: str = ""
+    """The agent that has it; empty where that is not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """All tools that are declared, by name; one name may be declared by several agents."""
+
+    by_name: Mapping[str, Sequence[Declaration]]
+
+    @property
+    def names(self) -> list[str]:
+        """Every name, as declared."""
+        return [*self.by_name]
+
+    def of(self, name: str | None, author: str) -> Sequence[Declaration]:
+        """The declarations of a tool: that of the agent which called it, or else those of all agents."""
+        found = self.by_name.get(name or "", ())
+        own = [each for each in found if author and each.agent == author]
+        return own or found
+
+
+def tools_of(case: CaseView, index: int, given: Sequence[Declaration]) -> Tools | None:
+    """The tools that were there in turn `index`; `None` where nobody says which there are.
+
+    From `app_details` of the turn, then of the trial (the agent's `describe()`), and `given` by the criterion.
+    """
+    found, is_told = [*given], bool(given)
+    recorded = case.trial.app_details if case.trial is not None else None
+    for details in (case.actual[index].app_details, recorded):
+        if details is None:
+            continue
+        agents = AppDetails.model_validate(details).agent_details
+        is_told = is_told or bool(agents)
+        for name, agent in agents.items():
+            found += read_declarations(agent.tool_declarations, agent=agent.name or name)
+    return _by_name(found) if is_told else None
+
+
+def _by_name(found: Iterable[Declaration]) -> Tools:
+    """The first declaration of an agent's tool that says something about arguments counts."""
+    by_name: dict[str, list[Declaration]] = {}
+    for each in found:
+        same = by_name.setdefault(each.name, [])
+        place = next((at for at, other in enumerate(same) if other.agent == each.agent), None)
+        if place is None:
+            same.append(each)
+        elif same[place].schema is None:
+            same[place] = each
+    return Tools(by_name)
+
+
+def read_declarations(written: Iterable[Any], *, agent: str = "") -> Iterator[Declaration]:
+    """The tools that a list of declarations names.
+
+    Read are `{"function_declarations": [...]}` (Gemini), `{"type": "function", "function": {...}}` (OpenAI), single
+    declarations `{"name", "parameters" | "parameters_json_schema" | "input_schema" | "inputSchema"}` (Anthropic, MCP),
+    objects of pydantic models of these, and bare names. What has no name (a tool of the model's own) is left out.
+    """
+    for each in written:
+        entry = each.model_dump(mode="json", exclude_none=True) if hasattr(each, "model_dump") else each
+        if isinstance(entry, str):
+            yield Declaration(entry, agent=agent)
+        elif isinstance(entry, Mapping):
+            listed = entry.get("function_declarations") or entry.get("functionDeclarations")
+            if isinstance(listed, list):
+                yield from read_declarations(listed, agent=agent)
+            elif isinstance(entry.get("function"), Mapping):
+                yield from read_declarations([entry["function"]], agent=agent)
+            elif isinstance(entry.get("name"), str):
+                yield Declaration(entry["name"], _schema(entry), agent)
+
+
+_JSON_SCHEMA = ("parameters_json_schema", "parametersJsonSchema", "input_schema", "inputSchema")
+
+
+def _schema(declaration: Mapping[str, Any]) -> Any:
+    for key in _JSON_SCHEMA:
+        if declaration.get(key) is not None:
+            return declaration[key]
+    parameters = declaration.get("parameters")
+    return None if parameters is None else to_json_schema(parameters)

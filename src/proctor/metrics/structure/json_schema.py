@@ -1,0 +1,270 @@
+"""A JSON value against a JSON Schema, with mistakes that a person understands. Nothing is ever fetched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from proctor.errors import CriterionError, MetricError, did_you_mean
+from proctor.extras import import_extra
+from proctor.metrics.wording import show_name, show_text, show_value
+
+__all__ = ["Mistake", "Schema", "schema_of"]
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One place where a value is not as its schema says."""
+
+    path: Path
+    """The keys and positions that lead to it."""
+    keyword: str
+    """The keyword of JSON Schema that it breaks."""
+    expected: str
+    """What the schema asks for, in words: `an integer`."""
+    actual: Any
+
+    def sentence(self, root: str = "the value") -> str:
+        """`items[1].price is "free", expected a number`; of the value as a whole: `root is …`."""
+        place = _place(self.path) or root
+        if self.keyword == "required":
+            return f"{place} is missing, expected {self.expected}"
+        if self.keyword == "additionalProperties":
+            return f"{place} is {show_value(self.actual)}, and {self.expected}"
+        return f"{place} is {show_value(self.actual)}, expected {self.expected}"
+
+    def to_data(self) -> dict[str, Any]:
+        """The same for reports."""
+        return {
+            "path": [*self.path],
+            "keyword": self.keyword,
+            "expected": self.expected,
+            "actual": None if self.keyword == "required" else self.actual,
+        }
+
+
+class Schema:
+    """A JSON Schema that is one: drafts 3 to 2020-12 by its `$schema`, else 2020-12."""
+
+    def __init__(self, document: Any, *, formats: bool = False) -> None:
+        """Take the schema; `formats` also checks `format` (of those that need no further package).
+
+        Raises:
+            CriterionError: it is no JSON Schema, or refers to what is not within it.
+            MissingExtraError: the package jsonschema is not installed.
+        """
+        jsonschema = import_extra("jsonschema", extra="jsonschema", feature="Checking a JSON Schema")
+        referencing = import_extra("referencing", extra="jsonschema", feature="Checking a JSON Schema")
+        kind = jsonschema.validators.validator_for(document, default=jsonschema.Draft202012Validator)
+        try:
+            kind.check_schema(document)
+        except jsonschema.SchemaError as error:
+            place = _place(tuple(error.absolute_path))
+            where = f" at {place}" if place else ""
+            raise CriterionError(f"it is no JSON Schema{where}: {error.message}") from None
+        except RecursionError:
+            raise CriterionError("it is nested too deeply") from None
+        _refuse_foreign(document)
+        self._unresolvable = referencing.exceptions.Unresolvable
+        self._best = jsonschema.exceptions.best_match
+        # A registry of its own: without one, jsonschema would fetch what a schema refers to.
+        self._validator = kind(
+            document,
+            registry=_specifications(),
+            format_checker=kind.FORMAT_CHECKER if formats else None,
+        )
+
+    def fits(self, value: Any) -> bool:
+        """Tell whether a value is as the schema says."""
+        return next(self._errors(value), None) is None
+
+    def mistakes(self, value: Any) -> list[Mistake]:
+        """Every mistake, in the order of their places."""
+        errors = sorted(self._errors(value), key=lambda error: [str(key) for key in error.absolute_path])
+        return [mistake for error in errors for mistake in self._told(error)]
+
+    def _errors(self, value: Any) -> Iterator[Any]:
+        try:
+            yield from self._validator.iter_errors(value)
+        except RecursionError:
+            raise MetricError("the value or its schema is nested too deeply to be checked") from None
+        except self._unresolvable as error:
+            raise MetricError(f"the schema refers to what is not in it: {error}") from None
+
+    def _told(self, error: Any) -> Iterator[Mistake]:
+        """One error of jsonschema in our words; of alternatives, the one that comes nearest."""
+        path: Path = tuple(error.absolute_path)
+        tell = _TELLING.get(error.validator)
+        if error.validator in _NAMING:
+            yield from _NAMING[error.validator](error, path)
+        elif error.validator in {"anyOf", "oneOf"} and error.context:
+            nearest = self._best(error.context)
+            yield Mistake(path, error.validator, _nearest(error, nearest), error.instance)
+        else:
+            expected = (
+                tell(error.validator_value) if tell else f"what `{error.validator}` asks for: {error.message}"
+            )
+            yield Mistake(path, str(error.validator), expected, error.instance)
+
+
+@lru_cache(maxsize=1024)
+def _by_text(text: str, formats: bool) -> Schema:  # noqa: FBT001 - the key of the cache
+    return Schema(json.loads(text), formats=formats)
+
+
+def schema_of(document: Any, *, formats: bool = False) -> Schema:
+    """The schema, made once for all turns whose tools declare the same."""
+    try:
+        text = json.dumps(document)
+    except (TypeError, ValueError, RecursionError):
+        raise CriterionError("it is no JSON Schema: it is not made of JSON values") from None
+    return _by_text(text, formats)
+
+
+def _specifications() -> Any:
+    feature = "Checking a JSON Schema"
+    return import_extra("jsonschema_specifications", extra="jsonschema", feature=feature).REGISTRY
+
+
+def _refuse_foreign(document: Any) -> None:
+    """Refuse references to other documents at set-up: they are not fetched, and no value could be checked."""
+    waiting = [document]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            target = each.get("$ref")
+            if isinstance(target, str) and _is_foreign(target):
+                raise CriterionError(
+                    f"it refers to {show_text(target)}, and nothing is fetched: put that schema under `$defs`"
+                )
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+
+
+def _is_foreign(target: str) -> bool:
+    return target.startswith(("http:", "https:", "file:")) and not target.startswith(
+        ("http://json-schema.org/", "https://json-schema.org/")
+    )
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _place(path: Path) -> str:
+    """`items[1].price`."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            text += f".{show_name(key)}" if text else show_name(key)
+    return text
+
+
+_TYPES = {
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+
+
+def _of_type(value: Any) -> str:
+    names = [value] if isinstance(value, str) else value
+    return " or ".join(_TYPES.get(name, str(name)) for name in names)
+
+
+def _plural(number: Any, thing: str) -> str:
+    return f"{show_value(number)} {thing}{'' if number == 1 else 's'}"
+
+
+_TELLING: Mapping[str, Callable[[Any], str]] = {
+    "type": _of_type,
+    "enum": lambda value: f"one of {', '.join(map(show_value, value))}",
+    "const": show_value,
+    "minimum": lambda value: f"at least {show_value(value)}",
+    "maximum": lambda value: f"at most {show_value(value)}",
+    "exclusiveMinimum": lambda value: f"more than {show_value(value)}",
+    "exclusiveMaximum": lambda value: f"less than {show_value(value)}",
+    "multipleOf": lambda value: f"a multiple of {show_value(value)}",
+    "minLength": lambda value: f"at least {_plural(value, 'character')}",
+    "maxLength": lambda value: f"at most {_plural(value, 'character')}",
+    "pattern": lambda value: f"text that matches {show_text(value)}",
+    "format": lambda value: f"text of the format {show_value(value)}",
+    "minItems": lambda value: f"at least {_plural(value, 'item')}",
+    "maxItems": lambda value: f"at most {_plural(value, 'item')}",
+    "uniqueItems": lambda _: "items that are all different",
+    "minProperties": lambda value: f"at least {_plural(value, 'key')}",
+    "maxProperties": lambda value: f"at most {_plural(value, 'key')}",
+    "not": lambda value: f"anything but {show_value(value)}",
+    "contains": lambda value: f"an item that fits {show_value(value)}",
+}
+
+
+def _missing(error: Any, path: Path) -> Iterator[Mistake]:
+    """The error that names the missing key: there is one for each."""
+    name = next(key for key in error.validator_value if error.message.startswith(f"{key!r} is"))
+    declared = error.schema.get("properties", {}).get(name)
+    yield Mistake((*path, name), "required", _asked(declared), None)
+
+
+def _asked(declared: Any) -> str:
+    if isinstance(declared, Mapping):
+        for keyword in ("const", "enum", "type"):
+            if keyword in declared:
+                return _TELLING[keyword](declared[keyword])
+    return "a value"
+
+
+def _undeclared(error: Any, path: Path) -> Iterator[Mistake]:
+    """Each key that the schema does not know."""
+    known: Sequence[str] = [*error.schema.get("properties", {})]
+    patterns = [*error.schema.get("patternProperties", {})]
+    import re
+
+    for name, value in error.instance.items():
+        if name in known or any(re.search(pattern, name) for pattern in patterns):
+            continue
+        hint = did_you_mean(name, known)
+        listed = f" (known: {', '.join(map(show_name, known))})" if known else ""
+        expected = f"nothing of that name is declared{listed}{f'.{hint}' if hint else ''}"
+        yield Mistake((*path, name), "additionalProperties", expected, value)
+
+
+_NAMING: Mapping[str, Callable[[Any, Path], Iterator[Mistake]]] = {
+    "required": _missing,
+    "additionalProperties": _undeclared,
+}
+
+
+def _nearest(error: Any, nearest: Any) -> str:
+    """What is asked for by an `anyOf` or a `oneOf`: all its types, or the alternative that comes nearest."""
+    types = [each.get("type") for each in error.validator_value if isinstance(each, Mapping)]
+    if len(types) == len(error.validator_value) and all(
+        isinstance(each, str) and error.instance.__class__ not in _CLASSES.get(each, ()) for each in types
+    ):
+        return " or ".join(_of_type(each) for each in dict.fromkeys(types))
+    place = _place(tuple(nearest.path))
+    tell = _TELLING.get(nearest.validator)
+    asked = tell(nearest.validator_value) if tell else nearest.message
+    return f"one of {len(error.validator_value)} alternatives; the nearest asks for {f'{place}: ' if place else ''}{asked}"
+
+
+_CLASSES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+    "null": (type(None),),
+}

@@ -1,0 +1,51 @@
+"""`known_tools`: did the agent call only tools that exist?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.structure.declarations import Declaration, Tools
+from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
+from proctor.schema.content import FunctionCall
+from proctor.schema.criterion import BaseCriterion
+
+__all__ = ["KnownTools"]
+
+
+class KnownToolsCriterion(BaseCriterion):
+    """Tools that exist, besides those that the agent declares."""
+
+    tools: list[str] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
+
+
+class KnownTools(ToolCallMetric[KnownToolsCriterion]):
+    """The share of calls whose tool is declared by some agent of the app; overall the mean over turns with calls."""
+
+    facts = MetricFacts(
+        name="known_tools",
+        description="How many of the calls name a tool that exists.",
+        default_threshold=1.0,
+        needs=frozenset({"tools"}),
+        options={"tools": "names of tools that exist, besides those that the agent declares"},
+        source="Proctor",
+        example={"known_tools": {"threshold": 1.0, "tools": ["get_weather"]}},
+    )
+    kind = KnownToolsCriterion
+
+    def given(self) -> Sequence[Declaration]:
+        """The names of the criterion."""
+        return [Declaration(name) for name in self.criterion.tools]
+
+    def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
+        """Tell whether the tool exists."""
+        return bool(tools.of(call.name, author))
+
+    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
+        """That there is no such tool, and which is meant."""
+        return [] if self.is_right(call, author, tools) else [{"message": unknown_tool(call.name, tools)}]
+
+    def all_is_well(self, calls: int) -> str:
+        """The reason where every tool exists."""
+        return f"the tool of {'the call exists' if calls == 1 else f'each of {calls} calls exists'}"

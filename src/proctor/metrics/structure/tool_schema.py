@@ -1,0 +1,155 @@
+"""`tool_schema`: do the arguments of each call fit what its tool declares?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.structure.declarations import Declaration, Tools, read_declarations
+from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
+from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
+from proctor.metrics.wording import and_more, show_name
+from proctor.schema.content import FunctionCall
+from proctor.schema.criterion import BaseCriterion
+
+__all__ = ["ToolSchema"]
+
+OPEN = frozenset(
+    {
+        "$ref",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "dependentSchemas",
+        "if",
+        "oneOf",
+        "patternProperties",
+        "unevaluatedProperties",
+    }
+)
+"""Keywords beside `properties` by which a schema itself says something about further arguments."""
+
+
+class ToolSchemaCriterion(BaseCriterion):
+    """How strictly arguments are held against declarations."""
+
+    declarations: list[Any] = []  # noqa: RUF012 - pydantic copies a model's mutable defaults
+    allow_undeclared: bool = False
+    formats: bool = False
+
+
+class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
+    """The share of calls whose arguments are valid under the schema that their tool declares; overall the mean.
+
+    Declared by the agent that made the call, or else by any of the app. A call of a tool that nobody declares is not
+    valid. JSON Schema lets objects have further keys; an argument that is not declared is a mistake all the same,
+    unless the schema speaks of such (`additionalProperties`), or the criterion allows them.
+    """
+
+    facts = MetricFacts(
+        name="tool_schema",
+        description="How many of the calls have arguments as their tool declares them.",
+        default_threshold=1.0,
+        needs=frozenset({"tools"}),
+        options={
+            "declarations": 'declarations of tools (`{"name", "parameters"}`), for agents that do not tell theirs',
+            "allow_undeclared": "true: arguments that are not declared are no mistake",
+            "formats": "true: `format` (date, email, ipv4 …) is checked, too",
+        },
+        source="JSON Schema (json-schema.org), checked by the package jsonschema",
+        example={
+            "tool_schema": {
+                "threshold": 1.0,
+                "declarations": [
+                    {
+                        "name": "get_weather",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {"city": {"type": "string"}},
+                            "required": ["city"],
+                        },
+                    }
+                ],
+            }
+        },
+    )
+    kind = ToolSchemaCriterion
+
+    def given(self) -> Sequence[Declaration]:
+        """The declarations of the criterion, checked."""
+        schema_of({})  # says what to install, before anything runs
+        found = []
+        for index, entry in enumerate(self.criterion.declarations):
+            what = f"The criterion of 'tool_schema' does not fit: declarations[{index}]:"
+            read = [*read_declarations([entry])]
+            if not read:
+                raise CriterionError(
+                    f'{what} expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}'
+                )
+            for each in read:
+                try:
+                    self._schema(each)
+                except CriterionError as error:
+                    raise CriterionError(f"{what} the schema of {each.name!r}: {error}.") from None
+            found += read
+        return found
+
+    def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
+        """Tell whether the arguments fit one of the declarations."""
+        declared = tools.of(call.name, author)
+        return any(self._fits(call, each) for each in declared)
+
+    def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, Any]]:
+        """What is wrong with the arguments, by the declaration that they come nearest to."""
+        declared = tools.of(call.name, author)
+        if not declared:
+            return [{"message": unknown_tool(call.name, tools)}]
+        found: list[Mistake] = min((self._mistakes(call, each) for each in declared), key=len)
+        return [{"message": each.sentence("the call"), **each.to_data()} for each in found]
+
+    def all_is_well(self, calls: int) -> str:
+        """The reason where all arguments are as declared."""
+        return f"the arguments of {'the call are' if calls == 1 else f'all {calls} calls are'} as declared"
+
+    def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
+        """Which tools were called that declare nothing about their arguments."""
+        silent = {
+            show_name(call.name)
+            for author, call in calls
+            if (declared := tools.of(call.name, author)) and all(each.schema is None for each in declared)
+        }
+        if not silent:
+            return ""
+        return f"no arguments are declared, so none were checked: {', '.join(and_more(sorted(silent)))}"
+
+    def _fits(self, call: FunctionCall, declared: Declaration) -> bool:
+        schema = self._checked(declared)
+        return schema is None or schema.fits(call.args or {})
+
+    def _mistakes(self, call: FunctionCall, declared: Declaration) -> list[Mistake]:
+        schema = self._checked(declared)
+        return [] if schema is None else schema.mistakes(call.args or {})
+
+    def _checked(self, declared: Declaration) -> Schema | None:
+        try:
+            return self._schema(declared)
+        except CriterionError as error:
+            whose = f" of the agent {declared.agent!r}" if declared.agent else ""
+            raise MetricError(
+                f"the tool {declared.name!r}{whose} declares no usable schema: {error}"
+            ) from None
+
+    def _schema(self, declared: Declaration) -> Schema | None:
+        if declared.schema is None:
+            return None
+        document = declared.schema if self.criterion.allow_undeclared else _closed(declared.schema)
+        return schema_of(document, formats=self.criterion.formats)
+
+
+def _closed(schema: Any) -> Any:
+    """The schema, which allows no arguments but those that it declares, unless it says something about others."""
+    if not isinstance(schema, Mapping) or "properties" not in schema or OPEN & schema.keys():
+        return schema
+    return {**schema, "additionalProperties": False}
