@@ -50,4 +50,5 @@ METRICS: dict[str, str] = {
     "response_schema": "proctor.metrics.structure.response_schema:ResponseSchema",
     "known_tools": "proctor.metrics.structure.known_tools:KnownTools",
     "tool_schema": "proctor.metrics.structure.tool_schema:ToolSchema",
+    "intermediate_response_match": "proctor.metrics.structure.intermediate:IntermediateResponseMatch",
 }
