@@ -263,7 +263,7 @@ class Run:
             return
         counts = self._counts + Counter({Outcome.NOT_RUN: not_run})
         summary = RunSummary(
-            outcome=worst(counts),
+            outcome=worst(counts) if run.failure is None else Outcome.ERROR,
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,
             interrupted=run.interrupted,

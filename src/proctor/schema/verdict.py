@@ -257,7 +257,12 @@ class RunResult:
 
     @property
     def outcome(self) -> Outcome:
-        """Failed before error before inconclusive; passed only when every case passed."""
+        """Failed before error before inconclusive; passed only when every case passed.
+
+        A run that could not go on is an *error*, whatever its cases came to.
+        """
+        if self.failure is not None:
+            return Outcome.ERROR
         found = [outcome for outcome in self.counts if outcome is not Outcome.SKIPPED]
         found += [Outcome.ERROR for summary in self.sets if summary.failure]
         return worst(found)
@@ -265,7 +270,7 @@ class RunResult:
     @property
     def passed(self) -> bool:
         """Whether every case passed, and the run could be carried out."""
-        return self.failure is None and self.outcome is Outcome.PASSED
+        return self.outcome is Outcome.PASSED
 
     @property
     def counts(self) -> dict[Outcome, int]:
@@ -278,7 +283,7 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive."""
-        return 3 if self.failure is not None else _EXIT_CODES.get(self.outcome, 3)
+        return _EXIT_CODES.get(self.outcome, 3)
 
     @property
     def repeats(self) -> Repeats:
