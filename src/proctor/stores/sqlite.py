@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
@@ -99,7 +100,8 @@ class SqliteStore:
                 leases.take(raw, line.seq, line.run_id, self._name)
             deleted(raw, [line.seq for line in lines])
         self._seqs.clear()
-        self._connection.give_back()
+        with suppress(StoreError):  # while others are busy the room is left for what comes
+            self._connection.give_back()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
