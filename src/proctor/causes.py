@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 
 _LONGEST = 2_000
+_LONGEST_TRACEBACK = 50_000
 
 
 def safe_repr(value: object, limit: int = 120) -> str:
@@ -33,7 +34,8 @@ def safe_str(error: BaseException) -> str:
 def traceback_text(error: BaseException, *, limit: int = 20) -> str:
     """Return the last `limit` frames of an exception's traceback as text; never raises."""
     try:
-        return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-limit))
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-limit))
+        return text if len(text) <= _LONGEST_TRACEBACK else text[: _LONGEST_TRACEBACK - 1] + "…"
     except BaseException:  # noqa: BLE001 - formatting reads foreign code, too
         frames = traceback.format_tb(error.__traceback__, limit=-limit)
         return "".join([*frames, type(error).__name__])

@@ -43,6 +43,8 @@ class EvaluateOptions(TypedDict, total=False):
     max_failures: int | None
     max_tokens: int | None
     max_time: float | None
+    max_text: int
+    max_events: int
     stop: StopRequest | None
     keep_going: bool
     allow_duplicate_ids: bool

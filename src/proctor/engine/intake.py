@@ -20,6 +20,7 @@ _MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
 _LONG = 2**63
+_OF_A_NUMBER = 8  # characters, about, so that long lists of numbers have their bound, too
 _FLAT = 64  # a dict of more entries is looked at one by one
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -66,6 +67,14 @@ class Intake:
             return text
         return self._fitted(text, size, what)
 
+    def media(self, data: bytes) -> bytes | None:
+        """Return the bytes of an image or the like; `None` where the turn has no room for them (they cannot be cut)."""
+        if len(data) <= self._left:
+            self._spend(len(data))
+            return data
+        self._note(f"media of {len(data):,} bytes left out", "")
+        return None
+
     def object(self, given: dict[str, Any], what: str) -> dict[str, Any]:
         """Return a copy of a JSON object.
 
@@ -88,7 +97,7 @@ class Intake:
         if isinstance(value, str):
             return self.text(value, what)
         if value is None or isinstance(value, int | float):
-            self._spend(1)
+            self._spend(_OF_A_NUMBER)
             return self._number(value, what)
         if _depth > _MAX_DEPTH:
             raise AgentError(
@@ -109,9 +118,8 @@ class Intake:
         for key, item in given.items():
             if self._left <= 0:
                 return {**copied, "…": self._cut_off(len(given), "keys", what)}
-            copied[self.text(key if isinstance(key, str) else str(key), what)] = self.value(
-                item, what, depth + 1
-            )
+            name = self.text(key if isinstance(key, str) else str(key), what)
+            copied[name] = self.value(item, what, depth + 1)
         return copied
 
     def _elements(self, given: Collection[Any], what: str, depth: int) -> list[Any]:
@@ -140,14 +148,16 @@ class Intake:
         if size <= most and _is_readable(text):
             self._spend(size)
             return text
-        kept, unreadable = _UNREADABLE.subn("\ufffd", text[:most])
-        self._spend(len(kept))
+        mark = "" if size <= most else f"… [cut: {size:,} characters in all]"
+        kept, unreadable = _UNREADABLE.subn("\ufffd", text[: max(most - len(mark), 0)] if mark else text)
+        self._spend(len(kept) + len(mark))
         if unreadable:
-            self._note(f"{unreadable:,} unreadable characters (NUL, halves of pairs) became U+FFFD", what)
-        if size <= most:
-            return kept
-        self._note(f"text of {size:,} characters cut to {most:,}", what)
-        return f"{kept}… [cut: {size:,} characters in all]"
+            self._note(
+                f"unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: {unreadable:,}", what
+            )
+        if mark:
+            self._note(f"text of {size:,} characters cut to {most:,}", what)
+        return kept + mark
 
     def _cut_off(self, count: int, things: str, what: str) -> str:
         self._note(f"{count:,} {things}, of which the turn has no room for all", what)

@@ -40,6 +40,11 @@ class RunOptions:
     """Stop when the agent has reported so many tokens."""
     max_time: float | None = None
     """Stop after so many seconds; trials under way get a few more to finish."""
+    max_text: int = 2**20
+    """Characters that one text of an agent may have; longer ones are cut, and say so. All texts and media of a turn
+    together may have eight times as many."""
+    max_events: int = 10_000
+    """Events that an agent may emit in one turn; one that does not stop by then is an error."""
     stop: StopRequest | None = None
     """Lets somebody else end the run early, in order."""
     compat: str | None = None
@@ -82,7 +87,10 @@ class RunOptions:
         return wrong
 
 
-_LEAST = {"num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1}
+_LEAST = {
+    "num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1,
+    "max_text": 1, "max_events": 1,
+}  # fmt: skip
 _MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens"})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from proctor.agents.base import Session
@@ -41,8 +41,13 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
             session.state.update(copy_json(delta))
         if fields["usage_metadata"] is not None:
             _check_usage(fields["usage_metadata"])
-        if fields["error_message"]:
-            fields["error_message"] = intake.text(fields["error_message"], "error message: ")
+        if (
+            fields["error_code"]
+            or fields["error_message"]
+            or fields["model_version"]
+            or not fields["author"].isidentifier()
+        ):
+            _take_words(fields, _WORDS_OF_EVENT, intake)
         if event.__pydantic_extra__:
             _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
         kept.append(event)
@@ -51,19 +56,43 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
 def _take_part(part: Part, intake: Intake) -> None:
     """Make one part fit to be kept: bounded, readable, and out of the agent's reach from now on."""
     fields = part.__dict__
-    text, call, answer = fields["text"], fields["function_call"], fields["function_response"]
-    if text:
+    if text := fields["text"]:
         fields["text"] = intake.text(text, "")
-    if call is not None and call.args:
-        call.__dict__["args"] = intake.object(call.args, "arguments: ")
-    if answer is not None and answer.response:
-        answer.__dict__["response"] = intake.object(answer.response, "response: ")
-    if (code := fields["executable_code"]) is not None and code.code:
-        code.__dict__["code"] = intake.text(code.code, "code: ")
-    if (result := fields["code_execution_result"]) is not None and result.output:
-        result.__dict__["output"] = intake.text(result.output, "output of code: ")
+    if (call := fields["function_call"]) is not None:
+        _take_json(call.__dict__, "args", "arguments: ", intake)
+    if (answer := fields["function_response"]) is not None:
+        _take_json(answer.__dict__, "response", "response: ", intake)
+    if fields["executable_code"] or fields["code_execution_result"] or fields["inline_data"]:
+        _take_code_and_media(fields, intake)
     if part.__pydantic_extra__:
         _put(part, "__pydantic_extra__", intake.object(part.__pydantic_extra__, "unknown fields: "))
+
+
+def _take_json(fields: dict[str, Any], field: str, what: str, intake: Intake) -> None:
+    """The arguments of a call, or its response, and the name of the tool."""
+    if given := fields[field]:
+        fields[field] = intake.object(given, what)
+    name, its_id = fields["name"], fields["id"]
+    if (name and not name.isidentifier()) or (its_id and not its_id.isalnum()):
+        _take_words(fields, ("name", "id"), intake)
+
+
+def _take_code_and_media(fields: dict[str, Any], intake: Intake) -> None:
+    if (code := fields["executable_code"]) is not None:
+        _take_words(code.__dict__, ("code",), intake)
+    if (result := fields["code_execution_result"]) is not None:
+        _take_words(result.__dict__, ("output",), intake)
+    if (blob := fields["inline_data"]) is not None and blob.data:
+        blob.__dict__["data"] = intake.media(blob.data)
+
+
+def _take_words(fields: dict[str, Any], names: Iterable[str], intake: Intake) -> None:
+    for name in names:
+        if fields[name]:
+            fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
+
+
+_WORDS_OF_EVENT = ("author", "error_code", "error_message", "model_version")
 
 
 def _check_usage(usage: UsageMetadata) -> None:

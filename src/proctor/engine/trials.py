@@ -10,6 +10,7 @@ from proctor.engine.cases import Job, TrialState, evidence_record
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
 from proctor.engine.inference import TrialLimits, TrialRunner
+from proctor.engine.intake import Caps
 from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
@@ -95,4 +96,5 @@ def _limits(options: RunOptions) -> TrialLimits:
         retry_errors=options.retry_errors,
         setup=options.setup,
         teardown=options.teardown,
+        caps=Caps(max_text=options.max_text, max_events=options.max_events),
     )
