@@ -1,8 +1,10 @@
 """Words of any script, as somebody who writes it would count them (or its clusters, where nobody writes words)."""
 
 import json
+import re
+import sys
 from pathlib import Path
-from unicodedata import normalize
+from unicodedata import category, name, normalize
 
 import pytest
 from hypothesis import given
@@ -121,6 +123,9 @@ def words(text: str) -> str:
         pytest.param("👨‍👩‍👧", "👨\u200d👩\u200d👧", id="a family is one"),
         pytest.param("🇩🇪🇫🇷", "🇩🇪|🇫🇷", id="flags"),
         pytest.param("❤️ ❤", "❤|❤", id="drawn in colour or not"),
+        pytest.param("⌚⌛⏩⏺⬅⭕☀➿🀀🫸", "⌚|⌛|⏩|⏺|⬅|⭕|☀|➿|🀀|🫸", id="from first to last of their blocks"),
+        pytest.param("→ │ ■ ∑ ©", "", id="arrows, lines, shapes and signs are none"),
+        pytest.param("ᦵᦂᦸ", "ᦵᦂᦸ", id="New Tai Lue, vowels are letters before and after their consonant"),
         pytest.param("ok✅no❌", "ok|✅|no|❌", id="signs that mean yes and no"),
         pytest.param("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", id="a flag named by tags"),
         pytest.param("\U0001fae8", "\U0001fae8", id="an emoji that older Pythons do not know"),
@@ -208,6 +213,31 @@ def test_a_blank_separates(one: str, other: str) -> None:
 def test_every_character_has_one_kind(text: str) -> None:
     assert len(kinds(text)) == len(text)
     assert set(kinds(text)) <= set("lhdmcoexrzqtpfvk ")
+
+
+# The kinds of letters by the first words of their names in Unicode; all others are letters of scripts with blanks.
+KINDS_BY_NAME = {
+    "c": "HIRAGANA|KATAKANA (?:LETTER|DIGRAPH|ITERATION|VOICED)|HENTAIGANA|CJK|HANGUL SYLLABLE|BOPOMOFO|YI SYLLABLE|TANGUT"
+    "|NUSHU|KHITAN|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|OLD CHINESE ITERATION",
+    "o": "KATAKANA-HIRAGANA PROLONGED",
+    "tpfc": "THAI|LAO|KHMER|MYANMAR|TAI LE|NEW TAI LUE|TAI THAM|TAI VIET",
+    "h": "HEBREW",
+}
+NAMED = re.compile("|".join(f"(?P<{letters}>{names})" for letters, names in KINDS_BY_NAME.items()))
+
+
+def test_every_letter_of_unicode_has_the_kind_of_its_script() -> None:
+    odd = []
+    for code in range(0x80, sys.maxunicode + 1):
+        letter = chr(code)
+        called = name(letter, "")
+        if not called or not category(letter).startswith("L") or normalize("NFKC", letter) != letter:
+            continue  # what is folded into other letters has their kinds
+        found = NAMED.match(called)
+        expected = (found and found.lastgroup) or "l"
+        if kinds(letter) not in expected:
+            odd.append(f"{code:04X} {called}: {kinds(letter)}, not {expected}")
+    assert odd == []
 
 
 def test_every_letter_and_digit_of_the_recorded_texts_is_in_some_word(shared: Path) -> None:

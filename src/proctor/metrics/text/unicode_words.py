@@ -58,10 +58,18 @@ CLUSTERED = (
 )  # fmt: skip
 """Thai and Lao, Myanmar, Khmer, Tai Le and New Tai Lue, Tai Tham, Myanmar extended, Tai Viet."""
 
-LEADING = (range(0x0E40, 0x0E45), range(0x0EC0, 0x0EC5), range(0xAAB5, 0xAAB7), range(0xAAB9, 0xAABA))
-"""Vowels that are written before their consonant."""
-FOLLOWING = {*map(ord, "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd")}
-"""Vowels that are letters to Unicode and belong to the consonant before them."""
+LEADING = {
+    *map(
+        ord,
+        "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4\u19b5\u19b6\u19b7\u19ba\uaab5\uaab6\uaab9\uaabb\uaabc",
+    )
+}
+"""Vowels that are written before their consonant (Unicode's Logical_Order_Exception)."""
+FOLLOWING = {
+    *map(ord, "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd\uaab1\uaaba\uaabd"),
+    *range(0x19B0, 0x19B5), 0x19B8, 0x19B9, *range(0x19BB, 0x19CA),
+}  # fmt: skip
+"""Vowels, finals and tones that are letters to Unicode and belong to the consonant before them."""
 ALONE = {0x0E2F, 0x0EAF}
 """Signs of abbreviation: no consonants."""
 STACKING = {0x1039, 0x17D2, 0x1A60}
@@ -211,7 +219,7 @@ _SINGLE = {
 
 
 def _kind_in_cluster(code: int, kind: str) -> str:
-    if any(code in block for block in LEADING):
+    if code in LEADING:
         return "p"
     if kind == "Lm" or code in ALONE:
         return "c"
