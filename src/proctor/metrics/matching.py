@@ -81,6 +81,7 @@ class ByValue:
     """Calls of one tool with equal arguments are the same."""
 
     equal: Equal
+    """Whether two values of an argument are."""
     null_is_empty: bool
     """Whether missing or null arguments are equal to `{}`."""
     is_equivalence: bool = True
@@ -89,9 +90,12 @@ class ByValue:
         """Compare names and arguments."""
         if wanted.name != made.name:
             return False
+        expected, actual = wanted.args, made.args
         if self.null_is_empty:
-            return self.equal(wanted.args or {}, made.args or {})
-        return self.equal(wanted.args, made.args)
+            expected, actual = expected or {}, actual or {}
+        if expected is None or actual is None or expected.keys() != actual.keys():
+            return expected is actual
+        return all(self.equal(value, actual[name]) for name, value in expected.items())
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """Each argument that differs, in the order of the expected ones, then of the others."""
@@ -131,16 +135,12 @@ def equal_strictly(expected: Any, actual: Any) -> bool:
 
 
 def equal_in_javascript(expected: Any, actual: Any) -> bool:
-    """Equal arguments where each has the same JSON text: nested keys in the same order, all numbers doubles."""
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        return expected.keys() == actual.keys() and all(
-            bool(_text(expected[name]) == _text(actual[name])) for name in expected
-        )
+    """Equal where the JSON texts are: nested keys in the same order, all numbers doubles."""
     return bool(_text(expected) == _text(actual))
 
 
 def _equal_in_python(expected: Any, actual: Any) -> bool:
-    return bool(expected == actual)
+    return expected is actual or bool(expected == actual)
 
 
 def _equal_inside(expected: Any, actual: Any, equal: Equal) -> bool:

@@ -129,7 +129,7 @@ class ToolTrajectory:
         if not calls and not made and given.value == 0:
             reason = NOTHING_OF_NOTHING
         elif reason and self._rule == self._share:
-            reason = f"{self._tell_share(calls, made)}: {reason}"
+            reason = f"{self._tell_share(calls, made)}; {reason}"
         if wanted.intermediate_data is None:
             reason = f"{NONE_STATED}; {reason}" if reason else NONE_STATED
         warning = given.warning

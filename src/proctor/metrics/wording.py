@@ -27,10 +27,10 @@ def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
     if left == right:
         shown = _cut(left, LONGEST_VALUE)
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
+    if not left.isascii() and unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
+        left, right = _escaped(left), _escaped(right)  # they look the same
     if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:
         return _cut(left, LONGEST_VALUE), _cut(right, LONGEST_VALUE)
-    if unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
-        left, right = _escaped(left), _escaped(right)  # they look the same
     shorter = min(len(left), len(right))
     common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
     skipped = max(0, common - LONGEST_VALUE // 3)
