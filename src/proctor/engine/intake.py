@@ -20,6 +20,9 @@ _MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
 _LONG = 2**63
+_ALWAYS = (
+    1_000  # characters that each text has room for, so that a huge tool response does not silence the answer
+)
 _OF_A_NUMBER = 8  # characters, about, so that long lists of numbers have their bound, too
 _FLAT = 64  # a dict of more entries is looked at one by one
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
@@ -144,7 +147,7 @@ class Intake:
         return value
 
     def _fitted(self, text: str, size: int, what: str) -> str:
-        most = max(self._most, 0)
+        most = self._most
         if size <= most and _is_readable(text):
             self._spend(size)
             return text
@@ -165,8 +168,8 @@ class Intake:
 
     def _spend(self, size: int) -> None:
         self._left -= size
-        if self._left < self._most:  # noqa: PLR1730 - `min` takes four times as long, and this runs for every text
-            self._most = self._left
+        if self._left < self._most:
+            self._most = max(self._left, min(_ALWAYS, self.caps.max_text))
 
     def _note(self, change: str, what: str) -> None:
         place = self._place or f"turn {self._turn}"
