@@ -17,7 +17,7 @@ from proctor.metrics.pairs import nothing_recorded
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex_cost import matches_anything
-from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap
+from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap, show_pattern
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
@@ -192,7 +192,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
                 if self.criterion.match == "full"
                 else "nothing in the answer matches"
             )
-            yield f"{what} {_list(missing)}"
+            yield f"{what} {_patterns(missing)}"
         if value == 1:
             found = [each["found"] for each in checks if not each["forbidden"] and each["found"] is not None]
             yield f"matched: {_list(found)}" if found else "nothing in the answer matches what is forbidden"
@@ -214,7 +214,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             whole = option == "pattern" and self.criterion.match == "full"
             if not whole and matches_anything(compiled[-1]):
                 raise CriterionError(
-                    f"The criterion of 'regex_match' does not fit: {option}: {show_text(text)} is found in every text, "
+                    f"The criterion of 'regex_match' does not fit: {option}: {show_pattern(text)} is found in every text, "
                     "the empty one included; say what must be there at least."
                 )
         return compiled
@@ -231,10 +231,14 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
                 return re.compile(normalize("NFC", text), re.IGNORECASE if self.criterion.ignore_case else 0)
         except re.error as error:
             place = "" if error.pos is None else f" at position {error.pos}"
-            raise ValueError(f"{show_text(text)} is no regular expression: {error.msg}{place}") from error
+            raise ValueError(f"{show_pattern(text)} is no regular expression: {error.msg}{place}") from error
         except (OverflowError, RecursionError) as error:
-            raise ValueError(f"{show_text(text)} is too large: {error}") from error
+            raise ValueError(f"{show_pattern(text)} is too large: {error}") from error
 
 
 def _list(texts: Iterator[str] | Sequence[str]) -> str:
     return ", ".join(and_more([show_text(text) for text in texts]))
+
+
+def _patterns(patterns: Sequence[str]) -> str:
+    return ", ".join(and_more([show_pattern(pattern) for pattern in patterns]))

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from proctor.errors import MetricError
 from proctor.metrics.text.regex_cost import most_steps
-from proctor.metrics.wording import show_text
+from proctor.metrics.wording import show_name
 
-__all__ = ["Search", "find", "find_safely", "is_cheap"]
+__all__ = ["Search", "find", "find_safely", "is_cheap", "show_pattern"]
 
 CHEAP = 1e7
 """Steps that surely take less than a second, and mostly far less."""
@@ -71,9 +71,14 @@ def find_safely(searches: Sequence[Search], seconds: float) -> list[Span]:
     return [tuple(span) if span else None for span in map(json.loads, done.stdout.splitlines())]
 
 
+def show_pattern(pattern: str) -> str:
+    """A pattern as its author wrote it: quotes would double its backslashes."""
+    return f"`{show_name(pattern)}`" if pattern else "the empty pattern"
+
+
 def _took_too_long(search: Search, seconds: float) -> MetricError:
     return MetricError(
-        f"the regular expression {show_text(search.pattern.pattern)} took longer than {seconds:g} s on an answer of "
+        f"the regular expression {show_pattern(search.pattern.pattern)} took longer than {seconds:g} s on an answer of "
         f"{len(search.text)} characters. It can match a text in too many ways: repeat nothing that repeats "
         "itself, make repeats possessive (`a++`), or allow it more `seconds`"
     )
