@@ -1,0 +1,214 @@
+"""What a list of calls may look like, and the cheapest way to read one as that.
+
+A list fits when reading it costs nothing. Otherwise the cost says how far it is from fitting: 10 for a call that is
+missing or was not expected, 11 to 19 for one of the right tool that does not fit (as in `proctor.metrics.alignment`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any
+
+from proctor.errors import MetricError
+from proctor.metrics.expectations.made import Made
+from proctor.metrics.expectations.patterns import CallPattern
+from proctor.metrics.matching import ArgumentDifference
+
+__all__ = ["Alternatives", "AnyOrder", "Fit", "InOrder", "Node", "One", "Repeated", "optional", "read_as"]
+
+ALONE = 10
+"""The cost of a call that is missing, or was not expected."""
+SCALE = 1000
+"""One unit of cost; below it stands what is allowed, so that of readings of equal cost the fuller one is found."""
+MOST = 100_000
+"""Steps of the search for the cheapest reading."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class One:
+    """One call."""
+
+    pattern: CallPattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InOrder:
+    """One after the other; nothing at all when empty."""
+
+    items: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alternatives:
+    """One of these."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyOrder:
+    """All of these, whichever first; each is finished before the next begins."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated:
+    """Any number of times, none included."""
+
+    item: Node
+
+
+Node = One | InOrder | Alternatives | AnyOrder | Repeated
+
+
+def optional(node: Node) -> Node:
+    """The same, or nothing."""
+    return Alternatives((node, InOrder()))
+
+
+@dataclass(slots=True)
+class Fit:
+    """One step of a reading: an expected call, one that was made, or both."""
+
+    kind: str
+    """`matched`, `missing`, `extra`, `allowed` (not expected, and no harm) or `differs`."""
+    pattern: CallPattern | None = None
+    made: Made | None = None
+    differences: list[ArgumentDifference] = field(default_factory=list)
+
+    @property
+    def cost(self) -> int:
+        """What the step costs."""
+        if self.kind == "differs":
+            return _apart(self)
+        return ALONE if self.kind in ("missing", "extra") else 0
+
+
+@dataclass(slots=True, eq=False)
+class _Way:
+    """How a state was reached: the last step, and the way before it."""
+
+    before: _Way | None
+    step: Fit | None
+
+    def steps(self) -> list[Fit]:
+        found: list[Fit] = []
+        at: _Way | None = self
+        while at is not None:
+            if at.step is not None:
+                found.append(at.step)
+            at = at.before
+        return found[::-1]
+
+
+Stack = tuple[Any, ...]
+"""What is still to be read: () or (what comes first, the rest). A group in any order stands as (group, items done)."""
+
+
+def read_as(
+    node: Node, calls: Sequence[Made], *, others_allowed: bool = False, only_fitting: bool = False
+) -> list[Fit] | None:
+    """The cheapest reading of `calls` as `node`; with `only_fitting` one that costs nothing, or `None`.
+
+    Deterministic: of equally cheap readings the one with the fewest calls left aside, then the one found first. `None` also where
+    the search for the cheapest takes too many steps (Dijkstra's, over what is still expected and still to be read).
+
+    Raises:
+        MetricError: whether `calls` fit takes too many steps to tell.
+    """
+    search = _Search(calls, others_allowed=others_allowed, only_fitting=only_fitting)
+    return search.run(node)
+
+
+class _Search:
+    def __init__(self, calls: Sequence[Made], *, others_allowed: bool, only_fitting: bool) -> None:
+        self._calls = calls
+        self._others_allowed = others_allowed
+        self._only_fitting = only_fitting
+        self._heap: list[tuple[int, int, Stack, int, _Way]] = []
+        self._count = 0
+        self._compared: dict[tuple[CallPattern, int], Fit | None] = {}
+
+    def run(self, node: Node) -> list[Fit] | None:
+        done: set[tuple[Stack, int]] = set()
+        self._push(0, (node, ()), 0, _Way(None, None))
+        while self._heap:
+            cost, _, stack, at, way = heappop(self._heap)
+            if (stack, at) in done:
+                continue
+            done.add((stack, at))
+            if not stack and at == len(self._calls):
+                return way.steps()
+            if len(done) > MOST:
+                if self._only_fitting:
+                    raise MetricError(
+                        "the expected calls can be read in too many ways; make groups in any order smaller"
+                    )
+                return None
+            self._follow(cost, stack, at, way)
+        return None
+
+    def _push(self, cost: int, stack: Stack, at: int, way: _Way) -> None:
+        if not (self._only_fitting and cost >= SCALE):
+            self._count += 1
+            heappush(self._heap, (cost, self._count, stack, at, way))
+
+    def _follow(self, cost: int, stack: Stack, at: int, way: _Way) -> None:
+        head = stack[0] if stack else None
+        if stack and not isinstance(head, One):
+            for new in _opened(head, stack[1]):
+                self._push(cost, new, at, way)
+            return
+        if isinstance(head, One):
+            self._take(head.pattern, cost, stack[1], at, way)
+        if at < len(self._calls):
+            allowed = self._others_allowed
+            step = Fit("allowed" if allowed else "extra", made=self._calls[at])
+            self._push(cost + (1 if allowed else ALONE * SCALE), stack, at + 1, _Way(way, step))
+
+    def _take(self, pattern: CallPattern, cost: int, rest: Stack, at: int, way: _Way) -> None:
+        if at < len(self._calls) and (step := self._compare(pattern, at)) is not None:
+            self._push(cost + step.cost * SCALE, rest, at + 1, _Way(way, step))
+        self._push(cost + ALONE * SCALE, rest, at, _Way(way, Fit("missing", pattern)))
+
+    def _compare(self, pattern: CallPattern, at: int) -> Fit | None:
+        key = (pattern, at)
+        if key not in self._compared:
+            made, fit = self._calls[at], None
+            if pattern.names(made):
+                differences = pattern.differences(made)
+                fit = Fit("differs" if differences else "matched", pattern, made, differences)
+            self._compared[key] = fit
+        return self._compared[key]
+
+
+def _opened(head: Any, rest: Stack) -> Iterator[Stack]:
+    """What may stand in the place of something that is not one call."""
+    if isinstance(head, InOrder):
+        for item in reversed(head.items):
+            rest = (item, rest)
+        yield rest
+    elif isinstance(head, Alternatives):
+        yield from ((item, rest) for item in head.items)
+    elif isinstance(head, Repeated):
+        yield (head.item, (head, rest))
+        yield rest
+    else:
+        group, done = head if isinstance(head, tuple) else (head, 0)
+        left = [index for index in range(len(group.items)) if not done >> index & 1]
+        if not left:
+            yield rest
+        for index in left:
+            now = done | 1 << index
+            yield (group.items[index], ((group, now), rest))
+
+
+def _apart(step: Fit) -> int:
+    """11 to 19, growing with the share of what is compared that differs."""
+    pattern, made = step.pattern, step.made
+    names = {*((pattern and pattern.args) or {}), *((made and made.args) or {})}
+    compared = len(names) + (pattern is not None and pattern.response is not None)
+    return ALONE + 1 + min(8, 8 * len(step.differences) // max(1, compared))

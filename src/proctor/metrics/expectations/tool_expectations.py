@@ -1,0 +1,151 @@
+"""`tool_expectations`: are the tool calls what the case expects beyond a list?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, ClassVar
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.expectations.grammar import read_as
+from proctor.metrics.expectations.known import unknown_tools
+from proctor.metrics.expectations.made import Made, calls_of
+from proctor.metrics.expectations.reading import Expectation, read_expectations
+from proctor.metrics.expectations.telling import broken_limits, explain_calls
+from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.options import check_criterion
+from proctor.metrics.wording import and_more
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, MetricScore, Score
+
+__all__ = ["ToolExpectations"]
+
+KEY = "expectations"
+NOTHING_STATED = "the case states no `expectations`"
+NOTHING_HERE = "nothing is expected of this turn by itself"
+MET = "the calls are what was expected"
+
+
+class ExpectationsCriterion(BaseCriterion):
+    """What is expected in every case."""
+
+    expectations: Any = None
+
+
+class ToolExpectations:
+    """The share of a case's `expectations` that its tool calls meet; of a turn, the share of those about it.
+
+    An expectation is met when its turn's calls (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
+    (see `grammar`), and every limit holds.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="tool_expectations",
+        description="The share of the case's expectations of tool calls that are met: optional calls, alternatives, limits.",
+        default_threshold=1.0,
+        needs=frozenset({KEY}),
+        options={KEY: "expectations of every case, beside those that cases state themselves"},
+        source="Proctor",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        typed = check_criterion(self.facts, criterion, ExpectationsCriterion)
+        self._common: list[Expectation] = []
+        if typed.expectations is not None:
+            reader = MatcherReader()
+            self._common = read_expectations(typed.expectations, None, reader)
+            if reader.problems:
+                raise CriterionError(
+                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
+                )
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether anything is expected of the case."""
+        turns = len(case.conversation or ())
+        return KEY in (case.model_extra or {}) or any(
+            each.turn is None or each.turn < turns for each in self._common
+        )
+
+    def check(self, case: EvalCase) -> list[str]:
+        """What is wrong with a case's expectations."""
+        reader = MatcherReader()
+        if KEY in (case.model_extra or {}):
+            turns = None if case.conversation is None else len(case.conversation)
+            read_expectations((case.model_extra or {})[KEY], turns, reader)
+        return reader.problems
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Check one expectation after the other."""
+        expected = self._expectations(case)
+        if not expected:
+            return MetricScore(reason=NOTHING_STATED, not_applicable=True)
+        turns = _calls(case, expected)
+        met = [_is_met(each, _about(each, turns)) for each in expected]
+        scores = [self._of_turn(number, expected, met) for number in range(len(turns))]
+        if warning := unknown_tools(chain.from_iterable(each.patterns for each in expected), case):
+            scores[-1].warning = warning
+        missed = [each for each, fine in zip(expected, met, strict=True) if not fine and each.turn is None]
+        reason, details = _told(missed, turns)
+        return MetricScore(sum(met) / len(met), scores, reason=reason if missed else "", details=details)
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which calls of a turn are missing, too many, or not as expected."""
+        given = score.per_invocation[index]
+        if given.not_applicable:
+            return Explanation(given.reason, warning=given.warning)
+        here = [each for each in self._expectations(case) if each.turn == index]
+        turns = _calls(case, here)
+        missed = [each for each in here if not _is_met(each, turns[index])]
+        reason, details = _told(missed or here, turns)
+        return Explanation(reason or MET, details, given.warning)
+
+    def _expectations(self, case: CaseView) -> list[Expectation]:
+        common = [each for each in self._common if each.turn is None or each.turn < len(case.actual)]
+        if KEY not in (case.extra or {}):
+            return common
+        reader = MatcherReader()
+        stated = read_expectations((case.extra or {})[KEY], len(case.actual), reader)
+        if reader.problems:
+            raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
+        return [*stated, *common]
+
+    def _of_turn(self, number: int, expected: Sequence[Expectation], met: Sequence[bool]) -> Score:
+        here = [fine for each, fine in zip(expected, met, strict=True) if each.turn == number]
+        if not here:
+            return Score(reason=NOTHING_HERE, not_applicable=True)
+        return Score(sum(here) / len(here))
+
+
+def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
+    asked = any(pattern.response is not None for each in expected for pattern in each.patterns)
+    return calls_of(case, with_responses=asked)
+
+
+def _about(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:
+    return [*chain.from_iterable(turns)] if expectation.turn is None else turns[expectation.turn]
+
+
+def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
+    if broken_limits(expectation, calls):
+        return False
+    allowed = expectation.others_allowed
+    return (
+        expectation.calls is None
+        or read_as(expectation.calls, calls, others_allowed=allowed, only_fitting=True) is not None
+    )
+
+
+def _told(expected: Sequence[Expectation], turns: Sequence[list[Made]]) -> tuple[str, dict[str, Any] | None]:
+    sentences, steps = [], []
+    for each, (said, drawn) in _explained(expected, turns):
+        sentences += [f"{each.where}: {sentence}" if len(expected) > 1 else sentence for sentence in said]
+        steps += drawn
+    return "; ".join(and_more(sentences)), {"alignment": steps} if steps else None
+
+
+def _explained(
+    expected: Sequence[Expectation], turns: Sequence[list[Made]]
+) -> Iterator[tuple[Expectation, tuple[list[str], list[dict[str, Any]]]]]:
+    return ((each, explain_calls(each, _about(each, turns))) for each in expected)

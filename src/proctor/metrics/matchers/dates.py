@@ -1,0 +1,182 @@
+"""Dates and times: the same moment, however it is written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import Any
+
+from proctor.metrics.wording import show_value
+
+__all__ = ["Moment", "SameMoment", "read_moment", "read_zone"]
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR = r"(?P<year>\d{4})"
+_WORDS = (
+    re.compile(rf"{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}"),
+    re.compile(rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}"),
+)
+_AFTER_DATE = re.compile(r"\s*(?:,|\bat\b|\s)\s*")
+_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?\s*([ap])\.?\s?m\.?")
+_ISO_CLOCK = re.compile(r"t?\d{2}:\d{2}.*")
+_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date, a time of day, or both."""
+
+    day: date | None
+    clock: time | None
+
+    def at(self, zone: tzinfo | None) -> datetime:
+        """As a point in time; one without zone is taken in `zone`."""
+        made = datetime.combine(self.day or date(2000, 1, 1), self.clock or time())
+        return made.replace(tzinfo=zone) if made.tzinfo is None else made
+
+
+@dataclass(frozen=True, slots=True)
+class SameMoment:
+    """The same date, time, or date and time, however written; at most `within` seconds apart.
+
+    `part`: compare only the date, or only the time of day. Of two texts, one with and one without time zone, the latter
+    is taken in `zone`; without `zone` they do not fit. A date is not the midnight it begins with.
+    """
+
+    part: str | None = None
+    within: float = 0.0
+    zone: tzinfo | None = None
+    formats: tuple[str, ...] = ()
+    """How else texts may be written (`strptime`)."""
+
+    def fits(self, expected: Any, actual: Any) -> bool:
+        """Compare; only texts that are a date or time can fit."""
+        wanted, came = self.read(expected), self.read(actual)
+        if wanted is None or came is None:
+            return False
+        if (wanted.day is None, wanted.clock is None) != (came.day is None, came.clock is None):
+            return False
+        one, other = wanted.at(self.zone), came.at(self.zone)
+        if (one.tzinfo is None) != (other.tzinfo is None):
+            return False
+        return abs((one - other).total_seconds()) <= self.within
+
+    def tell(self, expected: Any) -> str:
+        """The date or time."""
+        about = f", ± {self.within:g} s" if self.within else ""
+        return f"{show_value(expected)} (as a {self.part or 'date or time'}{about})"
+
+    def read(self, value: Any) -> Moment | None:
+        """The moment that a value is, as far as it is compared; `None`: it is none."""
+        moment = read_moment(value, self.formats) if isinstance(value, str) else None
+        if moment is None or self.part is None:
+            return moment
+        wanted = Moment(moment.day, None) if self.part == "date" else Moment(None, moment.clock)
+        return None if wanted == Moment(None, None) else wanted
+
+
+def read_moment(text: str, formats: tuple[str, ...] = ()) -> Moment | None:
+    """Read `formats`, ISO 8601, English dates with the month's name, and clock times; `None` where it is none of them."""
+    text = " ".join(text.split())
+    for form in formats:
+        try:
+            made = datetime.strptime(text, form)  # noqa: DTZ007 - a text without zone has none
+        except ValueError:
+            continue
+        return Moment(
+            made.date() if _has(form, "YymdjbBUWVGucxDF") else None,
+            made.timetz() if _has(form, "HIMSfpXcTzZ") else None,
+        )
+    return _read_iso(text) or _read_words(text.lower())
+
+
+def _has(form: str, letters: str) -> bool:
+    return any(f"%{letter}" in form.replace("%%", "") for letter in letters)
+
+
+def _read_iso(text: str) -> Moment | None:
+    try:
+        return Moment(date.fromisoformat(text), None)
+    except ValueError:
+        pass
+    if clock := _read_iso_clock(text):
+        return Moment(None, clock)
+    try:
+        made = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return Moment(made.date(), made.timetz())
+
+
+def _read_iso_clock(text: str) -> time | None:
+    if not _ISO_CLOCK.fullmatch(text.lower()):
+        return None
+    try:
+        return time.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _read_words(text: str) -> Moment | None:
+    if clock := _read_clock(text):
+        return Moment(None, clock)
+    for words in _WORDS:
+        found = words.match(text)
+        if found is None:
+            continue
+        day, rest = _day(found), text[found.end() :]
+        if day is None or not rest:
+            return Moment(day, None) if day else None
+        gap = _AFTER_DATE.match(rest)
+        clock = _read_clock(rest[gap.end() :]) if gap else None
+        return Moment(day, clock) if clock else None
+    return None
+
+
+def _day(found: re.Match[str]) -> date | None:
+    name = found["month"]
+    month = next(
+        (number for number, full in enumerate(MONTHS, 1) if name in (full, full[:3], full[:4])), None
+    )
+    try:
+        return date(int(found["year"]), month, int(found["day"])) if month else None
+    except ValueError:
+        return None
+
+
+def _read_clock(text: str) -> time | None:
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        return _read_iso_clock(text)
+    hour, minute, second = (int(each or 0) for each in found.groups()[:3])
+    if not 1 <= hour <= 12:
+        return None
+    try:
+        return time(hour % 12 + (12 if found[4] == "p" else 0), minute, second)
+    except ValueError:
+        return None
+
+
+def read_zone(name: str) -> tzinfo:
+    """A time zone by its name (`Europe/Rome`, `UTC`) or its offset (`+02:00`).
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if found := _OFFSET.fullmatch(name):
+        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+        return timezone(offset if found[1] == "+" else -offset)
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"no time zone {name!r} (as in 'Europe/Rome' or '+02:00')") from error

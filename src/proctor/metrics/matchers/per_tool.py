@@ -1,0 +1,137 @@
+"""The criterion option `arguments`: which arguments of which tool are compared how."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.errors import did_you_mean
+from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.matchers.templates import Matched, Template
+from proctor.metrics.matching import ArgumentDifference, ByValue
+from proctor.metrics.trajectory import Call
+from proctor.metrics.wording import show_value
+
+__all__ = ["ANY_TOOL", "ByMatchers", "Path", "read_arguments", "read_path"]
+
+ANY_TOOL = "*"
+ANY_ITEM = "*"
+Path = tuple[str | int, ...]
+Rules = Mapping[Path, Template]
+
+
+def read_arguments(
+    given: Any, reader: MatcherReader, where: str = "arguments"
+) -> dict[str, dict[Path, Template]]:
+    """Read `{tool: {argument: matcher}}`; `*` is every tool, and an argument may be a path (`guest.name`, `items[*].id`)."""
+    found: dict[str, dict[Path, Template]] = {}
+    if not isinstance(given, Mapping) or not given:
+        reader.problem(where, f"expected {{tool: {{argument: matcher}}}}, got {show_value(given)}")
+        return found
+    for tool, arguments in given.items():
+        if not isinstance(arguments, Mapping) or not arguments:
+            reader.problem(f"{where}.{tool}", f"expected {{argument: matcher}}, got {show_value(arguments)}")
+            continue
+        found[tool] = {
+            read_path(name, reader, f"{where}.{tool}"): reader.matcher(spec, f"{where}.{tool}.{name}")
+            for name, spec in arguments.items()
+        }
+    return found
+
+
+def read_path(text: str, reader: MatcherReader, where: str) -> Path:
+    """`guest.name` as its keys, `items[0]` and `items[*]` as places in a list."""
+    path: list[str | int] = []
+    for piece in text.split("."):
+        name, *places = piece.split("[")
+        path += [name] if name or not places else []
+        for place in places:
+            index = place.removesuffix("]")
+            if not place.endswith("]") or not (index == ANY_ITEM or index.isdecimal()):
+                reader.problem(
+                    where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
+                )
+                return (text,)
+            path.append(-1 if index == ANY_ITEM else int(index))
+    if not all(step != "" for step in path):
+        reader.problem(
+            where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
+        )
+    return tuple(path)
+
+
+@dataclass(frozen=True, slots=True)
+class ByMatchers:
+    """Calls of one tool are the same when each argument fits: by its matcher, or else by value.
+
+    A matcher is asked wherever one side has the argument. What stands under a path is compared by its matcher, all that
+    stands beside it by value. The rules of a tool go before those of `*`.
+    """
+
+    tools: Mapping[str, Rules]
+    values: ByValue
+    is_equivalence: bool = False
+
+    def same(self, wanted: Call, made: Call) -> bool:
+        """Compare names, then arguments."""
+        return wanted.name == made.name and not self.differences(wanted, made)
+
+    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+        """Each argument that does not fit, in the order of the expected ones, then of the others."""
+        rules = {**self.tools.get(ANY_TOOL, {}), **self.tools.get(made.name or "", {})}
+        if not rules:
+            return self.values.differences(wanted, made)
+        expected, actual = wanted.args or {}, made.args or {}
+        found = (
+            _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT))
+            for name in {**expected, **actual}
+            if not self._fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules)
+        )
+        return [*found]
+
+    def unknown(self, calls: Collection[Call], tools: Collection[str]) -> str:
+        """Say which of the rules can never apply: of a tool among neither `calls` nor `tools`; usually empty."""
+        known = {call.name or "" for call in calls} | {*tools}
+        for tool in self.tools:
+            if tool != ANY_TOOL and tool not in known:
+                return f"no tool is called {tool!r} in `arguments`.{did_you_mean(tool, known)}"
+        return ""
+
+    def _fits(self, path: Path, expected: Any, actual: Any, rules: Rules) -> bool:
+        if (rule := rules.get(path)) is not None:
+            return _ask(rule, expected, actual)
+        if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
+            return self.values.equal(expected, actual)
+        if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+            return all(
+                self._fits((*path, key), expected.get(key, ABSENT), actual.get(key, ABSENT), rules)
+                for key in {**expected, **actual}
+            )
+        if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+            return len(expected) == len(actual) and all(
+                self._item_fits(path, index, pair, rules)
+                for index, pair in enumerate(zip(expected, actual, strict=True))
+            )
+        return self.values.equal(expected, actual)
+
+    def _item_fits(self, path: Path, index: int, pair: tuple[Any, Any], rules: Rules) -> bool:
+        exact = (*path, index)
+        named = any(each[: len(exact)] == exact for each in rules)
+        return self._fits(exact if named else (*path, -1), *pair, rules)
+
+
+def _ask(rule: Template, expected: Any, actual: Any) -> bool:
+    """A matcher with a value of its own goes by that; one without by the expected one."""
+    if isinstance(rule, Matched) and rule.value is ABSENT:
+        return rule.matcher.fits(expected, actual)
+    return rule.fits(actual)
+
+
+def _difference(name: str, expected: Any, actual: Any) -> ArgumentDifference:
+    if actual is ABSENT:
+        return ArgumentDifference(name, "missing", expected=None if expected is ABSENT else expected)
+    if expected is ABSENT:
+        return ArgumentDifference(name, "extra", actual=actual)
+    return ArgumentDifference(name, "differs", expected, actual)

@@ -1,0 +1,159 @@
+"""`trajectory_rules`: do the tool calls of the whole trial keep the rules?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, ClassVar
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.expectations.known import unknown_tools
+from proctor.metrics.expectations.made import Made, calls_of
+from proctor.metrics.expectations.patterns import CallPattern
+from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.options import check_criterion
+from proctor.metrics.rules.checking import Breach, breaches
+from proctor.metrics.rules.rule import Kind, Rule, read_rules
+from proctor.metrics.wording import and_more, show_call
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import Explanation, MetricScore, Score
+
+__all__ = ["TrajectoryRules"]
+
+KEY = "trajectory_rules"
+NO_RULES = "neither the criterion nor the case states rules"
+KEPT = "every rule is kept"
+
+
+class RulesCriterion(BaseCriterion):
+    """Rules for every case."""
+
+    rules: Any = None
+
+
+class TrajectoryRules:
+    """The share of the rules that the calls of all turns together keep; of a turn, the share that no call in it breaks."""
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="trajectory_rules",
+        description="The share of rules over the whole trajectory that are kept: only after, at most, never, implies, before.",
+        default_threshold=1.0,
+        needs=frozenset({KEY}),
+        options={"rules": "rules for every case, beside the `trajectory_rules` of a case"},
+        source="M. B. Dwyer, G. S. Avrunin, J. C. Corbett, Patterns in property specifications (1999)",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        typed = check_criterion(self.facts, criterion, RulesCriterion)
+        self._common: list[Rule] = []
+        if typed.rules is not None:
+            reader = MatcherReader()
+            self._common = read_rules(typed.rules, reader, "rules")
+            if reader.problems:
+                raise CriterionError(
+                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
+                )
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether there is a rule for the case."""
+        return bool(self._common) or KEY in (case.model_extra or {})
+
+    def check(self, case: EvalCase) -> list[str]:
+        """What is wrong with a case's rules."""
+        reader = MatcherReader()
+        if KEY in (case.model_extra or {}):
+            read_rules((case.model_extra or {})[KEY], reader, KEY)
+        return reader.problems
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Check one rule after the other."""
+        rules = self._rules(case)
+        if not rules:
+            return MetricScore(reason=NO_RULES, not_applicable=True)
+        calls = _calls(case, rules)
+        found = [breaches(rule, calls) for rule in rules]
+        scores = [Score(1.0) for _ in case.turns]
+        for number, score in enumerate(scores):
+            broken = sum(any(calls[each.at].turn == number for each in those) for those in found)
+            score.value = 1 - broken / len(rules)
+        if scores and (warning := unknown_tools(_patterns(rules), case)):
+            scores[-1].warning = warning
+        kept = sum(not those for those in found)
+        reason = "; ".join(and_more(_sentences(rules, found, calls)))
+        return MetricScore(kept / len(rules), scores, reason=reason or KEPT)
+
+    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
+        """Which call of a turn broke which rule."""
+        rules = self._rules(case)
+        calls = _calls(case, rules)
+        found = [[each for each in breaches(rule, calls) if calls[each.at].turn == index] for rule in rules]
+        steps: list[dict[str, Any]] = []
+        told = []
+        for rule, those in zip(rules, found, strict=True):
+            for each in those:
+                steps += _drawn(rule, calls[each.at])
+                told.append({"rule": rule.tell(), "turn": index + 1, "call": calls[each.at].index + 1})
+        reason = "; ".join(and_more(_sentences(rules, found, calls)))
+        details = {"alignment": steps, "broken": told} if steps else None
+        return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
+
+    def _rules(self, case: CaseView) -> list[Rule]:
+        if KEY not in (case.extra or {}):
+            return self._common
+        reader = MatcherReader()
+        stated = read_rules((case.extra or {})[KEY], reader, KEY)
+        if reader.problems:
+            raise MetricError(f"the case's rules cannot be read: {'; '.join(reader.problems)}")
+        return [*stated, *self._common]
+
+
+def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
+    return [each for rule in rules for each in (rule.first, rule.second) if each is not None]
+
+
+def _calls(case: CaseView, rules: Sequence[Rule]) -> list[Made]:
+    asked = any(each.response is not None for each in _patterns(rules))
+    return [*chain.from_iterable(calls_of(case, with_responses=asked))]
+
+
+def _sentences(rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: Sequence[Made]) -> list[str]:
+    """One sentence for each rule that is broken, with the step that broke it first."""
+    told = []
+    for rule, those in zip(rules, found, strict=True):
+        if those:
+            more = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
+            told.append(f"{rule.tell()}: broken by {_sentence(rule, those[0], calls)}{more}")
+    return told
+
+
+def _sentence(rule: Rule, breach: Breach, calls: Sequence[Made]) -> str:
+    call = calls[breach.at]
+    what = f"call {call.index + 1} of turn {call.turn + 1}, `{show_call(call)}`"
+    if rule.kind is Kind.AT_MOST:
+        return f"{what}, the {_ordinal(breach.count)}"
+    if rule.kind is Kind.ONLY_AFTER:
+        return f"{what}: there is none before it"
+    if rule.kind is Kind.IMPLIES_LATER:
+        return f"{what}: there is none after it"
+    if breach.before is not None:
+        other = calls[breach.before]
+        return f"{what}: call {other.index + 1} of turn {other.turn + 1}, `{show_call(other)}`, is the first, and came later"
+    return what
+
+
+def _ordinal(number: int) -> str:
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if 10 < number % 100 < 14 else endings.get(number % 10, 'th')}"
+
+
+def _drawn(rule: Rule, call: Made) -> list[dict[str, Any]]:
+    """The call that should not be there, or beside it the one that should follow."""
+    made = {"index": call.index, "name": call.name, "args": call.args}
+    if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
+        return [
+            {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made},
+            {"kind": "missing", "expected": rule.second.to_data(), "actual": None},
+        ]
+    return [{"kind": "extra", "expected": None, "actual": made}]
