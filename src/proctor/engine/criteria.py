@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggregating
+from proctor.engine.combining import order_of
 from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts
@@ -31,6 +32,10 @@ class BoundMetric:
     """`recorded` or `scenario`, where the criterion limits it to cases of that kind."""
     aggregate: str = MEAN
     """What makes the score of a case of those of its turns: see `aggregating`."""
+    called: str = ""
+    """Its name in the config, where that is another than its own."""
+    parts: list[BoundMetric] = field(default_factory=list)
+    """Those whose scores it needs; they are asked before it."""
     facts: MetricFacts = field(init=False)
     name: str = field(init=False)
     gates: bool = field(init=False)
@@ -44,6 +49,8 @@ class BoundMetric:
     def __post_init__(self) -> None:
         """Keep at hand what is asked for every trial."""
         self.facts = self.metric.facts
+        if self.called and self.called != self.facts.name:
+            self.facts = replace(self.facts, name=self.called)
         self.name, self.gates, self.score = self.facts.name, self.facts.gates, self.metric.score
         if self.aggregate != MEAN and self.threshold is not None:
             self.score = aggregating(self.score, self.aggregate, self.threshold)
@@ -76,13 +83,17 @@ class Bound:
 
     def decides_every_recorded_case(self) -> bool:
         """Tell whether some metric gates and applies whatever a recorded case states."""
-        return any(
-            metric.gate
-            and metric.covers(scenario=False)
-            and "expected_state" not in metric.facts.needs
-            and not hasattr(metric.metric, "applies")
-            for metric in self.metrics
-        )
+        return any(metric.gate and _always_applies(metric) for metric in self.metrics)
+
+
+def _always_applies(metric: BoundMetric) -> bool:
+    if metric.parts:
+        return any(_always_applies(part) for part in metric.parts)
+    return (
+        metric.covers(scenario=False)
+        and "expected_state" not in metric.facts.needs
+        and not hasattr(metric.metric, "applies")
+    )
 
 
 def bind(config: EvalConfig, options: RunOptions) -> Bound:
@@ -97,7 +108,30 @@ def bind(config: EvalConfig, options: RunOptions) -> Bound:
     for name in EFFICIENCY:
         if name not in config.criteria:
             _append(name, None, options, bound)
+    _combine(config, bound)
     return bound
+
+
+def _combine(config: EvalConfig, bound: Bound) -> None:
+    """Put metrics that need the scores of others after those, and give them what they need to know of them."""
+    by_name = {metric.name: metric for metric in bound.metrics}
+    combines = {name: tuple(getattr(metric.metric, "combines", ())) for name, metric in by_name.items()}
+    if not any(combines.values()):
+        return
+    broken = [name for name in config.criteria if name not in by_name and name not in bound.skipped]
+    order = order_of(combines, skipped=bound.skipped, broken=broken)
+    bound.problems += order.problems
+    bound.skipped.update(order.skipped)
+    if bound.problems:
+        return
+    bound.metrics = [by_name[name] for name in order.names]
+    for metric in bound.metrics:
+        metric.parts = [by_name[name] for name in combines[metric.name]]
+        if metric.parts and hasattr(metric.metric, "meet"):
+            try:
+                metric.metric.meet({part.name: part.facts for part in metric.parts})
+            except CriterionError as problem:
+                bound.problems.append(problem)
 
 
 def _unlisted(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
@@ -130,7 +164,7 @@ def _append(
         if metric is None:
             bound.skipped[name] = "--no-judge"
             return
-        bound.metrics.append(_bound(metric, criterion))
+        bound.metrics.append(_bound(name, metric, criterion))
     except SetupError as problem:
         bound.problems.append(problem)
 
@@ -155,7 +189,7 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
     return metric
 
 
-def _bound(metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
+def _bound(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
     facts = metric.facts
     extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
     gate, applies_to = extra.get("gate", True), extra.get("applies_to")
@@ -172,4 +206,4 @@ def _bound(metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
             f"{did_you_mean(str(aggregate), AGGREGATES)}"
         )
     threshold = criterion.threshold if criterion is not None and facts.gates else None
-    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate)
+    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name)

@@ -263,5 +263,7 @@ def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
         return False
     if "expected_state" in metric.facts.needs and not case.final_session_state:
         return False
+    if metric.parts:
+        return any(_can_score(part, case) for part in metric.parts)
     applies = getattr(metric.metric, "applies", None)
     return applies is None or bool(applies(case))

@@ -30,6 +30,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
         expected_state=fields["final_session_state"] or None,
         actual_state=trial.final_state,
         trial=trial,
+        extra=case.__pydantic_extra__,
     )
 
 
@@ -44,13 +45,17 @@ async def score_trial(
     """Score one trial with every metric, in order. A metric that raises gives a score with its failure.
 
     Each metric may take so many `seconds`, where `slot` watches over it (quick ones in a row take them together). The
-    scores are put into `scores` one by one.
+    scores are put into `scores` one by one. Those that need the scores of others find them in `view.scores`, beside
+    what is there already.
     """
     found = [] if scores is None else scores
     clocked = False  # whether the clock that runs is that of a quick metric, which the next quick one shares
     for bound in metrics:
         if slot is not None and not (clocked and bound.is_quick):
             slot.begin_turn(seconds)
+        if bound.parts:
+            known = {each.name: score for each, score in zip(metrics, found, strict=False)}
+            view.scores = {**view.scores, **known}
         outcome = _ask(bound, view, slot, seconds)
         if type(outcome) is MetricScore:
             clocked = bound.is_quick and outcome.failure is None

@@ -53,6 +53,8 @@ class TrialWork:
     async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
         view = view_of(job.state.case, trial)
         metrics, job.scores = job.metrics(), []
+        if job.known:
+            view.scores = job.known
         scores = await score_trial(metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores)
         for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than the loop
             if self._everything or (bound.threshold is not None and bound.is_missed_by(score)):

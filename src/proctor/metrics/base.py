@@ -60,6 +60,8 @@ class CaseView:
     actual_state: Mapping[str, Any] | None = None
     trial: Trial | None = None
     """The evidence behind `actual`; `None` when only invocations were given."""
+    extra: Mapping[str, Any] | None = None
+    """Keys of the case that the format does not have (`expectations`, `trajectory_rules`, one's own)."""
     scores: Mapping[str, MetricScore] = field(default_factory=dict)
     """What other metrics found, for those that need `scores`: by name, and only of metrics that were asked before."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
@@ -83,7 +85,10 @@ class Metric(Protocol):
     `CriterionError` for what does not fit. It keeps no state between cases: one instance scores many at once.
 
     One that needs `scores` also has `combines`, the names of the metrics whose scores it must have: they are asked
-    first, and a config without one of them is refused.
+    first, and a config without one of them is refused. `meet(facts)`, if there, is called once with their facts, and
+    may raise `CriterionError`.
+
+    Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it.
 
     Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
     only where that is shown or something failed, so `score` can stay fast.

@@ -24,6 +24,8 @@ METRICS: dict[str, str] = {
     "token_usage_v1": "proctor.metrics.efficiency:TokenUsage",
     "invocation_duration_v1": "proctor.metrics.efficiency:InvocationDuration",
     "final_session_state": "proctor.metrics.final_session_state:FinalSessionState",
+    "tool_expectations": "proctor.metrics.expectations.tool_expectations:ToolExpectations",
+    "trajectory_rules": "proctor.metrics.rules.trajectory_rules:TrajectoryRules",
     "trajectory_exact_match": "proctor.metrics.trajectories.classic:ExactMatch",
     "trajectory_in_order_match": "proctor.metrics.trajectories.classic:InOrderMatch",
     "trajectory_any_order_match": "proctor.metrics.trajectories.classic:AnyOrderMatch",
@@ -51,4 +53,5 @@ METRICS: dict[str, str] = {
     "known_tools": "proctor.metrics.structure.known_tools:KnownTools",
     "tool_schema": "proctor.metrics.structure.tool_schema:ToolSchema",
     "intermediate_response_match": "proctor.metrics.structure.intermediate:IntermediateResponseMatch",
+    "weighted": "proctor.metrics.weighted:Weighted",
 }

@@ -125,7 +125,7 @@ class IntermediateResponseMatch:
             return 0.0
         if self.criterion.text == "ignore" or wanted.text.strip() == made.text.strip():
             return 1.0
-        return 0.0 if self.criterion.text == "exact" else rouge_1(wanted.text, made.text).f
+        return 0.0 if self.criterion.text == "exact" else rouge_1(wanted.text, made.text).fmeasure
 
 
 def _in_order(likeness: Sequence[Sequence[float]]) -> list[Pair]:
