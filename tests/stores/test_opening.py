@@ -155,6 +155,12 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
 _FILES = versions.files()
 
 
+def test_a_python_with_an_old_sqlite_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    with pytest.raises(StoreError, match=r"needs SQLite 3\.35\.0 or newer, this Python has"):
+        opened(path)
+
+
 # --- what is no store ----------------------------------------------------------------------------------------------------
 
 

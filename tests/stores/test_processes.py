@@ -20,6 +20,7 @@ from proctor.stores import holder, leases
 from proctor.stores.base import RunWriter, Store
 from proctor.stores.holder import Holder, this_process
 from tests.stores.making import Heard, begun, opened, records, write_run
+from tests.stores.worker import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 Worker = subprocess.Popen[str]
@@ -86,6 +87,59 @@ def test_processes_that_share_a_run_do_each_case_once(tmp_path: Path, processes:
         assert store.load("run1").counts == {Outcome.PASSED: 60}
         assert next(store.runs()).state is RunState.FINISHED
         store.close()
+
+
+# --- killed --------------------------------------------------------------------------------------------------------------
+
+
+def _killed(path: Path, what: str, after: float) -> bool:
+    """Start something and kill it; whether it was still at it."""
+    worker = _start(path, what, "-")
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "going\n"
+    time.sleep(after)
+    was_alive = worker.poll() is None
+    worker.kill()
+    worker.communicate()
+    return was_alive
+
+
+@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, rounds: int) -> None:
+    chance, hit = random.Random(3), 0
+    for attempt in range(rounds):
+        path = tmp_path / str(attempt) / "runs.db"
+        hit += _killed(path, "make", chance.uniform(0, 0.06))
+        store = opened(path)  # made now, where it was not
+        assert store._connection.rows("PRAGMA integrity_check") == [("ok",)]
+        runs = list(store.runs())
+        if not runs or runs[0].state is not RunState.FINISHED:
+            store.delete([run.run_id for run in runs])
+            write_run(store)
+        assert store.load("run1").counts == {Outcome.PASSED: 3}
+        store.close()
+    assert hit, "nothing was killed in time"
+
+
+@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_store_whose_update_is_killed_is_the_old_one_or_the_new_one(tmp_path: Path, rounds: int) -> None:
+    chance, versions_seen = random.Random(4), []
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        store = opened(path)
+        write_run(store)
+        store.close()
+        _killed(path, "migrate", chance.uniform(0, 0.03))
+        connection = sqlite3.connect(path)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        later = connection.execute("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'later%'").fetchone()
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()
+        assert (version, *later) in {(1, 0), (2, TABLES)}
+        versions_seen.append(version)
+        if version == 1:
+            assert opened(path).load("run1").counts == {Outcome.PASSED: 3}
+    assert rounds < 50 or set(versions_seen) == {1, 2}
 
 
 # --- leases --------------------------------------------------------------------------------------------------------------

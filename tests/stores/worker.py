@@ -4,6 +4,8 @@ fill RUN CASES      write a run of its own, a commit a case; print how many were
 share RUN CASES     take up RUN again and again until all of its cases are done; print those done here
 hold RUN SECONDS    begin RUN, acknowledge a case, say so, then wait for a line and write on
 die RUN             begin RUN, acknowledge a case, say so, and wait to be killed
+make -              say so, then make the store, and a run in it
+migrate -           say so, then bring the store up to a version 2 of many tables
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 from proctor.errors import StoreError
 from proctor.schema.run import RunSummary
 from proctor.schema.verdict import Outcome
-from proctor.stores import leases
+from proctor.stores import leases, versions
 from proctor.stores.sqlite import SqliteStore, open_store
-from tests.stores.making import Heard, begun, records
+from tests.stores.making import Heard, begun, records, write_run
 
 
 def _fill(store: SqliteStore, run_id: str, cases: int) -> None:
@@ -68,9 +71,28 @@ def _hold(store: SqliteStore, run_id: str, seconds: float) -> None:
     print("acknowledged:", *heard.tokens)
 
 
+TABLES = 60
+"""Made by `migrate`."""
+
+
+def _migrate(path: str) -> None:
+    first = versions.files()
+    tables = "\n".join(f"CREATE TABLE later_{i} (id INTEGER PRIMARY KEY, text TEXT);" for i in range(TABLES))
+    later = (*first, (2, tables))  # as a later Proctor would have it
+    with mock.patch.object(versions, "files", return_value=later):
+        print("going", flush=True)
+        open_store(path).close()
+
+
 def main(words: list[str]) -> None:
     """Do what the words say."""
     path, what, run_id, *others = words
+    if what == "migrate":
+        _migrate(path)
+        return
+    if what == "make":
+        versions.files()
+        print("going", flush=True)
     store = open_store(str(Path(path)))
     match what:
         case "fill":
@@ -81,6 +103,8 @@ def main(words: list[str]) -> None:
             _hold(store, run_id, float(others[0]))
         case "die":
             _hold(store, run_id, 60.0)
+        case "make":
+            write_run(store)
         case _:
             sys.exit(__doc__)
     store.close()

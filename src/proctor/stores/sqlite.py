@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
@@ -24,6 +25,9 @@ from proctor.stores.writer import Writer
 
 _AT_ONCE = 1000
 
+_OLDEST = (3, 35, 0)
+"""The first SQLite that has `RETURNING`."""
+
 
 def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
     """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`.
@@ -32,6 +36,10 @@ def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
         SetupError: the URL names no place.
         StoreError: the store cannot be used; it has not been touched.
     """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise StoreError(
+            f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
+        )
     scheme, rest = urls.split(url)
     place: Place = Memory(f"memory:{rest}") if scheme == "memory" else _file(url, read_only)
     return SqliteStore(url, place, read_only=read_only)
