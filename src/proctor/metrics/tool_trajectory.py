@@ -74,6 +74,9 @@ class ToolTrajectory:
         name="tool_trajectory_avg_score",
         description="The share of turns in which the agent's tool calls match the expected ones.",
         default_threshold=1.0,
+        example={
+            "tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER", "ignore_args": True}
+        },
         needs=frozenset({"expected"}),
         options={
             "match_type": "EXACT (the default), IN_ORDER or ANY_ORDER",

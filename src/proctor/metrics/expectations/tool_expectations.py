@@ -10,7 +10,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.known import unknown_tools
-from proctor.metrics.expectations.made import Made, calls_of
+from proctor.metrics.expectations.made import Made, calls_of, declared_tools
 from proctor.metrics.expectations.reading import Expectation, read_expectations
 from proctor.metrics.expectations.telling import broken_limits, explain_calls
 from proctor.metrics.matchers.reading import MatcherReader
@@ -45,6 +45,7 @@ class ToolExpectations:
         name="tool_expectations",
         description="The share of the case's expectations of tool calls that are met: optional calls, alternatives, limits.",
         default_threshold=1.0,
+        example={"tool_expectations": {"threshold": 1.0, "expectations": {"calls": ["get_weather"]}}},
         needs=frozenset({KEY}),
         options={KEY: "expectations of every case, beside those that cases state themselves"},
         source="Proctor",
@@ -84,7 +85,7 @@ class ToolExpectations:
         turns = _calls(case, expected)
         met = [_is_met(each, _about(each, turns)) for each in expected]
         scores = [self._of_turn(number, expected, met) for number in range(len(turns))]
-        if warning := unknown_tools(chain.from_iterable(each.patterns for each in expected), case):
+        if warning := _doubts(expected, case):
             scores[-1].warning = warning
         missed = [each for each, fine in zip(expected, met, strict=True) if not fine and each.turn is None]
         reason, details = _told(missed, turns)
@@ -121,6 +122,19 @@ class ToolExpectations:
 def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
     asked = any(pattern.response is not None for each in expected for pattern in each.patterns)
     return calls_of(case, with_responses=asked)
+
+
+def _doubts(expected: Sequence[Expectation], case: CaseView) -> str:
+    """Limits of tools that nothing knows; where the agent declares its tools, any call of such a tool.
+
+    Without declarations a slip in `calls` is found otherwise: the call of the right name is missing, or not expected.
+    """
+    listed = [pattern for each in expected for pattern in each.patterns]
+    limited = [limit.pattern for each in expected for limit in each.limits]
+    if declared_tools(case):
+        return unknown_tools(listed, case)
+    named = {name for pattern in listed if pattern not in limited for name in pattern.tools}
+    return unknown_tools((each for each in limited if not named.issuperset(each.tools)), case)
 
 
 def _about(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:

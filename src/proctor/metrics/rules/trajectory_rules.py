@@ -40,6 +40,7 @@ class TrajectoryRules:
         name="trajectory_rules",
         description="The share of rules over the whole trajectory that are kept: only after, at most, never, implies, before.",
         default_threshold=1.0,
+        example={"trajectory_rules": {"threshold": 1.0, "rules": [{"call": "get_weather", "at_most": 2}]}},
         needs=frozenset({KEY}),
         options={"rules": "rules for every case, beside the `trajectory_rules` of a case"},
         source="M. B. Dwyer, G. S. Avrunin, J. C. Corbett, Patterns in property specifications (1999)",
@@ -77,7 +78,7 @@ class TrajectoryRules:
         scores = [Score(1.0) for _ in case.turns]
         for number, score in enumerate(scores):
             broken = sum(any(calls[each.at].turn == number for each in those) for those in found)
-            score.value = 1 - broken / len(rules)
+            score.value = (len(rules) - broken) / len(rules)
         if scores and (warning := unknown_tools(_patterns(rules), case)):
             scores[-1].warning = warning
         kept = sum(not those for those in found)

@@ -35,6 +35,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         name="contains",
         description="Whether the expected texts stand in the final answer, and forbidden ones do not.",
         default_threshold=1.0,
+        example={"contains": {"threshold": 1.0, "expected": ["sunny"], "ignore_case": True}},
         needs=frozenset({"expected"}),
         options={
             "require": "any (one of the expected texts is enough) or all (the default: the score is the share found)",

@@ -33,6 +33,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         name="edit_similarity",
         description="How little must change to turn the final answer into the reference answer.",
         default_threshold=0.8,
+        example={"edit_similarity": {"threshold": 0.6, "unit": "words"}},
         needs=frozenset({"expected"}),
         options={
             "unit": "words (changes of words, case and punctuation aside) or characters (the default)",

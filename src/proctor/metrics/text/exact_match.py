@@ -22,6 +22,7 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         name="exact_match",
         description="Whether the final answer is the expected text.",
         default_threshold=1.0,
+        example={"exact_match": {"threshold": 1.0, "ignore_case": True, "ignore_punctuation": True}},
         needs=frozenset({"expected"}),
         options={
             **IGNORING,

@@ -45,6 +45,9 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         name="json_equal",
         description="Whether the final answer is JSON and equal to the expected value.",
         default_threshold=1.0,
+        example={
+            "json_equal": {"threshold": 1.0, "expected": {"city": "Paris", "celsius": 21}, "anywhere": True}
+        },
         needs=frozenset({"expected"}),
         options={
             "anywhere": "true: an equal object or list anywhere in the answer is enough, whatever stands around it",

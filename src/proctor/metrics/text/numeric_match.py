@@ -49,6 +49,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         name="numeric_match",
         description="Whether the final answer states the expected numbers.",
         default_threshold=1.0,
+        example={"numeric_match": {"threshold": 1.0, "tolerance": 0.5}},
         needs=frozenset({"expected"}),
         options={
             "pick": "last or first (compare the last, or first, number of both texts), all (the answer has the expected "

@@ -52,6 +52,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         name="regex_match",
         description="Whether the final answer matches the regular expressions that it must, and none that it must not.",
         default_threshold=1.0,
+        example={"regex_match": {"threshold": 1.0, "pattern": "\\d+ degrees"}},
         needs=frozenset({"expected"}),
         options={
             "match": "full (the whole answer must match) or search (the default: some part of it)",

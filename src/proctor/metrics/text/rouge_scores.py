@@ -55,6 +55,7 @@ def _facts(which: int | str, what: str) -> MetricFacts:
         name=f"rouge_{which}".lower(),
         description=f"The overlap in {what} of the final answer with the reference answer (ROUGE-{which}).",
         default_threshold=0.8,
+        example={f"rouge_{which}".lower(): {"threshold": 0.5, "measure": "recall"}},
         needs=frozenset({"expected"}),
         options=OPTIONS,
         source=f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",

@@ -34,10 +34,12 @@ class SingleToolUse:
         name="trajectory_single_tool_use",
         description="Whether the tool that the criterion names was called.",
         default_threshold=1.0,
+        example={"trajectory_single_tool_use": {"threshold": 1.0, "tool_name": "get_weather"}},
         options={
             "tool_name": "get_weather (for example): the tool that must be called; there is no default",
             "turns": "all (the default: in every turn), any (somewhere in the conversation) or last",
         },
+        required=frozenset({"tool_name"}),
         source="the Gen AI evaluation service's metric of this name; `turns` is ours",
     )
 

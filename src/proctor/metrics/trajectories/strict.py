@@ -45,6 +45,7 @@ class Strict(RelationMetric[StrictCriterion]):
         name="trajectory_strict_match",
         description="Whether the tool calls of a turn are the expected ones step by step, calls made at once in any order.",
         default_threshold=1.0,
+        example={"trajectory_strict_match": {"threshold": 1.0, "messages": "calls"}},
         needs=frozenset({"expected"}),
         options={
             "messages": "all (count messages without calls, too, and compare their roles) or calls (the default)",
