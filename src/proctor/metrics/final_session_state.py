@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.per_tool import Rules, fits, read_matchers
+from proctor.metrics.matchers.reading import MatcherReader, holds_matcher
+from proctor.metrics.matchers.templates import Matched
+from proctor.metrics.matching import equal_json
 from proctor.metrics.options import check_criterion
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
 from proctor.schema.case import EvalCase
@@ -22,10 +28,16 @@ NO_STATE = (
 )
 
 
-class FinalSessionState:
-    """1.0 where every key that the case states is in the final session state with an equal value, else 0.0.
+class StateCriterion(BaseCriterion):
+    """How parts of the state are compared."""
 
-    Other keys of the state do not matter. Scored once per trial, not per invocation, and in every trial it must hold.
+    state: Any = None
+
+
+class FinalSessionState:
+    """1.0 where every key that the case states is in the final session state with a value that fits, else 0.0.
+
+    A plain value must be equal; a matcher may stand in its place, or in the criterion's `state`. Other keys do not matter. Scored once per trial, not per invocation, and in every trial it must hold.
     ADK reads `final_session_state` but never looks at it.
     """
 
@@ -34,16 +46,35 @@ class FinalSessionState:
         description="Every key of the case's final session state is there and equal when the conversation ends.",
         default_threshold=1.0,
         needs=frozenset({"expected_state"}),
+        options={
+            "state": 'matchers by key or path of the state, as in {"total": {"match": "number", "tolerance": 0.01}}'
+        },
         source="Proctor; the field is google-adk's, which does not check it",
         every_trial=True,
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        check_criterion(self.facts, criterion, BaseCriterion)
+        typed = check_criterion(self.facts, criterion, StateCriterion)
+        self._rules: Rules = {}
+        if typed.state is not None:
+            reader = MatcherReader()
+            self._rules = read_matchers(typed.state, reader, "state")
+            if reader.problems:
+                raise CriterionError(
+                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
+                )
 
     def applies(self, case: EvalCase) -> bool:
         """Whether the case states anything."""
         return bool(case.final_session_state)
+
+    def check(self, case: EvalCase) -> list[str]:
+        """What is wrong with the matchers in the state that a case states."""
+        reader = MatcherReader()
+        if case.final_session_state and holds_matcher(case.final_session_state):
+            for name, value in case.final_session_state.items():
+                reader.template(value, f"final_session_state.{name}")
+        return reader.problems
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""
@@ -53,37 +84,44 @@ class FinalSessionState:
             return MetricScore(
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
-        keys = [_compare(name, value, case.actual_state) for name, value in case.expected_state.items()]
+        keys = [
+            self._compare(name, value, case.actual_state.get(name, ABSENT))
+            for name, value in case.expected_state.items()
+        ]
         wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
             "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
         )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
 
-
-def _compare(name: str, expected: Any, actual: Mapping[str, Any]) -> dict[str, Any]:
-    if name not in actual:
-        return {"key": name, "kind": "missing", "expected": expected}
-    kind = "matched" if _equal(expected, actual[name]) else "differs"
-    return {"key": name, "kind": kind, "expected": expected, "actual": actual[name]}
-
-
-def _equal(expected: Any, actual: Any) -> bool:
-    """Equal as JSON values: like Python's, but truth values are not numbers, and tuples are lists."""
-    if isinstance(expected, bool) or isinstance(actual, bool):
-        return expected is actual
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        return expected.keys() == actual.keys() and all(
-            _equal(expected[key], actual[key]) for key in expected
-        )
-    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        return len(expected) == len(actual) and all(map(_equal, expected, actual))
-    return bool(expected == actual)
+    def _compare(self, name: str, expected: Any, actual: Any) -> dict[str, Any]:
+        entry = {"key": name, "kind": "matched", "expected": expected}
+        told = ""
+        if holds_matcher(expected):
+            reader = MatcherReader()
+            template = reader.template(expected, name)
+            if reader.problems:
+                raise MetricError(f"the final session state cannot be read: {'; '.join(reader.problems)}")
+            is_fine, told = template.fits(actual), template.tell()
+        else:
+            is_fine = fits((name,), expected, actual, self._rules, equal_json)
+            rule = self._rules.get((name,))
+            told = rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else ""
+            told = told or (rule.tell() if rule else "")
+        if actual is not ABSENT:
+            entry["actual"] = actual
+        if not is_fine:
+            entry["kind"] = "missing" if actual is ABSENT else "differs"
+            if told:
+                entry["told"] = told
+        return entry
 
 
 def _describe(key: Mapping[str, Any]) -> str:
     name = f"state `{show_name(key['key'])}`"
     if key["kind"] == "missing":
-        return f"{name} is missing, expected {show_value(key['expected'])}"
+        return f"{name} is missing, expected {key.get('told') or show_value(key['expected'])}"
+    if told := key.get("told"):
+        return f"{name} is {show_value(key['actual'])}, expected {told}"
     expected, actual = show_pair(key["expected"], key["actual"])
     return f"{name} is {actual}, expected {expected}"

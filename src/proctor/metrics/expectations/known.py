@@ -19,9 +19,9 @@ def unknown_tools(patterns: Iterable[CallPattern], case: CaseView) -> str:
     if names.keys() <= called:
         return ""
     known = known_tools(case)
-    return "; ".join(
-        f"{name!r} is neither a tool that the agent declares, nor expected in the conversation, nor called."
-        f"{did_you_mean(name, known)}"
-        for name in names
-        if name not in known
+    unknown = [f"{name!r}{did_you_mean(name, known)}" for name in names if name not in known]
+    if not unknown:
+        return ""
+    return (
+        f"neither declared by the agent, nor expected in the conversation, nor called: {', '.join(unknown)}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,25 @@ from proctor.metrics.matching import ArgumentDifference, ByValue
 from proctor.metrics.trajectory import Call
 from proctor.metrics.wording import show_value
 
-__all__ = ["ANY_TOOL", "ByMatchers", "Path", "read_arguments", "read_path"]
+__all__ = [
+    "ANY_TOOL",
+    "EVERY",
+    "ByMatchers",
+    "Path",
+    "Rules",
+    "fits",
+    "read_arguments",
+    "read_matchers",
+    "read_path",
+]
 
 ANY_TOOL = "*"
 ANY_ITEM = "*"
+EVERY = -1
+"""The place of every item of a list, in a path."""
 Path = tuple[str | int, ...]
 Rules = Mapping[Path, Template]
+Equal = Callable[[Any, Any], bool]
 
 
 def read_arguments(
@@ -31,14 +44,19 @@ def read_arguments(
         reader.problem(where, f"expected {{tool: {{argument: matcher}}}}, got {show_value(given)}")
         return found
     for tool, arguments in given.items():
-        if not isinstance(arguments, Mapping) or not arguments:
-            reader.problem(f"{where}.{tool}", f"expected {{argument: matcher}}, got {show_value(arguments)}")
-            continue
-        found[tool] = {
-            read_path(name, reader, f"{where}.{tool}"): reader.matcher(spec, f"{where}.{tool}.{name}")
-            for name, spec in arguments.items()
-        }
+        found[tool] = read_matchers(arguments, reader, f"{where}.{tool}")
     return found
+
+
+def read_matchers(given: Any, reader: MatcherReader, where: str) -> dict[Path, Template]:
+    """Read `{name or path: matcher}`."""
+    if not isinstance(given, Mapping) or not given:
+        reader.problem(where, f"expected {{name: matcher}}, got {show_value(given)}")
+        return {}
+    return {
+        read_path(name, reader, where): reader.matcher(spec, f"{where}.{name}")
+        for name, spec in given.items()
+    }
 
 
 def read_path(text: str, reader: MatcherReader, where: str) -> Path:
@@ -54,7 +72,7 @@ def read_path(text: str, reader: MatcherReader, where: str) -> Path:
                     where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
                 )
                 return (text,)
-            path.append(-1 if index == ANY_ITEM else int(index))
+            path.append(EVERY if index == ANY_ITEM else int(index))
     if not all(step != "" for step in path):
         reader.problem(
             where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
@@ -84,10 +102,11 @@ class ByMatchers:
         if not rules:
             return self.values.differences(wanted, made)
         expected, actual = wanted.args or {}, made.args or {}
+        equal = self.values.equal
         found = (
             _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT))
             for name in {**expected, **actual}
-            if not self._fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules)
+            if not fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules, equal)
         )
         return [*found]
 
@@ -99,27 +118,30 @@ class ByMatchers:
                 return f"no tool is called {tool!r} in `arguments`.{did_you_mean(tool, known)}"
         return ""
 
-    def _fits(self, path: Path, expected: Any, actual: Any, rules: Rules) -> bool:
-        if (rule := rules.get(path)) is not None:
-            return _ask(rule, expected, actual)
-        if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
-            return self.values.equal(expected, actual)
-        if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-            return all(
-                self._fits((*path, key), expected.get(key, ABSENT), actual.get(key, ABSENT), rules)
-                for key in {**expected, **actual}
-            )
-        if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-            return len(expected) == len(actual) and all(
-                self._item_fits(path, index, pair, rules)
-                for index, pair in enumerate(zip(expected, actual, strict=True))
-            )
-        return self.values.equal(expected, actual)
 
-    def _item_fits(self, path: Path, index: int, pair: tuple[Any, Any], rules: Rules) -> bool:
-        exact = (*path, index)
-        named = any(each[: len(exact)] == exact for each in rules)
-        return self._fits(exact if named else (*path, -1), *pair, rules)
+def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:
+    """Whether what stands at `path` fits: by the rule for it, by those for what is inside, or else by value."""
+    if (rule := rules.get(path)) is not None:
+        return _ask(rule, expected, actual)
+    if not any(len(each) > len(path) and each[: len(path)] == path for each in rules):
+        return equal(expected, actual)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return all(
+            fits((*path, key), expected.get(key, ABSENT), actual.get(key, ABSENT), rules, equal)
+            for key in {**expected, **actual}
+        )
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return len(expected) == len(actual) and all(
+            fits(_of_item(path, index, rules), *pair, rules, equal)
+            for index, pair in enumerate(zip(expected, actual, strict=True))
+        )
+    return equal(expected, actual)
+
+
+def _of_item(path: Path, index: int, rules: Rules) -> Path:
+    """The path of a list's item: its own where a rule names it, else that of every item."""
+    own = (*path, index)
+    return own if any(each[: len(own)] == own for each in rules) else (*path, EVERY)
 
 
 def _ask(rule: Template, expected: Any, actual: Any) -> bool:
