@@ -100,12 +100,22 @@ def edit_metric(project: Project) -> None:
     file.write_text(file.read_text().replace("else 0.5", "else 0.25"))
 
 
+def another_agent_version(project: Project) -> None:
+    project.environment["CRASH_VERSION"] = "2"
+
+
+def another_python(project: Project) -> None:
+    project.environment["CRASH_PYTHON"] = "3.99.0"
+
+
 EDITS: dict[str, tuple[Callable[[Project], None], str]] = {
     "agent": (edit_agent, "the source of the agent"),
     "set": (edit_set, "changed: c20"),
     "longer set": (grow_set, f"new: c{CASES}"),
     "config": (edit_config, "the config of numbers"),
     "metric": (edit_metric, "patient"),
+    "agent's version": (another_agent_version, "the agent's version was '1' and is '2'"),
+    "Python": (another_python, "python was"),
 }
 
 
@@ -214,6 +224,18 @@ def test_the_same_cases_go_on(project: Project, how: str) -> None:
     assert differences(stored(project, run.store), report) == []
     starts = started(run)
     assert count <= starts <= count + run.toll.in_flight
+
+
+@pytest.mark.slow
+def test_cases_that_share_an_id_are_told_apart(project: Project) -> None:
+    project.write_set("numbers.evalset.json", [*range(12), 3, 4, 4])
+    project.cases, project.more = 15, ["--allow-duplicate-ids"]
+    code, report = undisturbed(project)
+    run = KilledRun(project, 1)  # whose own checks know cases by their ids
+    assert Blow(trials=6).strike(run.start())
+    assert run.start().wait() == code
+    assert differences(stored(project, run.store), report) == []
+    assert started(run) <= 15 + project.concurrency
 
 
 # --- where ---------------------------------------------------------------------------------------------------------------

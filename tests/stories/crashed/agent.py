@@ -6,6 +6,7 @@ attempt gets, so that evidence can be held against the ledger.
 
 import asyncio
 import os
+import platform
 import random
 import time
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from ledger import note, text_of  # type: ignore[import-not-found]  # stands beside it in the project of a test
 
 from proctor import Content, Event, Session
+from proctor.agents.base import AgentInfo
 
 SECONDS = [float(each) for each in os.environ.get("CRASH_AGENT_SECONDS", "0.005,0.02").split(",")]
 MENDED = Path("mended").exists()
@@ -26,6 +28,10 @@ class Agent:
 
     def __init__(self) -> None:
         self._random = random.Random()
+
+    def describe(self) -> AgentInfo:
+        """Say which version this is."""
+        return AgentInfo(name="numbers", version=os.environ.get("CRASH_VERSION", "1"))
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Answer one turn."""
@@ -66,5 +72,8 @@ if JUMPS or _offset:
     _true_time, _true_time_ns = time.time, time.time_ns
     time.time = lambda: _true_time() + _offset
     time.time_ns = lambda: _true_time_ns() + int(_offset * 1e9)
+
+if "CRASH_PYTHON" in os.environ:
+    platform.python_version = lambda: os.environ["CRASH_PYTHON"]
 
 root_agent = Agent()
