@@ -10,6 +10,7 @@ from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
 from proctor.engine.repeating import runs_of, too_few_trials, undecidable
+from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
@@ -75,6 +76,8 @@ class SetPlan:
     """Trials of each case."""
     hashes: bytearray = field(default_factory=bytearray)
     """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
+    unread: dict[str, int] = field(default_factory=dict)
+    """Keys by which so many cases expect something that no metric looks at."""
     rule: TrialRule | None = field(init=False)
     """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
     _without_state: list[BoundMetric] = field(init=False)
@@ -137,14 +140,23 @@ def make_plan(
     return Plan(plans, most, _doubts(plans))
 
 
-def _doubts(plans: Iterable[SetPlan]) -> list[str]:
-    """What the rules of these sets cannot tell with so few trials, each thing once."""
+def _doubts(plans: Sequence[SetPlan]) -> list[str]:
+    """What the rules of these sets cannot tell with so few trials, and what nothing reads; each thing once."""
     found = (
         f"{plan.summary.config_source}: {doubt}"
         for plan in plans
         if plan.rule and (doubt := too_few_trials(plan.rule, plan.num_runs))
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys([*found, *_unread(plans)]))
+
+
+def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:
+    for plan in plans:
+        for key, count in plan.unread.items():
+            yield (
+                f"{plan.summary.config_source}: {count} case(s) state `{key}`, which nothing reads: name "
+                f"`{READERS[key]}` in the criteria"
+            )
 
 
 def _once(problems: list[SetupError]) -> list[SetupError]:
@@ -179,13 +191,18 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs)
     found += _unknown_ids(entry)
     sure = bool(bound.problems) or bound.decides_every_recorded_case()
+    checks = checks_of(bound.metrics)
     for index, case in _chosen(entry, options):
         plan.cases.append(index)
         if hashed:
             plan.hashes += case_hash(case)
+        problems = problems_of(case, checks)
         if problem := _cannot_decide(case, bound, sure=sure):
-            where = entry.source.where(index) or entry.source.eval_set_id
-            found.append(SetupError(f"{where}: case {case.eval_id!r}: {problem}"))
+            problems.append(problem)
+        where = (entry.source.where(index) or entry.source.eval_set_id) if problems else ""
+        found += [SetupError(f"{where}: case {case.eval_id!r}: {problem}") for problem in problems]
+        for key in unread(case, bound.metrics):
+            plan.unread[key] = plan.unread.get(key, 0) + 1
     summary.cases = len(plan.cases)
     return plan
 
