@@ -1,9 +1,13 @@
 """`trajectory_single_tool_use`: was the tool called?"""
 
+import json
+import re
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from proctor.cli.metrics import metrics
 from proctor.errors import CriterionError
 from proctor.metrics.trajectories.single_tool_use import ELSEWHERE, SingleToolUse
 from proctor.schema.criterion import BaseCriterion
@@ -75,3 +79,10 @@ def test_without_a_criterion_there_is_no_tool() -> None:
 def test_misspelled(options: dict[str, Any], said: str) -> None:
     with pytest.raises(CriterionError, match=said):
         metric(**options)
+
+
+def test_the_sample_of_the_command_line_is_a_criterion_that_works() -> None:
+    said = CliRunner().invoke(metrics, ["trajectory_single_tool_use"]).output
+    (sample,) = re.findall(r"\{.criteria.*\}", said)
+    ((_, criterion),) = json.loads(sample)["criteria"].items()
+    assert SingleToolUse(BaseCriterion.model_validate(criterion)).score(made("f")).value == 0.0

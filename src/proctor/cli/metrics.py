@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.errors import SetupError
-from proctor.metrics.base import COMMON_OPTIONS, MetricFacts
+from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.registry import METRICS
 from proctor.sanitize import clean, clean_json
 
@@ -19,14 +19,6 @@ proctor metrics
 proctor metrics tool_trajectory_avg_score
 proctor metrics --json
 """
-
-_NEEDS = {
-    "expected": "a recorded conversation",
-    "expected_state": "final_session_state in the case",
-    "rubrics": "rubrics",
-    "scenario": "a conversation scenario",
-    "judge": "a judge model",
-}
 
 
 @click.command("metrics", cls=SectionedCommand, examples=EXAMPLES)
@@ -79,23 +71,13 @@ def _table(found: list[MetricFacts]) -> Iterator[str]:
 
 
 def _in_short(facts: MetricFacts) -> Iterator[str]:
-    yield f"needs {_needs(facts)}" if facts.needs else "needs nothing"
+    yield f"needs {needs_of(facts)}"
     if not facts.gates:
         yield "always reported, never decides"
     else:
-        yield f"from {_range(facts)}"
+        yield f"from {range_of(facts)}"
         if facts.default_threshold is not None:
             yield f"default threshold {facts.default_threshold:g}"
-
-
-def _needs(facts: MetricFacts) -> str:
-    return ", ".join(_NEEDS.get(need, need) for need in sorted(facts.needs))
-
-
-def _range(facts: MetricFacts) -> str:
-    low = "any number" if facts.minimum == float("-inf") else f"{facts.minimum:g}"
-    high = "any number" if facts.maximum is None else f"{facts.maximum:g}"
-    return f"{low} to {high}"
 
 
 def _explained(facts: MetricFacts) -> Iterator[str]:
@@ -105,9 +87,9 @@ def _explained(facts: MetricFacts) -> Iterator[str]:
         yield f"  Not in this version: {facts.unavailable}."
     yield ""
     yield f"  kind       {facts.kind}"
-    yield f"  needs      {_needs(facts) or 'nothing'}"
+    yield f"  needs      {needs_of(facts)}"
     if facts.gates:
-        yield f"  scores     {_range(facts)}"
+        yield f"  scores     {range_of(facts)}"
         if facts.default_threshold is not None:
             yield f"  threshold  {facts.default_threshold:g} unless the criterion says otherwise"
     else:
@@ -120,7 +102,7 @@ def _explained(facts: MetricFacts) -> Iterator[str]:
 
 
 def _options(facts: MetricFacts) -> Iterator[str]:
-    options = _options_of(facts)
+    options = options_of(facts)
     width = max(map(len, options))
     yield ""
     yield "  options of its criterion"
@@ -128,25 +110,11 @@ def _options(facts: MetricFacts) -> Iterator[str]:
         yield f"    {name:<{width}}  {meaning}"
 
 
-def _options_of(facts: MetricFacts) -> dict[str, str]:
-    """Return the options that mean something to this metric."""
-    common = {
-        name: meaning
-        for name, meaning in COMMON_OPTIONS.items()
-        if facts.kind == "judge" or "judge" not in meaning
-    }
-    return {**facts.options, **common}
-
-
 def _sample(facts: MetricFacts) -> Iterator[str]:
-    threshold = facts.default_threshold if facts.default_threshold is not None else 0.8
     yield ""
     yield "  in a config"
-    yield f'    {{"criteria": {{"{facts.name}": {threshold:g}}}}}'
-    if facts.options:
-        option_name, meaning = next(iter(facts.options.items()))
-        value = "true" if meaning.startswith("true") else json.dumps(meaning.split(" ", 1)[0])
-        yield f'    {{"criteria": {{"{facts.name}": {{"threshold": {threshold:g}, "{option_name}": {value}}}}}}}'
+    document = json.dumps({"criteria": example_of(facts)}, indent=2, ensure_ascii=False)
+    yield from (f"    {line}" for line in document.splitlines())
 
 
 def _as_data(facts: MetricFacts) -> dict[str, Any]:
@@ -161,6 +129,7 @@ def _as_data(facts: MetricFacts) -> dict[str, Any]:
         "minimum": None if facts.minimum == float("-inf") else facts.minimum,
         "maximum": facts.maximum,
         "default_threshold": facts.default_threshold,
-        "options": _options_of(facts) if facts.gates else {},
+        "options": options_of(facts),
         "source": facts.source or None,
+        "example": {"criteria": example_of(facts)} if facts.gates else None,
     }

@@ -36,6 +36,8 @@ class MetricFacts:
     metrics), `tools` (what the agent says about its tools)."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Criterion options of this metric and what each means; the common ones are not repeated."""
+    required: frozenset[str] = frozenset()
+    """Those of the options that have no default."""
     source: str = ""
     """Where the definition comes from."""
     example: Mapping[str, Any] = field(default_factory=dict)
@@ -104,6 +106,19 @@ class Metric(Protocol):
         ...
 
 
+NEEDS: Mapping[str, str] = {
+    "expectations": "`expectations` in the case or the criterion",
+    "expected": "a recorded conversation",
+    "expected_state": "final_session_state in the case",
+    "judge": "a judge model",
+    "rubrics": "rubrics",
+    "scenario": "a conversation scenario",
+    "scores": "the scores of other metrics of the config",
+    "tools": "what the agent declares about its tools",
+    "trajectory_rules": "`trajectory_rules` in the case or the criterion",
+}
+"""What `needs` of facts says, in words."""
+
 COMMON_OPTIONS: Mapping[str, str] = {
     "threshold": "the score needed to pass",
     "gate": "false: report this metric, but let it decide nothing",
@@ -113,6 +128,38 @@ COMMON_OPTIONS: Mapping[str, str] = {
     "include_intermediate_responses_in_final": "ADK's option; used by judge metrics",
     "judge_model_options": "ADK's option; used by judge metrics",
 }
+
+
+def options_of(facts: MetricFacts) -> dict[str, str]:
+    """The options that mean something to this metric, its own first; none for one that is only reported."""
+    if not facts.gates:
+        return {}
+    common = {
+        name: meaning
+        for name, meaning in COMMON_OPTIONS.items()
+        if facts.kind == "judge" or "judge" not in meaning
+    }
+    return {**facts.options, **common}
+
+
+def example_of(facts: MetricFacts) -> dict[str, Any]:
+    """The `criteria` of a config that uses this metric; empty for one that is only reported."""
+    if not facts.gates:
+        return {}
+    threshold = 0.8 if facts.default_threshold is None else facts.default_threshold
+    return dict(facts.example) or {facts.name: threshold}
+
+
+def range_of(facts: MetricFacts) -> str:
+    """The scores that it gives, in words: `0 to 1`."""
+    low = "any number" if facts.minimum == float("-inf") else f"{facts.minimum:g}"
+    high = "any number" if facts.maximum is None else f"{facts.maximum:g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def needs_of(facts: MetricFacts) -> str:
+    """What it needs, in words; `nothing` for one that looks at the agent's run only."""
+    return ", ".join(NEEDS.get(need, need) for need in sorted(facts.needs)) or "nothing"
 
 
 def is_adk_compatible(criterion: BaseCriterion) -> bool:
