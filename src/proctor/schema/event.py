@@ -124,7 +124,7 @@ class Event(WireModel):
 # Agents make events by the thousand: where everything given is plainly valid, the validator has nothing to add.
 # Whatever is not goes through it, and gets its message.
 
-_EVENT, _CONTENT, _PART = defaults(Event), defaults(Content), defaults(Part)
+_EVENT, _PART = defaults(Event), defaults(Part)
 _CALL, _ANSWER = defaults(FunctionCall), defaults(FunctionResponse)
 _event, _content = maker(Event, "author", "content"), maker(Content, "role", "parts")
 _text_part = maker(Part, "text")
@@ -134,7 +134,7 @@ _answer = maker(FunctionResponse, "id", "name", "response")
 
 
 def _event_of(part: Part, role: str, author: str) -> Event:
-    content = _content({**_CONTENT, "parts": [part], "role": role})
+    content = _content({"parts": [part], "role": role})
     return _event({**_EVENT, "author": author, "content": content})
 
 
