@@ -197,3 +197,27 @@ def test_a_reference_that_cannot_be_read_is_no_reason_not_to_apply(name: str, re
     assert metric(name).applies(case)
     with pytest.raises(MetricError, match="the reference answer"):
         value(name, reference, "something")
+
+
+DRAWN = [
+    "rouge_1",
+    "rouge_2",
+    "rouge_l",
+    "final_response_match_v1",
+    "token_set_f1",
+    "exact_match",
+    "edit_similarity",
+]
+
+
+@pytest.mark.parametrize("name", TEXT_METRICS)
+def test_both_texts_are_drawn_where_their_difference_is_the_reason(name: str) -> None:
+    """Reports draw `text` as a difference, instead of the reason; of what only had to stand in it, that says nothing."""
+    details = explanation(name, RIGHT[name], WRONG[name]).details or {}
+    if name == "json_equal":
+        assert details["text"] == {"expected": '{\n  "answer": 42\n}', "actual": "[]"}
+        assert explanation(name, RIGHT[name], "none").details is None
+    elif name in DRAWN:
+        assert details["text"] == {"expected": RIGHT[name], "actual": WRONG[name]}
+    else:
+        assert "text" not in details

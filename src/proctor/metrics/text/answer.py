@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -139,7 +139,6 @@ class AnswerMetric(ABC, Generic[C]):
         explanation = self.tell(expected, answer)
         if not answer.strip() and given.value == 0:
             explanation.reason = NO_ANSWER
-        explanation.details = {**_texts(expected, answer), **(explanation.details or {})}
         return explanation
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
@@ -164,10 +163,3 @@ class AnswerMetric(ABC, Generic[C]):
     def text(self, invocation: Invocation) -> str:
         """The text of a turn's final answer."""
         return text_of(invocation.final_response, thoughts=self.as_in_adk)
-
-
-def _texts(expected: Expected, answer: str) -> Mapping[str, Any]:
-    """Both texts, to be shown with their difference, where there are two."""
-    if len(expected) == 1 and isinstance(expected[0], str):
-        return {"text": {"expected": expected[0], "actual": answer}}
-    return {}

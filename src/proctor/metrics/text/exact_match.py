@@ -46,14 +46,16 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         """Where the texts begin to differ, and which option would make them equal."""
         if self._matches(expected, answer, self.criterion):
             return Explanation("the answer is the expected text")
+        details = None
         if len(expected) > 1:
             reason = f"the answer is none of the {len(expected)} expected texts"
         else:
             wanted, made = show_pair(expected[0], answer)
             reason = f"the answer is {made}, expected {wanted}"
+            details = {"text": {"expected": expected[0], "actual": answer}}
         if options := self._would_match_with(expected, answer):
             reason += f"; it would match with {' and '.join(options)}"
-        return Explanation(reason)
+        return Explanation(reason, details)
 
     def _would_match_with(self, expected: Expected, answer: str) -> list[str]:
         """The options that would make the texts equal, no more than it takes; empty where none would."""

@@ -106,9 +106,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         try:
             every = [(made, [*differences(wanted, made, self._rules)]) for made in self._read(answer)]
         except ValueError as error:
-            return Explanation(
-                self._no_json(answer, error), {"text": {"expected": _pretty(wanted), "actual": answer}}
-            )
+            return Explanation(self._no_json(answer, error))
         made, found = min(every, key=lambda each: len(each[1]))
         reason = (
             "; ".join(and_more([_sentence(each) for each in found])) or "the answer is the expected value"

@@ -101,10 +101,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         pairs = self._pairs(expected, made)
         missing = [number for index, number in enumerate(expected) if index not in pairs]
         more = [number for index, number in enumerate(made) if index not in set(pairs.values())]
-        details = {
-            "text": {"expected": ", ".join(_shown(expected)), "actual": answer},
-            "numbers": {"expected": _shown(expected), "actual": _shown(made)},
-        }
+        details = {"numbers": {"expected": _shown(expected), "actual": _shown(made)}}
         if not made:
             return Explanation(f"the answer states no number; expected {_list(expected)}", details)
         if missing:
