@@ -47,6 +47,9 @@ class TestEveryTextMetric:
         assert value(name, RIGHT[name], answer) == 0.0
         assert explanation(name, RIGHT[name], answer).reason == NO_ANSWER
 
+    def test_a_wrong_answer_is_not_called_none(self, name: str) -> None:
+        assert explanation(name, RIGHT[name], WRONG[name]).reason != NO_ANSWER
+
     @pytest.mark.parametrize("reference", ["", " \n", None])
     def test_no_reference_is_not_applicable(self, name: str, reference: str | None) -> None:
         score = scored(metric(name), case_of(reference, "something"))
@@ -221,3 +224,8 @@ def test_both_texts_are_drawn_where_their_difference_is_the_reason(name: str) ->
         assert details["text"] == {"expected": RIGHT[name], "actual": WRONG[name]}
     else:
         assert "text" not in details
+
+
+def test_an_empty_answer_that_is_right_is_not_called_none() -> None:
+    assert explanation("exact_match", None, "", expected="").reason == "the answer is the expected text"
+    assert explanation("regex_match", None, "", pattern="^$").reason == 'matched: ""'

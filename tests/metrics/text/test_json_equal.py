@@ -60,6 +60,8 @@ VALUES = st.recursive(
         ({"a": 1}, 'Here it is: {"a": 1}.', {"anywhere": True}, True),
         ({"a": 1}, 'As noted in [1], it is:\n```json\n{"a": 1}\n```\nDone.', {"anywhere": True}, True),
         ({"a": 1}, 'See [1] and [2]: {"a": 1}', {"anywhere": True}, True),
+        ({"a": 1}, '{"a": 1} is it, not {"a": 2}', {"anywhere": True}, True),
+        ({"a": 2}, '{"a": 1} is it, not {"a": 2}', {"anywhere": True}, True),
         ({"a": 1}, '{"b": {"a": 1}}', {"anywhere": True}, False),  # a part of the answer is not the answer
         (1, "The answer is 1", {"anywhere": True}, False),  # only objects and lists are looked for in a text
         # what is no JSON
