@@ -1,7 +1,6 @@
 """`trajectory_single_tool_use`: was the tool called?"""
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -83,6 +82,6 @@ def test_misspelled(options: dict[str, Any], said: str) -> None:
 
 def test_the_sample_of_the_command_line_is_a_criterion_that_works() -> None:
     said = CliRunner().invoke(metrics, ["trajectory_single_tool_use"]).output
-    (sample,) = re.findall(r"\{.criteria.*\}", said)
-    ((_, criterion),) = json.loads(sample)["criteria"].items()
+    sample, _ = json.JSONDecoder().raw_decode(said.partition("in a config")[2].strip())
+    criterion = sample["criteria"]["trajectory_single_tool_use"]
     assert SingleToolUse(BaseCriterion.model_validate(criterion)).score(made("f")).value == 0.0
