@@ -40,9 +40,10 @@ bench: $(VENV)/.test
 # google-adk, for the tests marked needs_adk and the sample agent written for it
 adk: $(VENV)/.adk
 
-# rewrites docs/help/*.txt from the commands' --help
+# rewrites docs/help/*.txt from the commands' --help, and docs/metrics-reference.md from the facts of the metrics
 help-snapshots: $(VENV)/.test
 	$(BIN)/python tests/docs/help_pages.py
+	$(BIN)/python tests/docs/metric_pages.py
 
 # --- environment: one stamp file for each thing that is in it ----------------------------------------------------------
 

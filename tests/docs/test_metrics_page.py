@@ -6,6 +6,7 @@ from pathlib import Path
 from proctor.metrics.base import COMMON_OPTIONS
 from proctor.metrics.builtin import METRICS
 from proctor.registry import load_object
+from tests.docs import metric_pages
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 AVAILABLE = [name for name, path in METRICS.items() if not load_object(path).facts.unavailable]
@@ -24,3 +25,8 @@ def test_every_option_is_on_the_page() -> None:
     assert [
         option for option in sorted(options | ours) if f"`{option}`" not in PAGE and f'"{option}"' not in PAGE
     ] == []
+
+
+def test_the_reference_page_is_what_the_facts_say() -> None:
+    kept = metric_pages.PAGE.read_text(encoding="utf-8")
+    assert kept == metric_pages.page(), "`make help-snapshots` rewrites docs/metrics-reference.md"

@@ -139,7 +139,11 @@ def options_of(facts: MetricFacts) -> dict[str, str]:
         for name, meaning in COMMON_OPTIONS.items()
         if facts.kind == "judge" or "judge" not in meaning
     }
-    return {**facts.options, **common}
+    own = {
+        name: f"{meaning} (required)" if name in facts.required else meaning
+        for name, meaning in facts.options.items()
+    }
+    return {**own, **common}
 
 
 def example_of(facts: MetricFacts) -> dict[str, Any]:

@@ -54,7 +54,8 @@ class Weighted:
         description="The weighted mean of other metrics of the same config.",
         default_threshold=0.8,
         needs=frozenset({"scores"}),
-        options={"weights": "the metrics to combine and how much each counts: `{name: weight}` (required)"},
+        options={"weights": "the metrics to combine and how much each counts: `{name: weight}`"},
+        required=frozenset({"weights"}),
         source="Proctor",
         example={
             "weighted": {"threshold": 0.6, "weights": {"response_match_score": 2, "rouge_l": 1}},

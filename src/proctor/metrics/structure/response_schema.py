@@ -43,11 +43,12 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         description="Whether the final answer is JSON that a JSON Schema allows.",
         default_threshold=1.0,
         options={
-            "schema": "the JSON Schema (required), draft 2020-12 unless its `$schema` says another",
+            "schema": "the JSON Schema, draft 2020-12 unless its `$schema` says another",
             "formats": "true: `format` (date, email, ipv4 …) is checked, too",
             "anywhere": "true: a valid object or list anywhere in the answer is enough, whatever stands around it",
             **TURNS,
         },
+        required=frozenset({"schema"}),
         source="JSON Schema (json-schema.org), checked by the package jsonschema",
         example={
             "response_schema": {

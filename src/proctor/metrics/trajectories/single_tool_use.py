@@ -36,7 +36,7 @@ class SingleToolUse:
         default_threshold=1.0,
         example={"trajectory_single_tool_use": {"threshold": 1.0, "tool_name": "get_weather"}},
         options={
-            "tool_name": "get_weather (for example): the tool that must be called; there is no default",
+            "tool_name": "get_weather (for example): the tool that must be called",
             "turns": "all (the default: in every turn), any (somewhere in the conversation) or last",
         },
         required=frozenset({"tool_name"}),

@@ -1,0 +1,64 @@
+"""The reference page of all metrics, made of their facts. Run as a script, this rewrites docs/metrics-reference.md."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
+from proctor.metrics.builtin import METRICS
+from proctor.registry import load_object
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics-reference.md"
+
+HEAD = """# Metrics: reference
+
+Made of what `proctor metrics NAME` prints (`make help-snapshots` rewrites it). What the metrics mean, and what they cannot see,
+stands in [metrics](metrics.md), and so do the options that all of them take.
+"""
+
+
+def available() -> list[MetricFacts]:
+    """The facts of every built-in metric of this version."""
+    found = [load_object(path).facts for path in METRICS.values()]
+    return [facts for facts in found if not facts.unavailable]
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([HEAD, *(line for facts in available() for line in _section(facts))])
+
+
+def _section(facts: MetricFacts) -> Iterator[str]:
+    yield f"## {facts.name}"
+    yield ""
+    yield facts.description
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| kind | {facts.kind} |"
+    yield f"| needs | {needs_of(facts)} |"
+    if facts.gates:
+        yield f"| scores | {range_of(facts)} |"
+    else:
+        yield "| decides | nothing: it is always reported, and takes no threshold |"
+    if facts.default_threshold is not None:
+        yield f"| threshold | {facts.default_threshold:g} unless the criterion says otherwise |"
+    for name, meaning in options_of(facts).items():
+        if name in facts.options:
+            yield f"| option `{name}` | {meaning.replace('|', chr(92) + '|')} |"
+    yield f"| from | {facts.source} |"
+    yield ""
+    if facts.gates:
+        yield "```json config"
+        yield json.dumps({"criteria": example_of(facts)}, indent=2, ensure_ascii=False)
+        yield "```"
+        yield ""
+
+
+def rewrite() -> None:
+    """Makes the page what the facts say now."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()
