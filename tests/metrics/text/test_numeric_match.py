@@ -107,6 +107,7 @@ def test_decimal_commas(text: str, expected: str) -> None:
         ("two million, three hundred thousand and one", "2300001"),
         ("nine hundred ninety-nine thousand nine hundred ninety-nine", "999999"),
         ("one billion", "1000000000"),
+        ("two trillion and one", "2000000000001"),
         ("3.5 million", "3500000"),
         ("1,200 thousand", "1200000"),
         ("minus five", "-5"),

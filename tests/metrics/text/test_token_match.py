@@ -88,6 +88,14 @@ def test_recorded_conversations(shared: Path) -> None:
         assert is_expected(score, vector), vector
 
 
+def test_an_absent_answer_is_not_scored_where_their_rule_says_so() -> None:
+    for actual, expected in ((None, [{"text": "a"}]), ([{"text": "a"}], None)):
+        case = view([invocation(actual)], [invocation(expected)])
+        assert scored(metric("token_set_f1", compat="adk"), case).not_applicable
+    case = view([invocation(None)], [invocation([{"text": "a"}])])
+    assert scored(metric("token_set_f1"), case).value == 0.0
+
+
 @pytest.mark.parametrize(
     ("reference", "answer", "recall", "set_f1"),
     [
