@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.per_tool import Rules, fits, read_matchers
-from proctor.metrics.matchers.reading import MatcherReader, holds_matcher
-from proctor.metrics.matchers.templates import Matched
+from proctor.metrics.matchers.base import ABSENT, holds_matcher
 from proctor.metrics.matching import equal_json
 from proctor.metrics.options import check_criterion
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
@@ -18,6 +15,10 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from proctor.metrics.matchers.per_tool import Rules
+    from proctor.metrics.matchers.templates import Template
 
 __all__ = ["FinalSessionState"]
 
@@ -57,6 +58,9 @@ class FinalSessionState:
         typed = check_criterion(self.facts, criterion, StateCriterion)
         self._rules: Rules = {}
         if typed.state is not None:
+            from proctor.metrics.matchers.per_tool import read_matchers
+            from proctor.metrics.matchers.reading import MatcherReader
+
             reader = MatcherReader()
             self._rules = read_matchers(typed.state, reader, "state")
             if reader.problems:
@@ -70,11 +74,8 @@ class FinalSessionState:
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the matchers in the state that a case states."""
-        reader = MatcherReader()
-        if case.final_session_state and holds_matcher(case.final_session_state):
-            for name, value in case.final_session_state.items():
-                reader.template(value, f"final_session_state.{name}")
-        return reader.problems
+        stated = case.final_session_state
+        return _read(stated)[1] if stated and holds_matcher(stated) else []
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""
@@ -95,19 +96,17 @@ class FinalSessionState:
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
 
     def _compare(self, name: str, expected: Any, actual: Any) -> dict[str, Any]:
-        entry = {"key": name, "kind": "matched", "expected": expected}
         told = ""
         if holds_matcher(expected):
-            reader = MatcherReader()
-            template = reader.template(expected, name)
-            if reader.problems:
-                raise MetricError(f"the final session state cannot be read: {'; '.join(reader.problems)}")
-            is_fine, told = template.fits(actual), template.tell()
+            templates, problems = _read({name: expected})
+            if problems:
+                raise MetricError(f"the final session state cannot be read: {'; '.join(problems)}")
+            is_fine, told = templates[name].fits(actual), templates[name].tell()
+        elif self._rules:
+            is_fine, told = self._by_rules(name, expected, actual)
         else:
-            is_fine = fits((name,), expected, actual, self._rules, equal_json)
-            rule = self._rules.get((name,))
-            told = rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else ""
-            told = told or (rule.tell() if rule else "")
+            is_fine = equal_json(expected, actual)
+        entry = {"key": name, "kind": "matched", "expected": expected}
         if actual is not ABSENT:
             entry["actual"] = actual
         if not is_fine:
@@ -115,6 +114,21 @@ class FinalSessionState:
             if told:
                 entry["told"] = told
         return entry
+
+    def _by_rules(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
+        from proctor.metrics.matchers.per_tool import fits, tell
+
+        rule = self._rules.get((name,))
+        return fits((name,), expected, actual, self._rules, equal_json), tell(rule, expected) if rule else ""
+
+
+def _read(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:
+    """The stated values as templates, and what is wrong with them."""
+    from proctor.metrics.matchers.reading import MatcherReader
+
+    reader = MatcherReader()
+    templates = {name: reader.template(value, f"final_session_state.{name}") for name, value in state.items()}
+    return templates, reader.problems
 
 
 def _describe(key: Mapping[str, Any]) -> str:

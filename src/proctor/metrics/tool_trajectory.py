@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from proctor.metrics.alignment import align
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.describing import describe
+from proctor.metrics.matchers.base import ARGUMENTS
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired
@@ -57,6 +58,7 @@ class TrajectoryCriterion(ToolTrajectoryCriterion):
     credit: Literal["all", "partial"] | None = None
     reading: Literal["adk", "adk-rs", "adk-ts"] = "adk"
     equality: Literal["json", "python", "strict", "javascript"] | None = None
+    arguments: Any = None
 
 
 class ToolTrajectory:
@@ -84,6 +86,7 @@ class ToolTrajectory:
             "credit": "partial (the share of the calls that are right) or all (the default: 1 or 0)",
             "reading": "adk (the default), or to the letter of adk-rs or adk-ts (@iqai/adk)",
             "equality": "python, json, strict or javascript: which arguments are equal; by default the reading's",
+            **ARGUMENTS,
         },
         source="google-adk's metric of this name",
     )
@@ -95,6 +98,12 @@ class ToolTrajectory:
         self._reading = typed.reading
         equality = EQUALITIES[typed.equality or EQUALITY_OF[typed.reading]]
         self._matching: Matching = NAMES if typed.ignore_args else equality
+        if typed.arguments is not None:
+            from proctor.metrics.matchers.per_tool import by_matchers
+
+            self._matching = by_matchers(
+                self.facts.name, typed.arguments, equality, ignore_args=typed.ignore_args
+            )
         self._rule: Rule = RULES[typed.match_type]
         if self._matching is not PYTHON:
             self._rule = partial(RULES[typed.match_type], same=self._matching.same)

@@ -1,10 +1,18 @@
-"""What all matchers share."""
+"""What all matchers share. Light: matchers themselves are loaded where one is used."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-__all__ = ["ABSENT", "Matcher"]
+__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "holds_matcher"]
+
+INLINE = "$match"
+"""The key of a matcher that stands in the place of a value."""
+DEEPEST = 100
+ARGUMENTS = {
+    "arguments": 'matchers by tool ("*": every tool) and argument, as in {"book": {"date": {"match": "date"}}}',
+}
 
 
 class _Absent:
@@ -29,3 +37,12 @@ class Matcher(Protocol):
 
     def tell(self, expected: Any) -> str:
         """What is expected, in words."""
+
+
+def holds_matcher(value: Any, depth: int = 0) -> bool:
+    """Whether a matcher stands anywhere within a value."""
+    if depth > DEEPEST:
+        return False
+    if isinstance(value, Mapping):
+        return INLINE in value or any(holds_matcher(each, depth + 1) for each in value.values())
+    return isinstance(value, list | tuple) and any(holds_matcher(each, depth + 1) for each in value)

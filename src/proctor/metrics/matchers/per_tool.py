@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.errors import did_you_mean
+from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, Template
@@ -33,6 +33,21 @@ EVERY = -1
 Path = tuple[str | int, ...]
 Rules = Mapping[Path, Template]
 Equal = Callable[[Any, Any], bool]
+
+
+def by_matchers(metric: str, given: Any, values: ByValue, *, ignore_args: bool) -> ByMatchers:
+    """The notion of "the same call" that the option `arguments` of a metric's criterion says.
+
+    Raises:
+        CriterionError: what it says cannot be read.
+    """
+    reader = MatcherReader()
+    made = ByMatchers(read_arguments(given, reader), values)
+    if ignore_args:
+        reader.problem("arguments", "with `ignore_args` no argument is compared; leave one of the two out")
+    if reader.problems:
+        raise CriterionError(f"The criterion of {metric!r} does not fit: {'; '.join(reader.problems)}.")
+    return made
 
 
 def read_arguments(
@@ -149,6 +164,11 @@ def _ask(rule: Template, expected: Any, actual: Any) -> bool:
     if isinstance(rule, Matched) and rule.value is ABSENT:
         return rule.matcher.fits(expected, actual)
     return rule.fits(actual)
+
+
+def tell(rule: Template, expected: Any) -> str:
+    """What a rule expects, in words."""
+    return rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else rule.tell()
 
 
 def _difference(name: str, expected: Any, actual: Any) -> ArgumentDifference:

@@ -15,7 +15,7 @@ from typing import Any
 from unicodedata import normalize
 
 from proctor.errors import did_you_mean
-from proctor.metrics.matchers.base import ABSENT, Matcher
+from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher
 from proctor.metrics.matchers.dates import SameMoment, read_zone
 from proctor.metrics.matchers.kinds import (
     Exact,
@@ -33,10 +33,8 @@ from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Sha
 from proctor.metrics.text.regex_cost import matches_anything
 from proctor.metrics.wording import show_value
 
-__all__ = ["INLINE", "KINDS", "MatcherReader", "holds_matcher"]
+__all__ = ["KINDS", "MatcherReader"]
 
-INLINE = "$match"
-DEEPEST = 100
 ONE_OF = "one_of"
 KINDS: Mapping[str, frozenset[str]] = {
     "exact": frozenset(),
@@ -56,15 +54,6 @@ KINDS: Mapping[str, frozenset[str]] = {
 WITHOUT_VALUE = frozenset({"ignore", "present", "regex", ONE_OF})
 FLAGS = frozenset({"full", "ignore_case", "read_text", "repeats", "strict", "parse"})
 AMOUNTS = frozenset({"tolerance", "relative", "within"})
-
-
-def holds_matcher(value: Any, depth: int = 0) -> bool:
-    """Whether a matcher stands anywhere within a value."""
-    if depth > DEEPEST:
-        return False
-    if isinstance(value, Mapping):
-        return INLINE in value or any(holds_matcher(each, depth + 1) for each in value.values())
-    return isinstance(value, list | tuple) and any(holds_matcher(each, depth + 1) for each in value)
 
 
 class MatcherReader:

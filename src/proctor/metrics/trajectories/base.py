@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
@@ -20,6 +21,7 @@ __all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric"]
 ARGUMENTS: Mapping[str, str] = {
     "ignore_args": "true: compare only the names of the tools",
     "equality": "json (the default), python, strict or javascript: which arguments are equal",
+    **BY_MATCHERS,
 }
 
 
@@ -28,6 +30,7 @@ class CallsCriterion(BaseCriterion):
 
     ignore_args: bool = False
     equality: Literal["json", "python", "strict", "javascript"] = "json"
+    arguments: Any = None
 
 
 C = TypeVar("C", bound=CallsCriterion)
@@ -43,7 +46,15 @@ class TrajectoryMetric(ABC, Generic[C]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
-        self.matching: Matching = NAMES if self.criterion.ignore_args else EQUALITIES[self.criterion.equality]
+        options = self.criterion
+        self.matching: Matching = NAMES if options.ignore_args else EQUALITIES[options.equality]
+        if options.arguments is not None:
+            from proctor.metrics.matchers.per_tool import by_matchers
+
+            values = EQUALITIES[options.equality]
+            self.matching = by_matchers(
+                self.facts.name, options.arguments, values, ignore_args=options.ignore_args
+            )
 
     @abstractmethod
     def compare(self, wanted: Calls, made: Calls) -> Score:
