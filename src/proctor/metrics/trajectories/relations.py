@@ -18,7 +18,7 @@ from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.argument_modes import ArgumentMode, ByMode, ToolArguments
 from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric
-from proctor.metrics.trajectory import found
+from proctor.metrics.trajectory import found_at_first
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Score
 
@@ -58,7 +58,7 @@ class RelationMetric(TrajectoryMetric[R]):
     def all_paired(self, wanted: Calls, made: Calls, *, size: int) -> Score:
         """1 where `size` calls find partners of their own, whichever way they are chosen."""
         same = self.matching.same
-        if found(wanted, made, same) == size:
+        if found_at_first(wanted, made, same) == size:
             return Score(1.0)
         if self.matching.is_equivalence:
             return Score(0.0)
