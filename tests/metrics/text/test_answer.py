@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.errors import CriterionError, MetricError
+import proctor
+from proctor.errors import CriterionError, MetricError, SetupError
 from proctor.metrics.base import CaseView
 from proctor.metrics.text.answer import NO_ANSWER, NO_REFERENCE, NOT_ASKED
 from proctor.metrics.text.numeric_match import NO_NUMBER
@@ -191,6 +192,29 @@ def test_a_blank_text_is_nothing_to_expect(name: str, expected: Any) -> None:
 def test_expected_texts_are_texts(name: str, expected: Any) -> None:
     with pytest.raises(CriterionError, match="expected"):
         metric(name, expected=expected)
+
+
+@pytest.mark.parametrize(("name", "reference"), [("regex_match", "("), ("json_equal", "{")])
+def test_a_reference_that_cannot_be_read_is_known_before_the_run(name: str, reference: str) -> None:
+    case = EvalCase(eval_id="a", conversation=[turn(RIGHT[name]), turn(None), turn(reference)])
+    (problem,) = metric(name).check(case)
+    assert problem.startswith(f"{name}: turn 3: the reference answer")
+    assert [*metric(name, **EXPECTING[name]).check(case)] == []
+    played = EvalCase.model_validate(
+        {"eval_id": "a", "conversation_scenario": {"starting_prompt": "hi", "conversation_plan": "ask"}}
+    )
+    assert [*metric(name).check(played)] == []
+
+
+@pytest.mark.parametrize(("name", "reference"), [("regex_match", "("), ("json_equal", "{")])
+def test_then_nothing_is_run(name: str, reference: str) -> None:
+    asked: list[str] = []
+    case = {"eval_id": "a", "conversation": [turn(reference).model_dump(exclude_none=True)]}
+    with pytest.raises(SetupError, match=rf"case 'a': {name}: turn 1: the reference answer"):
+        proctor.evaluate_sync(
+            asked.append, {"eval_set_id": "s", "eval_cases": [case]}, config={"criteria": {name: 1}}
+        )
+    assert asked == []
 
 
 @pytest.mark.parametrize(("name", "reference"), [("regex_match", "("), ("json_equal", "{")])

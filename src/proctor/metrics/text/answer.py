@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -123,6 +123,14 @@ class AnswerMetric(ABC, Generic[C]):
             )
         except MetricError:
             return True
+
+    def unreadable(self, case: EvalCase) -> Iterator[str]:
+        """Which reference answers of the case cannot be read: for metrics whose `read` may raise, known before the run."""
+        for number, expected in enumerate(case.conversation or () if self._given is None else (), 1):
+            try:
+                self.read(self.text(expected))
+            except MetricError as error:
+                yield f"{self.facts.name}: turn {number}: {error}"
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Compare turn by turn."""

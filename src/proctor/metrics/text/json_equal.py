@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json_difference import Difference, Rules, differences
 from proctor.metrics.text.json_text import json_in, read_json
 from proctor.metrics.wording import and_more, show_pair, show_text, show_value
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
 
@@ -91,6 +93,10 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             return [read_json(reference)]
         except ValueError as error:
             raise MetricError(f"the reference answer {show_text(reference)} is no JSON: {error}") from error
+
+    def check(self, case: EvalCase) -> Iterator[str]:
+        """Which reference answers are none of that kind."""
+        return self.unreadable(case)
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """1 for an equal value; with `anywhere`, where one of the values in the answer is equal."""

@@ -19,6 +19,7 @@ from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex_cost import matches_anything
 from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap, show_pattern
 from proctor.metrics.wording import and_more, show_text
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
@@ -94,6 +95,10 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             return [self._compile(reference.strip())]
         except ValueError as error:
             raise MetricError(f"the reference answer is no regular expression: {error}") from error
+
+    def check(self, case: EvalCase) -> Iterator[str]:
+        """Which reference answers are none of that kind."""
+        return self.unreadable(case)
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Search turn by turn; patterns that could take long are searched for elsewhere, within their time."""
