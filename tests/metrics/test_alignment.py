@@ -189,10 +189,14 @@ def rise(pairs: list[tuple[int, int]]) -> int:
     )
 
 
+def apart(wanted: Made, made: Made, matching: Matching) -> int:
+    return pair_cost(wanted, made, len(matching.differences(wanted, made)))
+
+
 def cost(wanted: list[Made], made: list[Made], pairs: list[tuple[int, int]], matching: Matching) -> int:
     """What one way of pairing costs, by the definition."""
     equal = [(i, j) for i, j in pairs if matching.same(wanted[i], made[j])]
-    differing = [pair_cost(wanted[i], made[j], matching) for i, j in pairs if (i, j) not in equal]
+    differing = [apart(wanted[i], made[j], matching) for i, j in pairs if (i, j) not in equal]
     alone = len(wanted) + len(made) - 2 * len(pairs)
     return len(equal) - rise(equal) + sum(differing) + UNPAIRED * alone
 

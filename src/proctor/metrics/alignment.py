@@ -213,8 +213,9 @@ class _Between:
     def _differing(self, i: int, j: int) -> Step:
         wanted, made = self._expected[i], self._actual[j]
         step = Step(StepKind.DIFFERS, wanted, made, i, j, self._matching.differences(wanted, made))
-        step.cost = pair_cost(wanted, made, self._matching)
-        step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
+        step.cost = pair_cost(wanted, made, len(step.differences))
+        if len(self._expected) + len(self._actual) > 2:  # there are other calls
+            step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
         return step
 
     def _was_made(self, wanted: Call) -> bool:

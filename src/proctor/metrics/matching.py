@@ -91,6 +91,8 @@ class ByValue:
         if wanted.name != made.name:
             return False
         expected, actual = wanted.args, made.args
+        if self.equal is _equal_in_python:
+            return bool(expected == actual)  # the same, and by far the most frequent
         if self.null_is_empty:
             expected, actual = expected or {}, actual or {}
         if expected is None or actual is None or expected.keys() != actual.keys():
@@ -99,10 +101,10 @@ class ByValue:
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """Each argument that differs, in the order of the expected ones, then of the others."""
-        if self.same(wanted, made):
-            return []
-        found = [*argument_differences(wanted.args or {}, made.args or {}, self.equal)]
-        return found or [ArgumentDifference("", "differs", wanted.args, made.args)]
+        found = argument_differences(wanted.args or {}, made.args or {}, self.equal)
+        if found or self.same(wanted, made):
+            return found
+        return [ArgumentDifference("", "differs", wanted.args, made.args)]
 
 
 def argument_differences(

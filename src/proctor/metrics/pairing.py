@@ -62,12 +62,12 @@ def pair_up(
     return Pairing(in_place, moved, differing)
 
 
-def pair_cost(wanted: Call, made: Call, matching: Matching = PYTHON) -> int:
-    """How far two calls of one tool with different arguments are apart: 11 to 19."""
+def pair_cost(wanted: Call, made: Call, differing: int) -> int:
+    """How far two calls of one tool are apart of whose arguments so many differ: 11 to 19."""
     names = len({*(wanted.args or {}), *(made.args or {})})
     if not names:
         return UNPAIRED + 1
-    return UNPAIRED + 1 + min(8, 8 * len(matching.differences(wanted, made)) // names)
+    return UNPAIRED + 1 + min(8, 8 * differing // names)
 
 
 def _of_two(expected: tuple[int, Call], actual: tuple[int, Call], matching: Matching) -> Pairing:
@@ -222,7 +222,10 @@ def _cheapest(expected: Sequence[Call], actual: Sequence[Call], matching: Matchi
     weight = apart * min(rows, columns) + 1
     return assign(
         [
-            [weight * pair_cost(wanted, made, matching) + (i - j) ** 2 for j, made in enumerate(actual)]
+            [
+                weight * pair_cost(wanted, made, len(matching.differences(wanted, made))) + (i - j) ** 2
+                for j, made in enumerate(actual)
+            ]
             for i, wanted in enumerate(expected)
         ]
     )
