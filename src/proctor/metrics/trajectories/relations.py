@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pydantic import Field
 
+from proctor.errors import CriterionError
 from proctor.metrics.alignment import Alignment
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.describing import describe
@@ -49,6 +50,13 @@ class RelationMetric(TrajectoryMetric[R]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
         asked = self.criterion
+        if asked.arguments is not None:
+            if asked.args != "exact" or asked.tool_args:
+                raise CriterionError(
+                    f"The criterion of {self.facts.name!r} does not fit: `arguments` says how each argument is compared; "
+                    "leave `args` and `tool_args` out."
+                )
+            return
         values = EQUALITIES[asked.equality]
         mode: ArgumentMode = "ignore" if asked.ignore_args else asked.args
         self.matching: Matching = ByMode(values, mode, asked.tool_args)
