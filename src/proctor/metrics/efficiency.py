@@ -38,6 +38,7 @@ TOKEN_FIGURES = (
     "candidates_tokens",
     "reasoning_tokens",
 )
+NO_TURNS = "there are no turns"
 NO_USAGE = "no token usage was reported"
 _UNREPORTED: Figures = dict.fromkeys(TOKEN_FIGURES)
 
@@ -131,7 +132,7 @@ class InvocationDuration(_Informational):
 def _nothing_reported(turns: int) -> MetricScore:
     """The score where no turn has any usage, as of most plain functions: said once for all of them."""
     if not turns:
-        return MetricScore(not_applicable=True)
+        return MetricScore(reason=NO_TURNS, not_applicable=True)
     details: dict[str, Any] = {"token_usage_details": _UNREPORTED.copy()}
     scores = [Score(None, NO_USAGE, details, True) for _ in range(turns)]
     return MetricScore(None, scores, NO_USAGE, details, True)
@@ -197,4 +198,4 @@ def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) 
     for score in scores:
         if score.reason:
             return MetricScore(None, scores, score.reason, details, True)
-    return MetricScore(None, scores, "", details if scores else None, not_applicable=True)
+    return MetricScore(None, scores, NO_TURNS, None, not_applicable=True)
