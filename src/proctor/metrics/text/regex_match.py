@@ -37,7 +37,7 @@ class RegexCriterion(BaseCriterion):
     match: Literal["search", "full"] = "search"
     ignore_case: bool = False
     ignore_whitespace: bool = False
-    seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
+    seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
     turns: Literal["all", "last"] = "all"
 
 
@@ -62,7 +62,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             "forbidden": "a pattern, or a list of them, that must not match: the score is 0 if one does",
             "ignore_case": IGNORING["ignore_case"],
             "ignore_whitespace": IGNORING["ignore_whitespace"] + " in the answer",
-            "seconds": "how long a pattern that may take very long may search the answers of one case (default 2)",
+            "seconds": "how long a pattern that may take very long may search the answers of one case (default 5)",
             **TURNS,
         },
         source="Python's re",
