@@ -238,6 +238,18 @@ def test_no_other_way_of_pairing_costs_less(
     assert cost(expected, actual, chosen, matching) == least
 
 
+@pytest.mark.parametrize(
+    ("names", "differing", "expected"),
+    [(0, 1, 11), (8, 1, 12), (8, 8, 19), (2, 1, 15), (1, 1, 19), (1, 5, 19), (20, 1, 11)],
+)
+def test_a_pair_costs_more_than_one_call_alone_and_less_than_two(
+    names: int, differing: int, expected: int
+) -> None:
+    one = Made("f", {str(number): 0 for number in range(names)})
+    assert pair_cost(one, one, differing) == expected
+    assert UNPAIRED < expected < 2 * UNPAIRED
+
+
 def test_crossed_calls_are_paired_by_what_they_share() -> None:
     expected = [call("f", a=1, b=1, c=1), call("f", a=2, b=2, c=2)]
     actual = [call("f", a=2, b=2, c=9), call("f", a=1, b=1, c=8)]

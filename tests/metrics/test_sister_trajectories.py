@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView
 from proctor.metrics.tool_trajectory import ToolTrajectory
@@ -80,6 +81,36 @@ def test_partial_credit_alone_differs_from_adk_rs_only_here(shared: Path) -> Non
         if vector["id"].startswith("gen/") and not vector["actual"] and not vector["expected"]
     }
     assert {*found} == {*reasons} | generated
+
+
+def test_adk_rs_joins_the_turns_by_and(shared: Path) -> None:
+    """What its runner recorded, scored here: the same scores per turn, and the same status of each metric.
+
+    The score of a metric that fails is another: there the mean, which may be above the threshold; here the lowest.
+    """
+    judged = 0
+    for vector in vectors(shared, "adk_rs_runner.json", 51):
+        theirs = vector["expected_result"]
+        if not theirs.get("actual"):
+            continue
+        criteria = {
+            "tool_trajectory_avg_score": {"threshold": vector["trajectory_threshold"], "reading": "adk-rs"},
+            "final_response_match_v1": {"threshold": vector["response_threshold"], "compat": "adk"},
+        }
+        for criterion in criteria.values():
+            criterion["aggregate"] = "every_invocation"
+        actual = [{"user_content": {"parts": []}, **each} for each in theirs["actual"]]
+        found = proctor.score_sync(actual, vector["conversation"], criteria=criteria)
+        for name, verdict in found.items():
+            there = theirs["scores"][name]
+            turns = there["details"]["per_invocation"]
+            assert [each.score for each in verdict.per_invocation] == pytest.approx(turns), vector["id"]
+            assert verdict.status.name == there["status"], vector["id"]
+            assert verdict.score == pytest.approx(
+                there["score"] if verdict.status.name == "PASSED" else min(turns)
+            )
+            judged += 1
+    assert judged == 2 * 50
 
 
 # --- @iqai/adk -----------------------------------------------------------------------------------------------------------

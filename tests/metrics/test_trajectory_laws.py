@@ -360,7 +360,12 @@ def _has_huge(data: Any) -> bool:
         ([1, 2], [2, 1], False, False, False, False),
         ([1], (1,), True, False, True, True),
         (2**53, 2**53 + 1, False, False, False, True),
+        (2**63, 2**63 + 1, False, False, False, True),
         (2**64, 2**64 + 1, False, False, True, True),
+        (-(2**63), -(2**63) - 1, False, False, False, True),
+        (-(2**64), -(2**64) - 1, False, False, True, True),
+        ({"a": 0, "4294967294": 0}, {"4294967294": 0, "a": 0}, True, True, True, True),
+        ({"a": 0, "4294967295": 0}, {"4294967295": 0, "a": 0}, True, True, True, False),
         (2**64, float(2**64), True, True, True, True),
         (10**400, -(10**400), False, False, False, True),
         (0.0, -0.0, True, True, True, True),
@@ -381,6 +386,11 @@ def test_calls_are_the_same_exactly_when_no_argument_differs(name: str, one: Mad
     else:
         assert not matching.same(one, other)
     assert NAMES.same(one, other) == (one.name == other.name)
+
+
+def test_what_python_takes_for_equal_in_a_dict_is_equal_alone() -> None:
+    nan = float("nan")
+    assert EQUALITIES["python"].equal(nan, nan) == ({"a": nan} == {"a": nan})
 
 
 def test_models_of_the_format_are_calls() -> None:
