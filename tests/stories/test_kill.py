@@ -95,9 +95,9 @@ def test_repeats_are_kept_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_larger_runs_that_are_killed(tmp_path: Path) -> None:
-    toll = killed_while_running(tmp_path, cases=1000, runs=3, blows=(2, 4))
-    assert toll.kills >= 3
+def test_a_larger_run_that_is_killed(tmp_path: Path) -> None:
+    toll = killed_while_running(tmp_path, cases=1000, runs=1, blows=(3, 3))
+    assert toll.kills >= 2
 
 
 @pytest.mark.nightly
