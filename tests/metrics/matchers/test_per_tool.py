@@ -1,0 +1,102 @@
+"""`arguments`: how each argument of a tool is compared, wherever calls are."""
+
+from typing import Any
+
+import pytest
+
+from proctor.metrics.final_session_state import FinalSessionState
+from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.trajectories.classic import AnyOrderMatch, Recall
+from proctor.schema.criterion import BaseCriterion
+from tests.metrics.making import Calls, turn, view
+
+
+def score(expected: Calls, actual: Calls, arguments: Any, **options: Any) -> Any:
+    metric = ToolTrajectory(BaseCriterion(threshold=1, arguments=arguments, **options))
+    case = view([turn("a", actual)], [turn("a", expected)])
+    found = metric.score(case)
+    return found.value, metric.explain(case, found, 0).reason
+
+
+TABLE: list[tuple[Any, Any, Any, float]] = [
+    ({"q": "Paris"}, {"q": "paris "}, {"f": {"q": "text"}}, 1),
+    ({"q": "Paris"}, {"q": "paris "}, {"*": {"q": "text"}}, 1),
+    ({"q": "Paris"}, {"q": "paris "}, {"g": {"q": "text"}}, 0),
+    ({"q": "Paris"}, {"q": "paris "}, {"*": {"q": "text"}, "f": {"q": "exact"}}, 0),
+    ({"q": "a", "n": 1}, {"q": "A", "n": 2}, {"f": {"q": "text"}}, 0),
+    ({"q": "a", "n": 1}, {"q": "A", "n": 2}, {"f": {"q": "text", "n": "ignore"}}, 1),
+    ({"q": "a"}, {"q": "a", "id": "x7"}, {"f": {"id": {"match": "regex", "pattern": r"^x\d$"}}}, 1),
+    ({"q": "a"}, {"q": "a", "id": "y"}, {"f": {"id": {"match": "regex", "pattern": r"^x\d$"}}}, 0),
+    ({"q": "a"}, {"q": "a"}, {"f": {"id": {"match": "regex", "pattern": r"^x\d$"}}}, 1),
+    ({"q": "a", "id": "x1"}, {"q": "a"}, {"f": {"id": {"match": "regex", "pattern": r"^x\d$"}}}, 0),
+    ({"g": {"name": "Ada", "n": 1}}, {"g": {"name": "ADA", "n": 1}}, {"f": {"g.name": "text"}}, 1),
+    ({"g": {"name": "Ada", "n": 1}}, {"g": {"name": "ADA", "n": 2}}, {"f": {"g.name": "text"}}, 0),
+    ({"g": {"name": "Ada"}}, {"g": "Ada"}, {"f": {"g.name": "ignore"}}, 0),
+    ({"l": [{"id": 1, "v": 2}]}, {"l": [{"id": 9, "v": 2}]}, {"f": {"l[*].id": "ignore"}}, 1),
+    ({"l": [{"id": 1, "v": 2}]}, {"l": [{"id": 9, "v": 3}]}, {"f": {"l[*].id": "ignore"}}, 0),
+    ({"l": [1, 2]}, {"l": [5, 2]}, {"f": {"l[0]": {"match": "number", "tolerance": 4}}}, 1),
+    ({"l": [1, 2]}, {"l": [1, 6]}, {"f": {"l[0]": {"match": "number", "tolerance": 4}}}, 0),
+    ({"l": [1, 2]}, {"l": [1]}, {"f": {"l[1]": "ignore"}}, 0),
+    ({"n": 5}, {"n": 7}, {"f": {"n": {"match": "number", "value": 7, "tolerance": 0}}}, 1),
+    (None, {}, {"f": {"n": "ignore"}}, 1),
+    ({"d": "2024-05-01"}, {"d": "1 May 2024"}, {"f": {"d": "date"}}, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "actual", "arguments", "value"), TABLE, ids=repr)
+def test_table(expected: Any, actual: Any, arguments: Any, value: float) -> None:
+    found, reason = score([("f", expected)], [("f", actual)], arguments)
+    assert found == value, reason
+    assert (reason == "every expected call was made") == (value == 1)
+
+
+def test_the_reason_names_the_argument() -> None:
+    arguments = {"f": {"n": {"match": "number", "tolerance": 0.5}}}
+    _, reason = score([("f", {"n": 1, "q": "a"})], [("f", {"n": 2, "q": "a"})], arguments)
+    assert reason == "`f` argument `n` is 2, expected 1"
+
+
+def test_any_order_pairs_calls_so_that_as_many_as_possible_fit() -> None:
+    near = {"*": {"n": {"match": "number", "tolerance": 1}}}
+    expected: Calls = [("f", {"n": 1}), ("f", {"n": 0})]
+    actual: Calls = [("f", {"n": 1}), ("f", {"n": 2})]  # the first that fits 1 is needed by 0
+    assert score(expected, actual, near, match_type="ANY_ORDER")[0] == 1
+    for metric in (AnyOrderMatch, Recall):
+        found = metric(BaseCriterion(threshold=1, arguments=near)).score(
+            view([turn("a", actual)], [turn("a", expected)])
+        )
+        assert found.value == 1
+
+
+@pytest.mark.parametrize(
+    ("stated", "actual", "value", "reason"),
+    [
+        ({"total": {"$match": "number", "value": 9.99, "tolerance": 0.01}}, {"total": 10}, 1, ""),
+        ({"total": {"$match": "number", "value": 9.99, "tolerance": 0.001}}, {"total": 10}, 0, "9.99 ± 0.001"),
+        ({"id": {"$match": "present"}}, {"id": None}, 1, ""),
+        ({"id": {"$match": "present"}}, {}, 0, "state `id` is missing, expected any value"),
+        ({"cart": {"id": {"$match": "regex", "pattern": "^c"}, "n": 1}}, {"cart": {"id": "c1", "n": 1}}, 1, ""),
+        ({"cart": {"id": {"$match": "regex", "pattern": "^c"}, "n": 1}}, {"cart": {"id": "d1", "n": 1}}, 0, '"^c"'),
+        ({"gone": {"$match": "ignore"}}, {}, 1, ""),
+        ({"match": "text"}, {"match": "text"}, 1, ""),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_matchers_in_the_final_state(stated: Any, actual: Any, value: float, reason: str) -> None:
+    found = FinalSessionState().score(view([turn("a")], [turn("a")], expected_state=stated, actual_state=actual))
+    assert found.value == value
+    assert reason in found.reason
+
+
+def test_matchers_for_the_final_state_in_the_criterion() -> None:
+    metric = FinalSessionState(
+        BaseCriterion(threshold=1, state={"total": {"match": "number", "tolerance": 1}, "guest.name": "text"})
+    )
+    stated = {"total": 9, "guest": {"name": "Ada", "age": 36}}
+    for actual, value in [
+        ({"total": 10, "guest": {"name": "ADA", "age": 36}}, 1),
+        ({"total": 11, "guest": {"name": "ADA", "age": 36}}, 0),
+        ({"total": 10, "guest": {"name": "ADA", "age": 37}}, 0),
+    ]:
+        case = view([turn("a")], [turn("a")], expected_state=stated, actual_state=actual)
+        assert metric.score(case).value == value, actual

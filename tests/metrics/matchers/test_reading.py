@@ -1,0 +1,97 @@
+"""What cannot be meant is said, with the place and what was probably meant."""
+
+from typing import Any
+
+import pytest
+
+from proctor.errors import CriterionError
+from proctor.metrics.final_session_state import FinalSessionState
+from proctor.metrics.matchers.reading import KINDS, MatcherReader
+from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.metrics.trajectories.relations import Superset
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({"$match": "regx"}, "Did you mean 'regex'"),
+        ({"$match": 5}, "got 5"),
+        ({"$match": "regex", "pattern": "("}, "is no regular expression"),
+        ({"$match": "regex"}, "`pattern` must be a regular expression"),
+        ({"$match": "regex", "pattern": "a*"}, "is found in every text"),
+        ({"$match": "regex", "pattern": "a", "patern": "b"}, "Did you mean 'pattern'"),
+        ({"$match": "regex", "pattern": "a", "full": "yes"}, "`full` must be true or false"),
+        ({"$match": "number", "value": 5}, "needs `tolerance`, `relative`"),
+        ({"$match": "number", "value": 5, "tolerance": -1}, "from 0, got -1"),
+        ({"$match": "number", "value": 5, "tolerance": True}, "from 0, got true"),
+        ({"$match": "number", "value": "five", "tolerance": 1}, "`value` must be a number"),
+        ({"$match": "number", "tolerance": 1}, "needs a `value`"),
+        ({"$match": "text"}, "needs a `value`"),
+        ({"$match": "text", "value": 5}, "`value` must be a text"),
+        ({"$match": "text", "value": "a", "spaces": "drop"}, '"collapse" or "remove"'),
+        ({"$match": "set", "value": 5}, "`value` must be a list"),
+        ({"$match": "date", "value": "soon"}, "`value` must be a date or time"),
+        ({"$match": "date", "value": "19:00", "part": "day"}, '"date" or "time"'),
+        ({"$match": "date", "value": "19:00", "part": "date"}, "`value` must be a date or time"),
+        ({"$match": "date", "value": "19:00", "timezone": "Rome"}, "no time zone 'Rome'"),
+        ({"$match": "date", "value": "2024-05-01", "formats": "day"}, "is no format"),
+        ({"$match": "one_of", "values": []}, "at least one value"),
+        ({"$match": "one_of", "values": [{"$match": "regex", "pattern": "["}]}, "x.values[0]"),
+        ({"$match": "ignore", "value": 5}, "'ignore' has no option 'value'"),
+        ({"a": [1, {"$match": "txt", "value": "a"}]}, "x.a[1]"),
+        ({"$match": "subset", "value": {"a": {"$match": "ignore"}}}, "within the `value` of another"),
+    ],
+    ids=repr,
+)
+def test_a_slip_is_told(spec: Any, problem: str) -> None:
+    reader = MatcherReader()
+    reader.template(spec, "x")
+    assert problem in "; ".join(reader.problems)
+    assert all(each.startswith("x") for each in reader.problems)
+
+
+def test_all_slips_come_at_once() -> None:
+    reader = MatcherReader()
+    reader.template({"a": {"$match": "regx"}, "b": {"$match": "number", "value": 1, "tol": 2}}, "x")
+    assert len(reader.problems) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_stands_in_a_criterion_by_its_name(kind: str) -> None:
+    options = {"regex": {"pattern": "a"}, "number": {"tolerance": 1}, "one_of": {"values": [1]}}.get(kind, {})
+    spec = {"match": kind, **options} if options else kind
+    ToolTrajectory(BaseCriterion(threshold=1, arguments={"*": {"a": spec}}))
+    FinalSessionState(BaseCriterion(threshold=1, state={"a": spec}))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"arguments": {}}, "expected {tool: {argument: matcher}}, got {}"),
+        ({"arguments": {"f": "ignore"}}, 'arguments.f: expected {name: matcher}, got "ignore"'),
+        ({"arguments": {"f": {"a": "ignroe"}}}, "Did you mean 'ignore'"),
+        ({"arguments": {"f": {"a[x]": "ignore"}}}, "is no path"),
+        ({"arguments": {"f": {"a..b": "ignore"}}}, "is no path"),
+        ({"arguments": {"f": {"a": "ignore"}}, "ignore_args": True}, "leave one of the two out"),
+        ({"argument": {"f": {"a": "ignore"}}}, "Did you mean 'arguments'"),
+    ],
+    ids=repr,
+)
+def test_a_criterion_that_cannot_be_meant_is_refused(options: dict[str, Any], problem: str) -> None:
+    for metric in (ToolTrajectory, Superset):
+        with pytest.raises(CriterionError) as caught:
+            metric(BaseCriterion(threshold=1, **options))
+        assert problem in str(caught.value)
+
+
+def test_two_ways_to_say_how_arguments_compare_are_one_too_many() -> None:
+    with pytest.raises(CriterionError, match="leave `args` and `tool_args` out"):
+        Superset(BaseCriterion(threshold=1, args="ignore", arguments={"f": {"a": "text"}}))
+
+
+def test_a_case_is_looked_at_before_it_runs() -> None:
+    case = EvalCase(eval_id="c", conversation=[], final_session_state={"n": {"$match": "numbr", "value": 1}})
+    assert "Did you mean 'number'" in FinalSessionState().check(case)[0]
+    assert FinalSessionState().check(EvalCase(eval_id="c", conversation=[], final_session_state={"n": 1})) == []

@@ -1,0 +1,253 @@
+"""`trajectory_rules`: equal to the rules written out quantifier by quantifier, and the step that broke one is named."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.expectations.made import Made
+from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.matching import equal_json
+from proctor.metrics.rules.checking import breaches
+from proctor.metrics.rules.rule import read_rules
+from proctor.metrics.rules.trajectory_rules import TrajectoryRules
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+from tests.metrics.making import Calls, turn, view
+
+# --- the oracle ----------------------------------------------------------------------------------------------------------
+
+VALUES: list[Any] = [1, 1.0, True, "a", None, [1], {"x": 1}]
+ARGS = st.dictionaries(st.sampled_from(["k", "m"]), st.sampled_from(VALUES), max_size=2)
+CALLS = st.lists(st.builds(Made, st.sampled_from("abc"), ARGS), max_size=7)
+MEANT: st.SearchStrategy[Any] = st.sampled_from(
+    ["a", "b", "*", {"tool": ["a", "b"]}, {"tool": "a", "args": {"k": 1}}, {"tool": "b", "args": {"k": {"$match": "present"}}}]
+)  # fmt: skip
+SAME = st.sampled_from([None, "k", ["k", "m"], {"k": "m"}])
+RULES = st.one_of(
+    st.builds(lambda a: {"never": a}, MEANT),
+    st.builds(lambda a, n, s: {"call": a, "at_most": n, **s}, MEANT, st.integers(0, 3),
+              st.sampled_from([{}, {"same": "k"}, {"same": ["k", "m"]}])),
+    st.builds(lambda a, b, s: {"call": a, "only_after": b, **s}, MEANT, MEANT, SAME.map(lambda s: {"same": s} if s else {})),
+    st.builds(lambda a, b, s: {"call": a, "implies_later": b, **s}, MEANT, MEANT, SAME.map(lambda s: {"same": s} if s else {})),
+    st.builds(lambda a, b, s: {"no": a, "before": b, **s}, MEANT, MEANT, SAME.map(lambda s: {"same": s} if s else {})),
+)  # fmt: skip
+NOTHING = object()
+
+
+def means(pattern: Any, call: Made) -> bool:
+    """Read a call of a rule by hand: other arguments may be there."""
+    if isinstance(pattern, str):
+        return pattern in ("*", call.name)
+    for name, value in pattern.get("args", {}).items():
+        if name not in (call.args or {}):
+            return False
+        if value != {"$match": "present"} and not equal_json(value, (call.args or {})[name]):
+            return False
+    return call.name in pattern["tool"]
+
+
+def goes_with(rule: dict[str, Any], one: Made, other: Made, *, lacking: bool) -> bool:
+    """`lacking`: whether what both lack counts as the same."""
+    same = rule.get("same", {})
+    pairs = {same: same} if isinstance(same, str) else same if isinstance(same, dict) else {s: s for s in same}
+    for mine, theirs in pairs.items():
+        left, right = (one.args or {}).get(mine, NOTHING), (other.args or {}).get(theirs, NOTHING)
+        if left is NOTHING or right is NOTHING:
+            if not (lacking and left is right):
+                return False
+        elif not equal_json(left, right):
+            return False
+    return True
+
+
+def broken_at(rule: dict[str, Any], calls: list[Made]) -> list[int]:
+    """The calls that break the rule, by the definition."""
+    n = range(len(calls))
+    first = [means(rule.get("never", rule.get("no", rule.get("call"))), call) for call in calls]
+    if "never" in rule:
+        return [i for i in n if first[i]]
+    if "at_most" in rule:
+        return [
+            i for i in n
+            if first[i]
+            and sum(first[j] and goes_with(rule, calls[i], calls[j], lacking=True) for j in n if j <= i) > rule["at_most"]
+        ]  # fmt: skip
+    second = [means(rule.get("only_after", rule.get("implies_later", rule.get("before"))), call) for call in calls]
+    if "only_after" in rule:
+        return [
+            i for i in n
+            if first[i] and not any(second[j] and goes_with(rule, calls[i], calls[j], lacking=False) for j in n if j < i)
+        ]  # fmt: skip
+    if "implies_later" in rule:
+        return [
+            i for i in n
+            if first[i] and not any(second[j] and goes_with(rule, calls[i], calls[j], lacking=False) for j in n if j > i)
+        ]  # fmt: skip
+    return [
+        i for i in n
+        if first[i]
+        and any(second[j] and goes_with(rule, calls[i], calls[j], lacking=True) for j in n if j > i)
+        and not any(second[k] and goes_with(rule, calls[i], calls[k], lacking=True) for k in n if k <= i)
+    ]  # fmt: skip
+
+
+@settings(max_examples=600)
+@given(RULES, CALLS)
+def test_the_calls_that_break_a_rule_are_those_of_its_definition(rule: dict[str, Any], calls: list[Made]) -> None:
+    reader = MatcherReader()
+    [read] = read_rules([rule], reader, "rules")
+    assert reader.problems == []
+    assert [each.at for each in breaches(read, calls)] == broken_at(rule, calls)
+
+
+@given(st.lists(RULES, min_size=1, max_size=3), st.lists(CALLS, min_size=1, max_size=3))
+def test_the_score_is_the_share_of_rules_that_are_kept(rules: list[Any], turns: list[list[Made]]) -> None:
+    case = view([turn("x", [(call.name, call.args) for call in calls]) for calls in turns])
+    metric = TrajectoryRules(BaseCriterion(threshold=1, rules=rules))
+    found = metric.score(case)
+    every = [call for calls in turns for call in calls]
+    kept = [not broken_at(rule, every) for rule in rules]
+    assert found.value == sum(kept) / len(rules)
+    turn_values = [each.value for each in found.per_invocation]
+    assert (found.value == 1) == all(value == 1 for value in turn_values)
+    for index, value in enumerate(turn_values):
+        explanation = metric.explain(case, found, index)
+        assert bool(explanation.details) == (value != 1)
+        assert (explanation.reason == "every rule is kept") == (value == 1)
+
+
+# --- by hand -------------------------------------------------------------------------------------------------------------
+
+
+def check(rules: Any, *turns: Calls) -> Any:
+    return TrajectoryRules(BaseCriterion(threshold=1, rules=rules)).score(view([turn("x", calls) for calls in turns]))
+
+
+S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
+
+
+@pytest.mark.parametrize(
+    ("rule", "turns", "reason"),
+    [
+        ({"never": "pay"}, [[S, B]], "every rule is kept"),
+        ({"never": "pay"}, [[S], [B, P]], "never pay: broken by call 2 of turn 2, `pay(order=1)`"),
+        (
+            {"call": "pay", "at_most": 1},
+            [[P], [P, P]],
+            "pay at most once: broken by call 1 of turn 2, `pay(order=1)`, the 2nd (and 1 more)",
+        ),
+        ({"call": "pay", "at_most": 1, "same": "order"}, [[P, ("pay", {"order": 2})]], "every rule is kept"),
+        (
+            {"call": "pay", "only_after": "book", "same": {"order": "id"}},
+            [[B], [P]],
+            "every rule is kept",
+        ),
+        (
+            {"call": "pay", "only_after": "book", "same": {"order": "id"}},
+            [[B, ("pay", {"order": 2})]],
+            "pay only after book with the same order (there id): broken by call 2 of turn 1, `pay(order=2)`: "
+            "there is none before it",
+        ),
+        (
+            {"call": "book", "implies_later": "pay", "name": "money"},
+            [[B, P, B]],
+            "money (book implies pay later): broken by call 3 of turn 1, `book(id=1)`: there is none after it",
+        ),
+        (
+            {"no": "pay", "before": "book"},
+            [[P], [B]],
+            "no pay before book: broken by call 1 of turn 1, `pay(order=1)`: call 1 of turn 2, `book(id=1)`, is the "
+            "first, and came later",
+        ),
+        ({"no": "pay", "before": "book"}, [[P]], "every rule is kept"),  # there is no book
+        ({"no": "pay", "before": "book"}, [[B, P, B]], "every rule is kept"),  # only the first book counts
+        ({"call": "pay", "only_after": "book"}, [[P]], "pay only after book: broken by call 1 of turn 1, `pay(order=1)`: "
+         "there is none before it"),
+        (
+            {"never": {"tool": "pay", "args": {"order": {"$match": "number", "value": 0, "tolerance": 1}}}},
+            [[P]],
+            "never pay(order=0 ± 1, …): broken by call 1 of turn 1, `pay(order=1)`",
+        ),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_table(rule: Any, turns: list[Calls], reason: str) -> None:
+    found = check([rule], *turns)
+    assert (found.reason, found.value) == (reason, 1.0 if reason == "every rule is kept" else 0.0)
+
+
+def test_the_turn_of_the_step_that_broke_a_rule_shows_it() -> None:
+    metric = TrajectoryRules(BaseCriterion(threshold=1, rules=[{"call": "book", "implies_later": "pay"}]))
+    case = view([turn("x", [S]), turn("x", [B])])
+    found = metric.score(case)
+    assert [each.value for each in found.per_invocation] == [1.0, 0.0]
+    explanation = metric.explain(case, found, 1)
+    assert explanation.details == {
+        "alignment": [
+            {
+                "kind": "matched",
+                "expected": {"name": "book", "args": {"id": 1}},
+                "actual": {"index": 0, "name": "book", "args": {"id": 1}},
+            },
+            {"kind": "missing", "expected": {"name": "pay", "args": {}}, "actual": None},
+        ],
+        "broken": [{"rule": "book implies pay later", "turn": 2, "call": 1}],
+    }
+
+
+def test_a_name_that_nothing_knows_is_warned_about() -> None:
+    found = check([{"never": "serach"}], [S])
+    assert found.value == 1
+    assert "'serach' Did you mean 'search'?" in found.per_invocation[-1].warning
+    assert check([{"never": "search"}], [S]).per_invocation[-1].warning == ""
+
+
+def test_a_case_may_have_rules_of_its_own() -> None:
+    case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "trajectory_rules": [{"never": "a"}]})
+    metric = TrajectoryRules()
+    assert metric.applies(case)
+    assert metric.check(case) == []
+    assert metric.score(view([turn("x", [("a", {})])], extra=case.model_extra)).value == 0
+    assert not metric.applies(EvalCase(eval_id="c", conversation=[]))
+    assert metric.score(view([turn("x", [])])).not_applicable
+
+
+def test_rules_of_a_case_that_cannot_be_read_are_an_error() -> None:
+    case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "trajectory_rules": [{"nevr": "a"}]})
+    assert "Did you mean 'never'" in TrajectoryRules().check(case)[0]
+    with pytest.raises(MetricError, match="cannot be read"):
+        TrajectoryRules().score(view([turn("x", [])], extra=case.model_extra))
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ([], "expected a list of rules"),
+        ({"never": "a"}, "expected a list of rules"),
+        (["never a"], "expected a rule"),
+        ([{"nevr": "a"}], "Did you mean 'never'"),
+        ([{"call": "a"}], "the rule says nothing"),
+        ([{"call": "a", "at_most": 1, "only_after": "b"}], "has `at_most` and `only_after`"),
+        ([{"at_most": 1}], "`call` is missing"),
+        ([{"never": "a", "same": "x"}], "`never` has no key 'same'"),
+        ([{"call": "a", "at_most": "1"}], "expected a whole number"),
+        ([{"call": "a", "at_most": True}], "expected a whole number"),
+        ([{"call": "a", "at_most": 1, "same": {"x": "y"}}], "expected the name of an argument"),
+        ([{"call": "a", "only_after": "b", "same": []}], "expected the name of an argument"),
+        ([{"call": "a", "only_after": "b", "same": "l[*].id"}], "names no single value"),
+        ([{"never": {"tool": "a", "arg": {}}}], "Did you mean 'args'"),
+        ([{"never": {"args": {}}}], "`tool` must be"),
+        ([{"never": "a(b=1)"}], "is no tool's name"),
+        ([{"never": {"tool": "a", "args": None}}], "`args` is null"),
+        ([{"never": {"tool": "a", "other_args": "allowed"}}], "only beside `args`"),
+        ([{"never": {"tool": "a", "args": {"b": {"$match": "regex", "pattern": "["}}}}], "rules[0].never.args.b"),
+    ],
+    ids=repr,
+)
+def test_a_slip_is_a_set_up_error(rules: Any, problem: str) -> None:
+    with pytest.raises(CriterionError) as caught:
+        TrajectoryRules(BaseCriterion(threshold=1, rules=rules))
+    assert problem in str(caught.value)
