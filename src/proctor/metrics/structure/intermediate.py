@@ -85,6 +85,8 @@ class IntermediateResponseMatch:
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which responses were given, are missing, or differ."""
+        if case.expected is None:
+            return Explanation(score.per_invocation[index].reason)
         made, wanted = paired(case)[index]
         expected, actual = said_on_the_way(wanted), said_on_the_way(made)
         if not expected:

@@ -1,0 +1,50 @@
+"""Makes turns whose tools are declared, and asks structure metrics about them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.metrics.base import CaseView
+from proctor.registry import METRICS
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.score import Explanation, MetricScore
+
+Calls = Sequence[tuple[str, str, Mapping[str, Any] | None]]
+"""Author, tool, arguments."""
+
+
+def turn(
+    answer: str | None = "Done.",
+    calls: Calls | None = None,
+    *,
+    said: list[tuple[str, str]] | None = None,
+    tools: dict[str, list[Any]] | None = None,
+) -> Invocation:
+    """One turn: what agents said and called on the way, its answer, and the tools that each agent declares."""
+    events = [_event(author, {"text": text}) for author, text in said or ()]
+    events += [_event(author, {"function_call": {"name": n, "args": a}}) for author, n, a in calls or ()]
+    agents = {name: {"name": name, "tool_declarations": declared} for name, declared in (tools or {}).items()}
+    return Invocation.model_validate(
+        {
+            "user_content": {"parts": [{"text": "q"}]},
+            "final_response": None if answer is None else {"role": "model", "parts": [{"text": answer}]},
+            "intermediate_data": {"invocation_events": events},
+            "app_details": None if tools is None else {"agent_details": agents},
+        }
+    )
+
+
+def _event(author: str, part: dict[str, Any]) -> dict[str, Any]:
+    return {"author": author, "content": {"role": "model", "parts": [part]}}
+
+
+def ask(
+    name: str, actual: list[Invocation], expected: list[Invocation] | None = None, **options: Any
+) -> tuple[MetricScore, list[Explanation]]:
+    """The score of a case, and why each turn got its own."""
+    metric = METRICS.get(name)(BaseCriterion(threshold=1.0, **options))
+    view = CaseView(eval_id="case", actual=actual, expected=expected)
+    score = metric.score(view)
+    assert not asyncio.iscoroutine(score)
+    return score, [metric.explain(view, score, index) for index in range(len(score.per_invocation))]

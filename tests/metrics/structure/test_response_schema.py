@@ -1,0 +1,135 @@
+"""`response_schema`: the final answer held against a JSON Schema."""
+
+import socket
+from typing import Any
+
+import pytest
+
+from proctor.errors import CriterionError
+from proctor.registry import METRICS
+from proctor.schema.criterion import BaseCriterion
+from tests.metrics.structure.asking import ask, turn
+
+WEATHER = {
+    "type": "object",
+    "required": ["city", "celsius"],
+    "properties": {
+        "city": {"type": "string"},
+        "celsius": {"type": "number", "minimum": -90},
+        "days": {"type": "array", "maxItems": 2, "uniqueItems": True, "items": {"$ref": "#/$defs/day"}},
+    },
+    "$defs": {"day": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+    "additionalProperties": False,
+}
+GOOD = '{"city": "Paris", "celsius": 21}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [GOOD, f"```json\n{GOOD}\n```", f"\n {GOOD} ", '{"celsius": 2e1, "city": "", "days": ["Mo", null]}'],
+)
+def test_answers_that_the_schema_allows(answer: str) -> None:
+    score, (why,) = ask("response_schema", [turn(answer)], schema=WEATHER)
+    assert (score.value, why.reason) == (1.0, "the answer is JSON as the schema says")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("It is sunny.", "the answer is no JSON: "),
+        ("", "the agent gave no answer"),
+        (None, "the agent gave no answer"),
+        (f"Here: {GOOD}", "there is JSON in it, which counts with `anywhere`"),
+        ("[]", "the answer is [], expected an object"),
+        ('{"city": "Paris"}', "celsius is missing, expected a number"),
+        ('{"city": 1, "celsius": "x"}', 'celsius is "x", expected a number; city is 1, expected text'),
+        ('{"city": "Paris", "celsius": -100}', "celsius is -100, expected at least -90"),
+        ('{"city": "Paris", "celsius": true}', "celsius is true, expected a number"),
+        (
+            '{"city": "P", "celsius": 1, "citty": "x"}',
+            "citty is \"x\", and nothing of that name is declared (known: city, celsius, days). Did you mean 'city'?",
+        ),
+        ('{"city": "P", "celsius": 1, "days": [1]}', "days[0] is 1, expected text or null"),
+        ('{"city": "P", "celsius": 1, "days": ["a", "a"]}', "expected items that are all different"),
+        ('{"city": "P", "celsius": 1, "days": ["a", "b", "c"]}', "expected at most 2 items"),
+        ('{"city": "P", "city": "P", "celsius": 1}', 'the key "city" stands in one object twice'),
+    ],
+)
+def test_answers_that_it_does_not_allow_and_why(answer: str | None, reason: str) -> None:
+    score, (why,) = ask("response_schema", [turn(answer)], schema=WEATHER)
+    assert score.value == 0.0
+    assert reason in why.reason
+
+
+def test_json_anywhere_in_the_answer() -> None:
+    bad = '{"city": 1}'
+    score, (good, wrong) = ask(
+        "response_schema",
+        [turn(f"First {bad}, then {GOOD}."), turn(f"Only {bad}.")],
+        schema=WEATHER,
+        anywhere=True,
+    )
+    assert [each.value for each in score.per_invocation] == [1.0, 0.0]
+    assert good.reason == "the answer is JSON as the schema says"
+    assert "celsius is missing" in wrong.reason
+    assert [each["keyword"] for each in (wrong.details or {})["mistakes"]] == ["required", "type"]
+
+
+def test_only_the_last_turn_where_that_is_asked() -> None:
+    score, _ = ask("response_schema", [turn("Which city?"), turn(GOOD)], schema=WEATHER, turns="last")
+    assert (score.value, score.per_invocation[0].not_applicable) == (1.0, True)
+
+
+@pytest.mark.parametrize(("formats", "value"), [(False, 1.0), (True, 0.0)])
+def test_formats_are_checked_where_that_is_asked(formats: bool, value: float) -> None:
+    schema = {"type": "string", "format": "date"}
+    assert ask("response_schema", [turn('"next week"')], schema=schema, formats=formats)[0].value == value
+
+
+@pytest.mark.parametrize(("draft", "value"), [("04", 1.0), ("07", 0.0)])
+def test_the_draft_that_a_schema_names_is_the_one_it_is_read_by(draft: str, value: float) -> None:
+    of_draft = {"$schema": f"http://json-schema.org/draft-{draft}/schema#"}
+    schema = {**of_draft, "const": 7}  # draft 4 does not know `const`
+    assert ask("response_schema", [turn("8")], schema=schema)[0].value == value
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "schema: none is given"),
+        ({"schema": True}, "expected a JSON Schema .an object., got bool"),
+        ({"schema": "schema.json"}, "got str. Write the schema itself, not its path"),
+        ({"schema": {"type": "objekt"}}, "it is no JSON Schema at type: 'objekt'"),
+        ({"schema": {"properties": {"a": {"minimum": "1"}}}}, "it is no JSON Schema at properties.a.minimum"),
+        ({"schema": {"pattern": "("}, "formats": True}, "it is no JSON Schema at pattern"),
+        ({"schema": {"$ref": "https://example.org/a.json"}}, "nothing is fetched: put that schema under"),
+        ({"schema": {"items": [{"$ref": "file:///etc/passwd"}]}}, "it"),
+        ({"shema": {}}, "Did you mean 'schema'"),
+        ({"schema": {}, "turns": "first"}, "turns"),
+    ],
+)
+def test_mistakes_of_the_criterion(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CriterionError, match=message):
+        METRICS.get("response_schema")(BaseCriterion(threshold=1.0, **options))
+
+
+def test_without_a_criterion_it_says_what_is_missing() -> None:
+    with pytest.raises(CriterionError, match="schema: none is given"):
+        METRICS.get("response_schema")()
+
+
+def test_a_reference_that_leads_nowhere_is_an_error_and_nothing_is_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "socket", None)  # whoever asks for a connection fails
+    with pytest.raises(Exception, match="the schema refers to what is not in it"):
+        ask("response_schema", [turn("{}")], schema={"$ref": "#/$defs/nowhere"})
+    with pytest.raises(Exception, match="the schema refers to what is not in it"):
+        ask("response_schema", [turn("{}")], schema={"$ref": "other.json"})
+
+
+def test_deep_nesting_is_an_error_and_no_crash() -> None:
+    schema: dict[str, Any] = {"$ref": "#/$defs/list", "$defs": {"list": {"items": {"$ref": "#/$defs/list"}}}}
+    answer = "[" * 400 + "]" * 400
+    with pytest.raises(Exception, match="nested too deeply"):
+        ask("response_schema", [turn(answer)], schema=schema)

@@ -1,0 +1,304 @@
+"""`known_tools` and `tool_schema`: calls held against what the agents declare."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from proctor.errors import CriterionError
+from proctor.metrics.base import CaseView
+from proctor.metrics.structure.genai_schema import to_json_schema
+from proctor.metrics.structure.tool_schema import ToolSchema
+from proctor.registry import METRICS
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.trial import Trial
+from tests.metrics.structure.asking import ask, turn
+
+BOOK = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "minLength": 1},
+        "nights": {"type": "integer", "minimum": 1},
+        "board": {"enum": ["none", "breakfast"]},
+        "guests": {"type": "array", "items": {"type": "object", "required": ["name"]}},
+    },
+    "required": ["city"],
+}
+TOOLS = {"hotels": [{"function_declarations": [{"name": "book", "parameters_json_schema": BOOK}]}]}
+
+
+def book(args: dict[str, Any] | None, name: str = "book") -> list[Invocation]:
+    return [turn(calls=[("hotels", name, args)], tools=TOOLS)]
+
+
+# --- tool_schema -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"city": "Rome"}, {"city": "Rome", "nights": 2, "board": "none"}, {"city": "R", "nights": 2.0}],
+)
+def test_arguments_as_declared(args: dict[str, Any]) -> None:
+    score, (why,) = ask("tool_schema", book(args))
+    assert score.value == 1.0
+    assert (why.reason, why.warning) == ("the arguments of the call are as declared", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ({}, "call 1, book: city is missing, expected text"),
+        (None, "call 1, book: city is missing, expected text"),
+        ({"city": 7}, "call 1, book: city is 7, expected text"),
+        ({"city": None}, "call 1, book: city is null, expected text"),
+        ({"city": ""}, 'call 1, book: city is "", expected at least 1 character'),
+        ({"city": "Rome", "nights": "2"}, 'call 1, book: nights is "2", expected an integer'),
+        ({"city": "Rome", "nights": 0}, "call 1, book: nights is 0, expected at least 1"),
+        ({"city": "Rome", "nights": True}, "call 1, book: nights is true, expected an integer"),
+        (
+            {"city": "Rome", "board": "full"},
+            'call 1, book: board is "full", expected one of "none", "breakfast"',
+        ),
+        (
+            {"city": "Rome", "guests": [{"name": "A"}, {}]},
+            "call 1, book: guests[1].name is missing, expected a value",
+        ),
+        (
+            {"city": "Rome", "night": 2},
+            (
+                "call 1, book: night is 2, and nothing of that name is declared (known: city, nights, board, guests). "
+                "Did you mean 'nights'?"
+            ),
+        ),
+    ],
+)
+def test_the_reason_names_call_argument_and_what_was_expected(
+    args: dict[str, Any] | None, reason: str
+) -> None:
+    score, (why,) = ask("tool_schema", book(args))
+    assert score.value == 0.0
+    assert why.reason == reason
+
+
+def test_the_score_is_the_share_of_valid_calls_and_the_mean_over_turns_with_calls() -> None:
+    calls = [
+        ("hotels", "book", {"city": "Rome"}),
+        ("hotels", "book", {}),
+        ("hotels", "bok", {"city": "Rome"}),
+    ]
+    turns = [turn(calls=calls, tools=TOOLS), turn(tools=TOOLS), *book({"city": "Rome"})]
+    score, (why, silent, _) = ask("tool_schema", turns)
+    assert [each.value for each in score.per_invocation] == [pytest.approx(1 / 3), None, 1.0]
+    assert score.value == pytest.approx(2 / 3)
+    assert score.per_invocation[1].not_applicable
+    assert silent.reason == "no tool was called in this turn"
+    assert "call 3, bok: there is no tool of this name. Did you mean 'book'?" in why.reason
+    listed = (why.details or {})["calls"]
+    assert [len(call["mistakes"]) for call in listed] == [0, 1, 1]
+    assert listed[1]["mistakes"][0]["path"] == ["city"]
+
+
+FORMS = {
+    "gemini": {"function_declarations": [{"name": "f", "parameters_json_schema": {"required": ["x"]}}]},
+    "gemini, camelCase": {
+        "functionDeclarations": [{"name": "f", "parametersJsonSchema": {"required": ["x"]}}]
+    },
+    "gemini, OpenAPI": {"function_declarations": [{"name": "f", "parameters": {"required": ["x"]}}]},
+    "openai": {"type": "function", "function": {"name": "f", "parameters": {"required": ["x"]}}},
+    "anthropic": {"name": "f", "input_schema": {"required": ["x"]}},
+    "mcp": {"name": "f", "inputSchema": {"required": ["x"]}},
+    "plain": {"name": "f", "parameters": {"required": ["x"]}},
+}
+
+
+@pytest.mark.parametrize("declared", FORMS.values(), ids=FORMS.keys())
+def test_declarations_of_every_form_are_read(declared: dict[str, Any]) -> None:
+    calls = [("a", "f", {}), ("a", "f", {"x": 1})]
+    score, (why,) = ask("tool_schema", [turn(calls=calls, tools={"a": [declared]})])
+    assert score.value == 0.5
+    assert why.reason == "call 1, f: x is missing, expected a value"
+
+
+def test_a_tool_that_says_nothing_about_arguments_is_not_checked_and_a_warning_says_so() -> None:
+    score, (why,) = ask("tool_schema", [turn(calls=[("a", "f", {"x": 1})], tools={"a": ["f"]})])
+    assert score.value == 1.0
+    assert why.warning == "no arguments are declared, so none were checked: f"
+
+
+def test_of_two_agents_with_a_tool_of_one_name_the_callers_counts() -> None:
+    def taking(name: str) -> dict[str, Any]:
+        return {"name": "f", "parameters": {"properties": {name: {}}}}
+
+    tools: dict[str, list[Any]] = {"a": [taking("x")], "b": [taking("y")]}
+    wrong = turn(calls=[("a", "f", {"y": 1})], tools=tools)
+    right = turn(calls=[("b", "f", {"y": 1})], tools=tools)
+    other = turn(calls=[("c", "f", {"y": 1})], tools=tools)
+    score, _ = ask("tool_schema", [wrong, right, other])
+    assert [each.value for each in score.per_invocation] == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid"),
+    [
+        ({"properties": {"x": {}}}, False),
+        ({"properties": {"x": {}}, "additionalProperties": True}, True),
+        ({"properties": {"x": {}}, "additionalProperties": {"type": "integer"}}, True),
+        ({"properties": {"x": {}}, "additionalProperties": {"type": "string"}}, False),
+        ({"properties": {"x": {}}, "patternProperties": {"^y": {}}}, True),
+        ({"allOf": [{"properties": {"x": {}}}]}, True),
+        ({"type": "object"}, True),
+        ({"type": "object", "properties": {}}, False),
+        ({}, True),
+    ],
+)
+def test_arguments_that_are_not_declared(schema: dict[str, Any], valid: bool) -> None:
+    call = [turn(calls=[("a", "f", {"y": 1})], tools={"a": [{"name": "f", "input_schema": schema}]})]
+    assert ask("tool_schema", call)[0].value == float(valid)
+    if "string" not in str(schema):
+        assert ask("tool_schema", call, allow_undeclared=True)[0].value == 1.0
+
+
+def test_a_declaration_in_the_criterion_serves_an_agent_that_does_not_tell() -> None:
+    calls = [turn(calls=[("a", "book", {"nights": 1})])]
+    score, (why,) = ask("tool_schema", calls, declarations=[{"name": "book", "parameters": BOOK}])
+    assert (score.value, why.reason) == (0.0, "call 1, book: city is missing, expected text")
+
+
+def test_what_describe_says_counts_where_a_turn_says_nothing() -> None:
+    details = {"agent_details": {"hotels": {"name": "hotels", "tool_declarations": TOOLS["hotels"]}}}
+    trial = Trial(eval_set_id="s", eval_id="case", app_details=details)
+    view = CaseView(eval_id="case", actual=[turn(calls=[("hotels", "book", {})])], trial=trial)
+    assert ToolSchema().score(view).value == 0.0
+
+
+def test_a_declaration_that_is_no_schema_is_an_error_that_names_the_tool() -> None:
+    tools = {"a": [{"name": "f", "input_schema": {"type": "objekt"}}]}
+    with pytest.raises(Exception, match="the tool 'f' of the agent 'a' declares no usable schema"):
+        ask("tool_schema", [turn(calls=[("a", "f", {})], tools=tools)])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"declarations": [7]}, r"declarations\[0\]: expected .*, got int"),
+        (
+            {"declarations": [{"name": "f", "input_schema": {"type": 7}}]},
+            "the schema of 'f': it is no JSON Schema",
+        ),
+        ({"declaration": []}, "Did you mean 'declarations'"),
+    ],
+)
+def test_mistakes_of_the_criterion(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CriterionError, match=message):
+        METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, **options))
+
+
+# --- known_tools -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("book", 1.0, "the tool of the call exists"),
+        ("bok", 0.0, "call 1, bok: there is no tool of this name. Did you mean 'book'?"),
+        ("weather", 0.0, "call 1, weather: there is no tool of this name. Declared: book."),
+        ("Book", 0.0, "call 1, Book: there is no tool of this name. Did you mean 'book'?"),
+        ("", 0.0, "call 1, (no name): it names no tool"),
+    ],
+)
+def test_tools_that_do_not_exist(name: str, value: float, reason: str) -> None:
+    score, (why,) = ask("known_tools", book({}, name))
+    assert (score.value, why.reason) == (value, reason)
+
+
+@pytest.mark.parametrize("metric", ["known_tools", "tool_schema"])
+def test_an_agent_that_does_not_say_which_tools_it_has_is_an_error(metric: str) -> None:
+    score, _ = ask(metric, [turn(calls=[("a", "f", {})])])
+    assert score.value is None
+    assert score.failure is not None
+    assert "the agent does not say which tools it has" in score.failure.message
+
+
+def test_an_agent_without_tools_calls_only_unknown_ones() -> None:
+    assert ask("known_tools", [turn(calls=[("a", "f", {})], tools={"a": []})])[0].value == 0.0
+    assert ask("known_tools", [turn(calls=[("a", "f", {})], tools={"a": []})], tools=["f"])[0].value == 1.0
+
+
+@pytest.mark.parametrize("metric", ["known_tools", "tool_schema"])
+def test_questions_that_the_framework_asks_are_no_calls_of_the_agent(metric: str) -> None:
+    asked = turn(
+        calls=[("hotels", "adk_request_confirmation", {}), ("hotels", "book", {"city": "R"})], tools=TOOLS
+    )
+    assert ask(metric, [asked])[0].value == 1.0
+
+
+# --- Gemini's schemas ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"type": "OBJECT", "title": None}, {"type": "object"}),
+        ({"type": "STRING", "nullable": True}, {"type": ["string", "null"]}),
+        (
+            {"type": "STRING", "enum": ["a"], "nullable": True},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        ({"type": "TYPE_UNSPECIFIED"}, {}),
+        (
+            {"any_of": [{"type": "STRING"}, {"type": "NULL"}]},
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        ),
+        ({"type": "ARRAY", "min_items": "2", "items": {"type": "INTEGER"}}, None),
+        ({"type": "OBJECT", "properties": {"any_of": {"type": "STRING"}}}, None),
+    ],
+)
+def test_a_schema_of_gemini_as_json_schema(given: dict[str, Any], expected: dict[str, Any] | None) -> None:
+    made = to_json_schema(given)
+    Draft202012Validator.check_schema(made)
+    if expected is not None:
+        assert made == expected
+
+
+def test_names_of_properties_stay_as_they_are() -> None:
+    assert to_json_schema({"properties": {"any_of": {"type": "STRING"}, "type": {"type": "OBJECT"}}}) == {
+        "properties": {"any_of": {"type": "string"}, "type": {"type": "object"}}
+    }
+
+
+JSON_SCHEMAS = st.recursive(
+    st.sampled_from([{"type": "string"}, {"type": "integer", "minimum": 0}, {"enum": ["a", 1]}, {}]),
+    lambda inner: st.one_of(
+        st.dictionaries(st.sampled_from(["a", "b"]), inner).map(
+            lambda p: {"type": "object", "properties": p}
+        ),
+        inner.map(lambda each: {"type": "array", "items": each}),
+        st.lists(inner, min_size=1, max_size=2).map(lambda each: {"anyOf": each}),
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON_SCHEMAS)
+def test_what_is_json_schema_already_stays_as_it_is(schema: dict[str, Any]) -> None:
+    assert to_json_schema(schema) == schema
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["a", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON_SCHEMAS, VALUES)
+def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(schema: Any, value: Any) -> None:
+    declared = {"name": "f", "input_schema": {"properties": {"x": schema}}}
+    score, (why,) = ask("tool_schema", [turn(calls=[("a", "f", {"x": value})], tools={"a": [declared]})])
+    assert score.value == float(Draft202012Validator(schema).is_valid(value))
+    assert (why.reason == "the arguments of the call are as declared") == (score.value == 1.0)
