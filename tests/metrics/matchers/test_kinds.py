@@ -11,7 +11,11 @@ from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.reading import MatcherReader
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "a", "A b"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([0.5, 1.0])
+    | st.sampled_from(["", "a", "A b"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
     max_leaves=6,
 )
@@ -46,7 +50,11 @@ SUBSET = [
     (match("subset", {"a": {"b": 1}}), {"a": {"b": 1, "c": 2}}, True),
     (match("subset", ["x"]), ["y", "x"], True),
     (match("subset", ["x", "x"]), ["y", "x"], False),
-    (match("subset", [{}, {"a": 1}]), [{"a": 1}, {"b": 2}], True),  # the first may take either, the second only one
+    (
+        match("subset", [{}, {"a": 1}]),
+        [{"a": 1}, {"b": 2}],
+        True,
+    ),  # the first may take either, the second only one
     (match("subset", 1), 1.0, True),
     (match("subset", {"a": None}), {}, False),
 ]
@@ -158,7 +166,9 @@ def test_table(expected: Any, actual: Any, fine: bool) -> None:
 
 @given(JSON)
 @pytest.mark.parametrize(
-    "spec", [match("exact"), match("subset"), match("json"), match("json", strict=True), match("present")], ids=repr
+    "spec",
+    [match("exact"), match("subset"), match("json"), match("json", strict=True), match("present")],
+    ids=repr,
 )
 def test_every_value_fits_itself(spec: dict[str, Any], value: Any) -> None:
     assert fits({**spec, "value": value} if spec["$match"] != "present" else spec, value)

@@ -83,7 +83,9 @@ def test_any_order_pairs_calls_so_that_as_many_as_possible_fit() -> None:
     ids=repr,
 )  # fmt: skip
 def test_matchers_in_the_final_state(stated: Any, actual: Any, value: float, reason: str) -> None:
-    found = FinalSessionState().score(view([turn("a")], [turn("a")], expected_state=stated, actual_state=actual))
+    found = FinalSessionState().score(
+        view([turn("a")], [turn("a")], expected_state=stated, actual_state=actual)
+    )
     assert found.value == value
     assert reason in found.reason
 

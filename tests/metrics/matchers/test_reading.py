@@ -94,4 +94,6 @@ def test_two_ways_to_say_how_arguments_compare_are_one_too_many() -> None:
 def test_a_case_is_looked_at_before_it_runs() -> None:
     case = EvalCase(eval_id="c", conversation=[], final_session_state={"n": {"$match": "numbr", "value": 1}})
     assert "Did you mean 'number'" in FinalSessionState().check(case)[0]
-    assert FinalSessionState().check(EvalCase(eval_id="c", conversation=[], final_session_state={"n": 1})) == []
+    assert (
+        FinalSessionState().check(EvalCase(eval_id="c", conversation=[], final_session_state={"n": 1})) == []
+    )

@@ -52,7 +52,9 @@ def means(pattern: Any, call: Made) -> bool:
 def goes_with(rule: dict[str, Any], one: Made, other: Made, *, lacking: bool) -> bool:
     """`lacking`: whether what both lack counts as the same."""
     same = rule.get("same", {})
-    pairs = {same: same} if isinstance(same, str) else same if isinstance(same, dict) else {s: s for s in same}
+    pairs = (
+        {same: same} if isinstance(same, str) else same if isinstance(same, dict) else {s: s for s in same}
+    )
     for mine, theirs in pairs.items():
         left, right = (one.args or {}).get(mine, NOTHING), (other.args or {}).get(theirs, NOTHING)
         if left is NOTHING or right is NOTHING:
@@ -75,7 +77,9 @@ def broken_at(rule: dict[str, Any], calls: list[Made]) -> list[int]:
             if first[i]
             and sum(first[j] and goes_with(rule, calls[i], calls[j], lacking=True) for j in n if j <= i) > rule["at_most"]
         ]  # fmt: skip
-    second = [means(rule.get("only_after", rule.get("implies_later", rule.get("before"))), call) for call in calls]
+    second = [
+        means(rule.get("only_after", rule.get("implies_later", rule.get("before"))), call) for call in calls
+    ]
     if "only_after" in rule:
         return [
             i for i in n
@@ -96,7 +100,9 @@ def broken_at(rule: dict[str, Any], calls: list[Made]) -> list[int]:
 
 @settings(max_examples=600)
 @given(RULES, CALLS)
-def test_the_calls_that_break_a_rule_are_those_of_its_definition(rule: dict[str, Any], calls: list[Made]) -> None:
+def test_the_calls_that_break_a_rule_are_those_of_its_definition(
+    rule: dict[str, Any], calls: list[Made]
+) -> None:
     reader = MatcherReader()
     [read] = read_rules([rule], reader, "rules")
     assert reader.problems == []
@@ -123,7 +129,9 @@ def test_the_score_is_the_share_of_rules_that_are_kept(rules: list[Any], turns: 
 
 
 def check(rules: Any, *turns: Calls) -> Any:
-    return TrajectoryRules(BaseCriterion(threshold=1, rules=rules)).score(view([turn("x", calls) for calls in turns]))
+    return TrajectoryRules(BaseCriterion(threshold=1, rules=rules)).score(
+        view([turn("x", calls) for calls in turns])
+    )
 
 
 S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
@@ -243,7 +251,10 @@ def test_rules_of_a_case_that_cannot_be_read_are_an_error() -> None:
         ([{"never": "a(b=1)"}], "is no tool's name"),
         ([{"never": {"tool": "a", "args": None}}], "`args` is null"),
         ([{"never": {"tool": "a", "other_args": "allowed"}}], "only beside `args`"),
-        ([{"never": {"tool": "a", "args": {"b": {"$match": "regex", "pattern": "["}}}}], "rules[0].never.args.b"),
+        (
+            [{"never": {"tool": "a", "args": {"b": {"$match": "regex", "pattern": "["}}}}],
+            "rules[0].never.args.b",
+        ),
     ],
     ids=repr,
 )

@@ -82,12 +82,20 @@ def _difference(each: ArgumentDifference, tell: Any) -> str:
 def _of_limit(limit: Limit, there: Sequence[Made], *, several: bool) -> str:
     what = limit.pattern.tell()
     if len(there) < limit.least:
-        return f"`{what}` was called {len(there)} times, expected at least {limit.least}"
+        return f"`{what}` was {_times(len(there))}, expected at least {_often(limit.least)}"
     first = there[limit.most or 0]
     where = f"{place(first, several=several)}, `{show_call(first)}`"
     if limit.most == 0:
         return f"{where}, is forbidden"
-    return f"{where}, is one too many: `{what}` may be called {limit.most} times, and was {len(there)} times"
+    return f"{where}, is one too many: `{what}` may be called {_often(limit.most or 0)}, and was {_times(len(there))}"
+
+
+def _times(number: int) -> str:
+    return f"called {_often(number)}" if number else "never called"
+
+
+def _often(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _step(fit: Fit) -> dict[str, Any]:
