@@ -152,6 +152,16 @@ def test_details_hold_figures_and_words() -> None:
     }
 
 
+def test_details_of_an_identical_answer() -> None:
+    case = view([turn("👍")], [turn("👍")])
+    assert metric().explain(case, metric().score(case), 0).details == {
+        "text": {"expected": "👍", "actual": "👍"},
+        "precision": 1.0,
+        "recall": 1.0,
+        "fmeasure": 1.0,
+    }
+
+
 def test_a_scenario_has_nothing_to_compare_with() -> None:
     assert metric().score(view([turn("a")])).not_applicable
     with pytest.raises(MetricError, match="no recorded conversation"):

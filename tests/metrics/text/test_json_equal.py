@@ -102,6 +102,10 @@ def test_odd_answers_are_zeros(answer: str) -> None:
     assert reason("json_equal", "[]", answer).startswith("the answer is no JSON: ")
 
 
+def test_the_key_that_stands_twice_is_named() -> None:
+    assert '"a" stands in one object twice' in reason("json_equal", "[]", '{"b": 1, "a": 1, "a": 2}')
+
+
 def test_text_that_holds_json_is_refused_as_an_option() -> None:
     with pytest.raises(CriterionError, match="write the value itself, without quotes"):
         metric("json_equal", expected='{"a": 1}')
