@@ -141,3 +141,19 @@ def test_what_a_metric_may_not_answer_is_told_without_our_own_code(
     failure = one.metrics[NAME].failure
     assert failure is not None
     assert failure.traceback is None
+
+
+def test_metrics_of_other_people_have_their_time_each(judged_by: Callable[..., EvalConfig]) -> None:
+    async def slow(actual: Any, expected: Any) -> float:
+        await asyncio.sleep(0.3)
+        return 1.0
+
+    second = "second_metric_under_test"
+    proctor.metric(second, threshold=0.5)(slow)
+    try:
+        config = judged_by(slow)
+        config.criteria[second] = 0.5
+        result = run_sync(lambda: run(Scripted(), eval_set(case("a")), config, timeout=0.5))
+    finally:
+        METRICS.remove(second)
+    assert result.passed, result.cases

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -236,3 +238,32 @@ def test_an_error_of_the_run_itself_is_not_taken_for_a_stopped_loop() -> None:
 
     with pytest.raises(RuntimeError, match="ours"):
         run_sync(broken)
+
+
+def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
+    left: list[weakref.ref[Event]] = []
+
+    async def says(_: Session) -> AsyncIterator[Event]:
+        event = Event.said("ok")
+        left.append(weakref.ref(event))
+        yield event
+
+    cases = eval_set(*(case(f"c{number}", turn("c")) for number in range(20)))
+    gc.collect()
+    gc.disable()
+    try:
+        result = run_sync(lambda: run(Scripted({"c": says}), cases, keep_evidence="failures"))
+        alive = sum(one() is not None for one in left)
+    finally:
+        gc.enable()
+    assert (result.passed, len(left), alive) == (True, 20, 0)
+
+
+def test_each_trial_has_a_session_of_its_own() -> None:
+    cases = eval_set(
+        case("a"), case("b", session_input={"session_id": "mine", "app_name": "x", "user_id": "y"})
+    )
+    found = run_sync(lambda: run(Scripted(), cases, num_runs=3))
+    ids = [one.trial.session_id for each in found.cases for one in each.trials if one.trial]
+    assert len(set(ids[:3])) == 3
+    assert ids[3:] == ["mine"] * 3

@@ -5,12 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proctor.schema.content import Content, FunctionCall, Part, user_text
-from proctor.schema.derive import invocation_of, to_invocations
+from proctor.schema.derive import (
+    Recorded,
+    facts_of_invocation,
+    facts_of_turn,
+    invocation_of,
+    to_invocations,
+)
 from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation, InvocationEvents
-from proctor.schema.trial import Turn
+from proctor.schema.trial import Trial, Turn
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +147,53 @@ def test_an_invocation_of_events_is_written_as_one_that_was_read() -> None:
     read = Invocation.model_validate_json(found.model_dump_json())
     assert read == found
     assert read.model_dump_json(exclude_unset=True) == found.model_dump_json()
+
+
+# --- facts: what metrics count, without making invocations -------------------------------------------------------------
+
+parts = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": st.sampled_from(["", "said"]),
+        "function_call": st.just({"name": "tool", "args": {}}),
+        "function_response": st.just({"name": "tool", "response": {}}),
+        "inline_data": st.just({"data": "eA==", "mime_type": "text/plain"}),
+        "thought": st.booleans(),
+    },
+)
+events = st.fixed_dictionaries(
+    {"author": st.sampled_from(["agent", "user", "User", "other"])},
+    optional={
+        "content": st.none() | st.fixed_dictionaries({"parts": st.none() | st.lists(parts, max_size=3)}),
+        "usage_metadata": st.just({"prompt_token_count": 3}),
+        "model_version": st.sampled_from(["", "m-1"]),
+        "grounding_metadata": st.just({}),
+        "partial": st.booleans(),
+        "long_running_tool_ids": st.just(["1"]),
+        "error_code": st.just("E"),
+    },
+)
+
+
+@given(st.lists(events, max_size=5), st.none() | st.floats(0, 10))
+def test_the_facts_of_a_turn_are_those_of_its_invocation(
+    given_events: list[Any], seconds: float | None
+) -> None:
+    turn = Turn(
+        user_content=user_text("hi"),
+        events=[Event.model_validate(one) for one in given_events],
+        duration=seconds,
+        tool_duration=seconds,
+    )
+    assert facts_of_turn(turn) == facts_of_invocation(invocation_of(turn, invocation_id="i"))
+
+
+def test_invocations_are_made_when_somebody_looks_at_one() -> None:
+    turns = [Turn(user_content=user_text(text), events=[Event.said(text)]) for text in ("a", "b")]
+    trial = Trial(eval_set_id="set", eval_id="case", turns=turns)
+    recorded = Recorded(trial)
+    assert len(recorded) == 2
+    assert [_text(one) for one in recorded] == ["a", "b"]
+    assert [*recorded[1:]] == trial.invocations[1:]
+    assert recorded[0] is recorded[0]
+    assert recorded.facts() == [facts_of_invocation(one) for one in recorded]

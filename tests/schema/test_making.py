@@ -1,5 +1,7 @@
 """Models made past the validator are those that the validator would have made."""
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -121,6 +123,38 @@ def test_arguments_and_defaults_are_not_shared() -> None:
 def test_a_maker_takes_every_field_as_given_unless_told() -> None:
     assert maker(Content)({**defaults(Content), "role": "user"}).model_fields_set == {"parts", "role"}
     assert maker(Part, "text")({**defaults(Part), "text": "x"}).model_fields_set == {"text"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: Event.said("hi"), id="said"),
+        pytest.param(lambda: Event.called("tool", {"a": 1}), id="called"),
+        pytest.param(lambda: Event.returned("tool", {"b": [2]}, id="1"), id="returned"),
+    ],
+)
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda made: made.model_copy(deep=True),
+        lambda made: pickle.loads(pickle.dumps(made)),
+        lambda made: Event.model_validate(made.model_dump(exclude_unset=True)),
+        lambda made: Event.model_validate_json(made.model_dump_json(exclude_unset=True)),
+    ],
+    ids=["copy", "deepcopy", "model_copy", "pickle", "dict", "json"],
+)
+def test_what_a_maker_leaves_empty_is_there_for_whoever_looks(make: Any, copied: Any) -> None:
+    same(copied(make()), Event.model_validate(make().model_dump(exclude_unset=True)))
+
+
+def test_a_field_that_is_set_counts_as_given_and_one_that_does_not_exist_is_an_error() -> None:
+    event = Event.said("hi")
+    event.partial = True
+    assert event.model_fields_set == {"author", "content", "partial"}
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        _ = event.nothing_of_the_kind  # type: ignore[attr-defined]  # that is the point
 
 
 def test_half_of_a_surrogate_pair_is_kept_as_through_the_validator() -> None:
