@@ -125,10 +125,11 @@ def judge(expectations: Any, *turns: Calls | Invocation) -> tuple[Any, str]:
         for i, each in enumerate(found.per_invocation)
         if each.value == 0
     ]
-    return found.value, "; ".join([found.reason] * bool(found.reason) + told)
+    return found.value, "; ".join(told)
 
 
-A, B, C, X = ("a", {"n": 1}), ("b", {}), ("c", {}), ("x", {})
+NONE: dict[str, Any] = {}
+A, B, C, X = ("a", {"n": 1}), ("b", NONE), ("c", NONE), ("x", NONE)
 TABLE: list[tuple[str, Any, list[Calls], float, str]] = [
     ("nothing is expected, nothing made", {"calls": []}, [[]], 1, ""),
     ("nothing is expected, something made", {"calls": []}, [[A]], 0, "call 1, `a(n=1)`, is not expected"),

@@ -60,8 +60,9 @@ def test_all_slips_come_at_once() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_stands_in_a_criterion_by_its_name(kind: str) -> None:
-    options = {"regex": {"pattern": "a"}, "number": {"tolerance": 1}, "one_of": {"values": [1]}}.get(kind, {})
-    spec = {"match": kind, **options} if options else kind
+    some: dict[str, Any] = {"regex": {"pattern": "a"}, "number": {"tolerance": 1}, "one_of": {"values": [1]}}
+    options = some.get(kind, {})
+    spec: Any = {"match": kind, **options} if options else kind
     ToolTrajectory(BaseCriterion(threshold=1, arguments={"*": {"a": spec}}))
     FinalSessionState(BaseCriterion(threshold=1, state={"a": spec}))
 

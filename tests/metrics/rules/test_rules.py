@@ -156,8 +156,8 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
         (
             {"call": "pay", "only_after": "book", "same": {"order": "id"}},
             [[B, ("pay", {"order": 2})]],
-            "pay only after book with the same order (there id): broken by call 2 of turn 1, `pay(order=2)`: "
-            "there is none before it",
+            ("pay only after book with the same order (there id): broken by call 2 of turn 1, `pay(order=2)`: "
+            "there is none before it"),
         ),
         (
             {"call": "book", "implies_later": "pay", "name": "money"},
@@ -167,13 +167,13 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
         (
             {"no": "pay", "before": "book"},
             [[P], [B]],
-            "no pay before book: broken by call 1 of turn 1, `pay(order=1)`: call 1 of turn 2, `book(id=1)`, is the "
-            "first, and came later",
+            ("no pay before book: broken by call 1 of turn 1, `pay(order=1)`: call 1 of turn 2, `book(id=1)`, is the "
+            "first, and came later"),
         ),
         ({"no": "pay", "before": "book"}, [[P]], "every rule is kept"),  # there is no book
         ({"no": "pay", "before": "book"}, [[B, P, B]], "every rule is kept"),  # only the first book counts
-        ({"call": "pay", "only_after": "book"}, [[P]], "pay only after book: broken by call 1 of turn 1, `pay(order=1)`: "
-         "there is none before it"),
+        ({"call": "pay", "only_after": "book"}, [[P]], ("pay only after book: broken by call 1 of turn 1, `pay(order=1)`: "
+         "there is none before it")),
         (
             {"never": {"tool": "pay", "args": {"order": {"$match": "number", "value": 0, "tolerance": 1}}}},
             [[P]],

@@ -37,7 +37,7 @@ class ExpectationsCriterion(BaseCriterion):
 class ToolExpectations:
     """The share of a case's `expectations` that its tool calls meet; of a turn, the share of those about it.
 
-    An expectation is met when its turn's calls (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
+    Those about the whole conversation count for its last turn. An expectation is met when its turn's calls (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
     (see `grammar`), and every limit holds.
     """
 
@@ -84,21 +84,23 @@ class ToolExpectations:
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
         turns = _calls(case, expected)
         met = [_is_met(each, _about(each, turns)) for each in expected]
-        scores = [self._of_turn(number, expected, met) for number in range(len(turns))]
-        if warning := _doubts(expected, case):
+        found = [(_place(each, turns), fine) for each, fine in zip(expected, met, strict=True)]
+        scores = [
+            _of_turn([fine for place, fine in found if place == number]) for number in range(len(turns))
+        ]
+        if scores and (warning := _doubts(expected, case)):
             scores[-1].warning = warning
-        missed = [each for each, fine in zip(expected, met, strict=True) if not fine and each.turn is None]
-        reason, details = _told(missed, turns)
-        return MetricScore(sum(met) / len(met), scores, reason=reason if missed else "", details=details)
+        return MetricScore(sum(met) / len(met), scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which calls of a turn are missing, too many, or not as expected."""
         given = score.per_invocation[index]
         if given.not_applicable:
             return Explanation(given.reason, warning=given.warning)
-        here = [each for each in self._expectations(case) if each.turn == index]
-        turns = _calls(case, here)
-        missed = [each for each in here if not _is_met(each, turns[index])]
+        expected = self._expectations(case)
+        turns = _calls(case, expected)
+        here = [each for each in expected if _place(each, turns) == index]
+        missed = [each for each in here if not _is_met(each, _about(each, turns))]
         reason, details = _told(missed or here, turns)
         return Explanation(reason or MET, details, given.warning)
 
@@ -112,11 +114,16 @@ class ToolExpectations:
             raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
         return [*stated, *common]
 
-    def _of_turn(self, number: int, expected: Sequence[Expectation], met: Sequence[bool]) -> Score:
-        here = [fine for each, fine in zip(expected, met, strict=True) if each.turn == number]
-        if not here:
-            return Score(reason=NOTHING_HERE, not_applicable=True)
-        return Score(sum(here) / len(here))
+
+def _of_turn(here: Sequence[bool]) -> Score:
+    if not here:
+        return Score(reason=NOTHING_HERE, not_applicable=True)
+    return Score(sum(here) / len(here))
+
+
+def _place(expectation: Expectation, turns: Sequence[list[Made]]) -> int:
+    """The turn whose score an expectation counts for: one about the whole conversation is met, or not, at its end."""
+    return len(turns) - 1 if expectation.turn is None else expectation.turn
 
 
 def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
