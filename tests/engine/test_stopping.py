@@ -117,3 +117,20 @@ def test_a_limit_that_cannot_be_is_refused(option: str, value: Any) -> None:
     (problem,) = RunOptions(**{option: value}).problems()
     assert str(problem).startswith(f"{option} must be")
     assert repr(value) in str(problem)
+
+
+def test_who_stops_a_run_that_a_limit_has_stopped_does_not_wait_for_what_never_ends() -> None:
+    class Stuck(Scripted):
+        async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+            if text_of(message) != "c0":
+                await asyncio.sleep(3600)
+            yield Event.said("wrong")
+
+    stop = StopRequest()
+    threading.Timer(0.5, stop, ("enough",), {"drain": 0.1}).start()
+    began = time.monotonic()
+    result = run_sync(lambda: run(Stuck(), eval_set(*CASES), TEXT, concurrency=4, max_failures=1, stop=stop))
+    assert time.monotonic() - began < 20
+    assert result.interrupted
+    assert result.stopped_by.startswith("max_failures")
+    assert outcomes(result) == {Outcome.FAILED: 1, Outcome.NOT_RUN: 19}

@@ -154,9 +154,9 @@ class Run:
 
     def _stop(self, reason: str, drain: float | None = None) -> None:
         """Begin no further trial; what is under way may finish, within `drain` seconds where that is given."""
-        if not self._stopped_by and self._executor is not None:
-            self._stopped_by = reason
-            self._executor.stop(drain)
+        if self._executor is not None and (not self._stopped_by or drain is not None):
+            self._stopped_by = self._stopped_by or reason
+            self._executor.stop(drain)  # again, where somebody has less patience than a limit had
 
     def _jobs(self, run: RunResult) -> Iterator[Job]:
         """The trials to run. None follows when a set turns out to have changed: what is under way is finished."""
