@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
+from proctor.engine.deadlines import Slot
 from proctor.engine.loop import run_sync
 from proctor.errors import EvalError
 from proctor.schema.case import EvalCase
@@ -253,10 +254,11 @@ def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     gc.disable()
     try:
         result = run_sync(lambda: run(Scripted({"c": says}), cases, keep_evidence="failures"))
-        alive = sum(one() is not None for one in left)
+        evidence_left = sum(one() is not None for one in left)
+        slots_left = sum(isinstance(one, Slot) for one in gc.get_objects())
     finally:
         gc.enable()
-    assert (result.passed, len(left), alive) == (True, 20, 0)
+    assert (result.passed, len(left), evidence_left, slots_left) == (True, 20, 0, 0)
 
 
 def test_each_trial_has_a_session_of_its_own() -> None:
