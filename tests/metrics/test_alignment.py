@@ -257,6 +257,20 @@ def test_crossed_calls_are_paired_by_what_they_share() -> None:
     assert sorted(pairs) == [(0, 1), (1, 0)]
 
 
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 1)), max_size=5), st.integers(1, 4))
+def test_equal_calls_that_all_differ_are_paired_in_their_order(
+    made: list[dict[str, int]], count: int
+) -> None:
+    expected = [call("f", a=9, b=1, d=9)] * count
+    steps = align(expected, [Made("f", args) for args in made]).steps
+    partners = [
+        step.actual_index
+        for step in steps
+        if step.expected_index is not None and step.actual_index is not None
+    ]
+    assert partners == sorted(partners)
+
+
 def test_more_differing_calls_of_a_tool_than_are_compared_are_paired_as_they_stand() -> None:
     many = range(MOST_OF_ONE_TOOL + 1)
     steps = align(

@@ -46,7 +46,7 @@ def _are_names(given: Any) -> bool:
 
 
 def _turn(names: Sequence[str]) -> Invocation:
-    calls = [FunctionCall(name=name) for name in names]
+    calls = [FunctionCall(name=name, args={}) for name in names]
     return Invocation(user_content=Content(parts=[]), intermediate_data=IntermediateData(tool_uses=calls))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ class _Node:
     """A step of the path, shaped as a call so that paths are aligned as calls are."""
 
     name: str | None
-    args: dict[str, Any] | None = None
+    args: dict[str, Any] = field(default_factory=dict)
 
 
 class NodePath:
