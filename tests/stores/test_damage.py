@@ -1,6 +1,7 @@
 """A power cut, and bits that flip: a store opens with all that was committed up to some moment, or says it is damaged."""
 
 import random
+import sqlite3
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,10 @@ from tests.stores.making import (
     evidence,
     judging,
     manifest,
+    opened,
     planned,
     shown,
+    write_run,
 )
 
 CASES = 120
@@ -146,6 +149,77 @@ def _right_cases(store: SqliteStore) -> int | None:
     assert run.counts.get(Outcome.FAILED, 0) == len(done) == len(store.outcomes("run1", 1))
     assert (lines[0].state is RunState.FINISHED) <= (len(done) == CASES)
     return len(done)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET agent = 'another agent'",
+        "UPDATE runs SET created_at = created_at + 1",
+        "UPDATE runs SET manifest = REPLACE(manifest, 'c0ffee', 'c0ffef')",
+        "UPDATE runs SET complete = 0",
+        "UPDATE runs SET cases = 2",
+        "UPDATE runs SET trials = 2",
+        "UPDATE runs SET holder_pid = 1, lease_until = 'soon'",
+        "UPDATE judgings SET judging = REPLACE(judging, '0.5', '0.6')",
+        "UPDATE judgings SET summary = REPLACE(summary, '3', '2')",
+        "UPDATE judgings SET summary = NULL",
+        "UPDATE judgings SET counts = '{\"passed\":2}'",
+        "UPDATE judgings SET counts = 7",
+        "UPDATE planned SET eval_id = 'case_7' WHERE position = 1",
+        "UPDATE planned SET place = x'00' WHERE position = 1",
+        "UPDATE planned SET position = 7 WHERE position = 1",
+        "UPDATE documents SET body = REPLACE(body, 'case_1', 'case_7')",
+        "UPDATE trials SET evidence = CAST(REPLACE(evidence, 'case_1', 'case_7') AS BLOB) WHERE position = 1",
+        "UPDATE trials SET evidence = CAST(evidence AS TEXT) WHERE position = 1",
+        "UPDATE trials SET failed = 1 WHERE position = 1",
+        "UPDATE trials SET number = 1 WHERE position = 1",
+        "UPDATE trials SET position = 7 WHERE position = 1",
+        "UPDATE scores SET scores = CAST(REPLACE(scores, '1.0', '0.9') AS BLOB) WHERE position = 1",
+        "UPDATE scores SET attempt = 1 WHERE position = 1",
+        "UPDATE verdicts SET outcome = 'failed' WHERE position = 1",
+        "UPDATE verdicts SET verdict = REPLACE(verdict, 'why', 'hwy') WHERE position = 1",
+        "UPDATE verdicts SET position = 7 WHERE position = 1",
+        "DELETE FROM runs",
+        "DELETE FROM judgings",
+        "DELETE FROM planned WHERE position = 1",
+        "DELETE FROM planned WHERE position = 2",
+        "DELETE FROM documents",
+        "DELETE FROM trials WHERE position = 1",
+        "DELETE FROM scores WHERE position = 1",
+        "DELETE FROM verdicts WHERE position = 1",
+        "DROP TABLE verdicts",
+    ],
+)
+def test_whatever_is_changed_or_missing_is_noticed(path: Path, change: str) -> None:
+    store = opened(path)
+    write_run(store)
+    _read_everything(store)
+    store.close()
+    connection = sqlite3.connect(path)
+    assert connection.execute(change).rowcount != 0
+    connection.commit()
+    connection.close()
+    store = opened(path)
+    with pytest.raises(StoreError) as raised:
+        _read_everything(store)
+    assert str(path) in str(raised.value)
+
+
+def _read_everything(store: SqliteStore) -> None:
+    for line in store.runs():
+        store.manifest(line.run_id)
+        store.judgings(line.run_id)
+        run = store.load(line.run_id)
+        list(store.planned(line.run_id))
+        for position, case in enumerate(run.cases):
+            assert case.trials[0].trial is not None
+            assert store.case(line.run_id, position) == case_json(position)
+            assert store.trials(line.run_id, position, 1)[0].scores == case_scores(case)
+
+
+def case_scores(case: CaseResult) -> dict[str, MetricScore | None]:
+    return {name: metric.per_trial[0] for name, metric in case.metrics.items()}
 
 
 MANY = [25, pytest.param(1000, marks=pytest.mark.slow)]
