@@ -1,5 +1,8 @@
 """`proctor.testing.check_metric`: what it lets pass, and what it finds."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,6 +151,18 @@ def test_one_that_asks_a_model_need_not_say_the_same_twice() -> None:
 def test_views_of_ones_own() -> None:
     view = sample_views(Right.facts)["as expected"]
     assert "mine too" in check_metric(Right, views={"mine too": view})
+
+
+def test_the_sample_package_tries_its_metrics(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/custom_metric"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
 
 
 def test_a_metric_that_needs_no_record_is_tried_without_one() -> None:
