@@ -16,7 +16,8 @@ from proctor.metrics.alignment import LONGEST, StepKind, align
 from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.pairing import MOST_OF_ONE_TOOL, UNPAIRED, pair_cost
-from proctor.metrics.trajectory import contained, exact, in_order
+from proctor.metrics.trajectories.argument_modes import ByMode
+from proctor.metrics.trajectory import contained, exact, found_in_order, in_order
 
 
 @dataclass(frozen=True)
@@ -269,6 +270,23 @@ def test_equal_calls_that_all_differ_are_paired_in_their_order(
         if step.expected_index is not None and step.actual_index is not None
     ]
     assert partners == sorted(partners)
+
+
+LOOSE = ByMode(EQUALITIES["json"], "superset")
+
+
+@given(VARIED, VARIED)
+def test_where_sameness_is_loose_order_goes_first_if_it_matters_and_else_the_number_of_pairs(
+    expected: list[Made], actual: list[Made]
+) -> None:
+    ordered = align(expected, actual, LOOSE)
+    assert ordered.count(StepKind.MATCHED) == found_in_order(expected, actual, LOOSE.same)
+    free = align(expected, actual, LOOSE, order_matters=False)
+    kinds = {StepKind.MATCHED, StepKind.MOVED}
+    pairs = [(s.expected_index or 0, s.actual_index or 0) for s in free.steps if s.kind in kinds]
+    fitting = [sum(LOOSE.same(expected[i], actual[j]) for i, j in way) for way in ways(expected, actual)]
+    assert len(pairs) == max(fitting)
+    assert free.count(StepKind.MATCHED) == rise(pairs)
 
 
 def test_more_differing_calls_of_a_tool_than_are_compared_are_paired_as_they_stand() -> None:
