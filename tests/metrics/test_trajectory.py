@@ -23,7 +23,7 @@ def calls(text: str) -> list[Made]:
     return [Made(word[0], {"x": int(word[1:])} if word[1:] else {}) for word in text.split()]
 
 
-MATCHINGS = {False: PYTHON, True: NAMES}
+MATCHINGS: dict[bool, Any] = {False: PYTHON, True: NAMES}
 
 CALLS = st.lists(
     st.sampled_from([Made("f", {"x": 1}), Made("f", {"x": 2}), Made("g", {}), Made("g")]), max_size=5
