@@ -16,10 +16,12 @@ from proctor.files.documents import Located, problems_at
 from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.pieces import no_collection
+from proctor.files.yaml_expectations import ExpectationForm
 from proctor.files.yaml_form import Fields, kind_of_node
 from proctor.files.yaml_ids import name_cases
 from proctor.files.yaml_keys import (
     CASE_KEYS,
+    EXPECTATION_KEYS,
     ONE_TURN_KEYS,
     SCENARIO_KEYS,
     SESSION_KEYS,
@@ -30,7 +32,6 @@ from proctor.files.yaml_keys import (
 )
 from proctor.files.yaml_nodes import Map, Node, Seq, TreePlaces, Word, map_node, text_node, to_json
 from proctor.files.yaml_text import Tree, read_tree
-from proctor.files.yaml_turns import TurnForm
 from proctor.files.yaml_words import Fault
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -87,7 +88,7 @@ def _other_problems(document: YamlDocument, bad: set[int]) -> list[Problem]:
     return found
 
 
-class _Reader(TurnForm):
+class _Reader(ExpectationForm):
     """Reads sets and cases; turns are read by what it is made from."""
 
     def __init__(self, tree: Tree) -> None:
@@ -183,7 +184,7 @@ class _Reader(TurnForm):
             made.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
         self._conversation(made, found, node, path, before)
         self._session(made, found, path)
-        for name in ("creation_timestamp", "rubrics", "final_session_state", "tags"):
+        for name in ("creation_timestamp", "rubrics", "final_session_state", "tags", *EXPECTATION_KEYS):
             if name in found:
                 key, value = found[name]
                 made.put(name, self._case_value(name, value, (*path, key)), node.keys.get(key))
@@ -193,6 +194,10 @@ class _Reader(TurnForm):
     def _case_value(self, name: str, node: Node, path: Path_) -> Node:
         if name == "rubrics":
             return self.rubrics(node, path)
+        if name == "expectations":
+            return self.expectations(node, path)
+        if name == "trajectory_rules":
+            return self.rules(node, path)
         if name == "tags":
             items = [node] if isinstance(node, Word) else self.items(node, path, "texts")
             texts = [(item, self.text(item, path)) for item in items]

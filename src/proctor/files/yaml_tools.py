@@ -17,14 +17,17 @@ class CallForm(Form):
 
     def calls(self, items: list[Node], path: Path_) -> list[Node]:
         """The calls of a list."""
-        made: list[Node] = []
+        return [self._call(item, (*path, index)) for index, item in self.whole_calls(items)]
+
+    def whole_calls(self, items: list[Node]) -> list[tuple[int, Node]]:
+        """The elements of a list and where they stand; calls that YAML has split at their commas are whole again."""
+        made: list[tuple[int, Node]] = []
         skip_to = 0
         for index, item in enumerate(items):
             if index < skip_to:
                 continue
             skip_to = _cut_until(items, index)
-            whole = self._rejoined(items[index:skip_to]) if skip_to else item
-            made.append(self._call(whole, (*path, index)))
+            made.append((index, self._rejoined(items[index:skip_to]) if skip_to else item))
         return made
 
     def _rejoined(self, pieces: list[Node]) -> Node:
@@ -36,7 +39,7 @@ class CallForm(Form):
 
     def _call(self, node: Node, path: Path_) -> Node:
         if isinstance(node, Word):
-            return self._call_text(node, path)
+            return self.call_of_text(node, path)
         if isinstance(node, Map) and len(node.values) == 1:
             name, arguments = next(iter(node.values.items()))
             if known_key(name, CALL_KEYS) is None:
@@ -70,7 +73,8 @@ class CallForm(Form):
             )
         return map_node(node.place, [("name", text_node(name, place)), ("args", arguments)])
 
-    def _call_text(self, node: Word, path: Path_) -> Node:
+    def call_of_text(self, node: Word, path: Path_) -> Map:
+        """The call that a text is; an empty object where it is none."""
         try:
             name, arguments = parse_call(node.text)
         except CallError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.files.yaml_calls import write_call
 from proctor.files.yaml_emit import Flow, emit
-from proctor.files.yaml_keys import CALL_KEYS, EXTRA, SCENARIO_KEYS, SESSION_KEYS, known_key
+from proctor.files.yaml_keys import CALL_KEYS, EXPECTATION_KEYS, EXTRA, SCENARIO_KEYS, SESSION_KEYS, known_key
 from proctor.schema.base import WireModel
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -70,6 +70,9 @@ def _case(case: Object) -> Object:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
     if rest.get("final_session_state") is not None:
         written["final_state"] = _shortest(rest.pop("final_session_state"))
+    for name in EXPECTATION_KEYS:
+        if rest.get(name) and "(" not in json.dumps(rest[name]):  # a text with one would read as a call
+            written[name] = rest.pop(name)
     _keep(written, rest, EvalCase)
     return written
 
