@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from proctor.cli.main import cli
 from proctor.registry import METRICS
+from proctor.schema.config import EvalConfig
 
 
 def metrics(*arguments: str) -> Result:
@@ -68,3 +69,29 @@ def test_a_plug_in_function(plugin: object) -> None:
         METRICS.remove("politeness")
     assert result.exit_code == 0
     assert "kind       custom" in result.stdout
+
+
+def test_the_example_of_each_is_a_config() -> None:
+    for found in json.loads(metrics("--json").stdout)["metrics"]:
+        if found["available"] and found["gates"]:
+            assert found["name"] in EvalConfig.model_validate(found["example"]).criteria
+        else:
+            assert found["example"] is None or not found["available"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        (
+            "weighted",
+            ["needs      the scores of other metrics of the config", "how much each counts", "(required)"],
+        ),
+        ("known_tools", ["needs      what the agent declares about its tools", '"tools": [']),
+        ("response_schema", ["from       JSON Schema (json-schema.org)", '"schema": {']),
+        ("final_session_state", ["needs      final_session_state in the case", "scores     0 to 1"]),
+    ],
+)
+def test_needs_source_options_and_an_example(name: str, lines: list[str]) -> None:
+    text = metrics(name).stdout
+    for line in [*lines, "kind       deterministic", "in a config", '"criteria": {']:
+        assert line in text

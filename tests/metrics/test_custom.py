@@ -351,6 +351,15 @@ def test_a_config_may_name_a_metric_class() -> None:
 
 
 @pytest.mark.usefixtures("module")
+def test_a_metric_class_goes_by_the_name_that_the_config_gives_it() -> None:
+    given = {"criteria": {"mine": 1.0, "tool_trajectory_avg_score": 1.0}}
+    classes = {"mine": {"code_config": {"name": "my_metrics.a_class"}}}
+    bound = bind(EvalConfig.model_validate({**given, "custom_metrics": classes}), RunOptions())
+    assert [metric.name for metric in bound.metrics][:2] == ["mine", "tool_trajectory_avg_score"]
+    assert bound.metrics[0].facts.name == "mine"
+
+
+@pytest.mark.usefixtures("module")
 @pytest.mark.parametrize(
     ("path", "message"),
     [

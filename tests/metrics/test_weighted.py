@@ -1,5 +1,6 @@
 """`weighted`: several metrics as one score, through the whole way from a config to a verdict."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import proctor
+from proctor.engine.criteria import bind
+from proctor.engine.options import RunOptions
+from proctor.engine.scoring import score_trial
 from proctor.errors import CriterionError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.metrics.weighted import Weighted
+from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.outcome import Outcome
 from proctor.schema.score import MetricScore, Score
@@ -230,3 +235,25 @@ def test_left_out_metrics_of_a_combination_are_a_mistake() -> None:
     with pytest.raises(SetupProblems, match="'weighted' combines 'rouge_1', which --metrics leaves out"):
         run(criteria, metrics=["weighted"])
     assert run(criteria, metrics=["weighted", "rouge_1"]).passed
+
+
+def test_scores_of_an_earlier_process_count_as_if_they_had_been_found_now() -> None:
+    config = EvalConfig.model_validate(
+        {
+            "criteria": {
+                "weighted": {"threshold": 0.6, "weights": {"rouge_1": 1, "rouge_l": 1}},
+                "rouge_1": 0.5,
+                "rouge_l": 0.5,
+            }
+        }
+    )
+    metrics = [
+        metric for metric in bind(config, RunOptions()).metrics if metric.name in {"weighted", "rouge_l"}
+    ]
+    known = {"rouge_1": MetricScore(0.5)}
+    view = CaseView(eval_id="case", actual=[turn("a b")], expected=[turn("a b")], scores=known)
+    scores = asyncio.run(score_trial(metrics, view))
+    assert [(metric.name, score.value) for metric, score in zip(metrics, scores, strict=True)] == [
+        ("rouge_l", 1.0),
+        ("weighted", 0.75),
+    ]

@@ -1,11 +1,13 @@
 """`response_schema`: the final answer held against a JSON Schema."""
 
 import socket
+import sys
 from typing import Any
 
 import pytest
 
-from proctor.errors import CriterionError
+from proctor.errors import CriterionError, MissingExtraError
+from proctor.metrics.structure.json_schema import _by_text as schema_of_text
 from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.structure.asking import ask, turn
@@ -133,3 +135,12 @@ def test_deep_nesting_is_an_error_and_no_crash() -> None:
     answer = "[" * 400 + "]" * 400
     with pytest.raises(Exception, match="nested too deeply"):
         ask("response_schema", [turn(answer)], schema=schema)
+
+
+@pytest.mark.parametrize("name", ["response_schema", "tool_schema"])
+def test_without_the_package_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    schema_of_text.cache_clear()
+    options = {"schema": {"title": "new"}} if name == "response_schema" else {}
+    with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[jsonschema\]'"):
+        METRICS.get(name)(BaseCriterion(threshold=1.0, **options))
