@@ -182,7 +182,7 @@ def test_a_loose_match_that_the_first_fit_misses_says_so() -> None:
 def test_each_match_implies_the_wider_ones(wanted: Calls, made: Calls, equality: str) -> None:
     found = {name: value(name, wanted, made, equality=equality) for name in NAMED}
     assert found[EXACT] <= found[IN_ORDER] <= found[ANY_ORDER]  # type: ignore[operator]  # matches always apply
-    assert found[EXACT] <= found[UNORDERED] <= found[SUBSET]  # type: ignore[operator]
+    assert found[EXACT] <= found[UNORDERED] <= found[SUBSET]  # type: ignore[operator]  # likewise
     if found[ANY_ORDER] == 1:
         assert found[RECALL] in (1, None)
     if found[SUBSET] == 1:

@@ -378,9 +378,8 @@ def test_pairs(expected: Calls, actual: Calls, verdicts: tuple[float | None, ...
 
 def parallel(*steps: str) -> Invocation:
     """A turn whose model made the calls of each step at once."""
-    events = [{"author": "a", "content": {"role": "model", "parts": []}} for _ in steps]
-    for event, step in zip(events, steps, strict=True):
-        event["content"]["parts"] = [{"function_call": each.model_dump()} for each in calls(step)]  # type: ignore[index]  # a dict
+    parts = [[{"function_call": each.model_dump()} for each in calls(step)] for step in steps]
+    events = [{"author": "a", "content": {"role": "model", "parts": each}} for each in parts]
     return Invocation.model_validate(
         {"user_content": {"parts": []}, "intermediate_data": {"invocation_events": events}}
     )
