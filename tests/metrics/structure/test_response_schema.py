@@ -1,12 +1,13 @@
 """`response_schema`: the final answer held against a JSON Schema."""
 
-import socket
 import sys
-from typing import Any
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar
 
 import pytest
 
-from proctor.errors import CriterionError, MissingExtraError
+from proctor.errors import CriterionError, MetricError, MissingExtraError
 from proctor.metrics.structure.json_schema import _by_text as schema_of_text
 from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion
@@ -120,14 +121,32 @@ def test_without_a_criterion_it_says_what_is_missing() -> None:
         METRICS.get("response_schema")()
 
 
-def test_a_reference_that_leads_nowhere_is_an_error_and_nothing_is_fetched(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(socket, "socket", None)  # whoever asks for a connection fails
-    with pytest.raises(Exception, match="the schema refers to what is not in it"):
-        ask("response_schema", [turn("{}")], schema={"$ref": "#/$defs/nowhere"})
-    with pytest.raises(Exception, match="the schema refers to what is not in it"):
-        ask("response_schema", [turn("{}")], schema={"$ref": "other.json"})
+@pytest.mark.parametrize("reference", ["#/$defs/nowhere", "other.json"])
+def test_a_reference_that_leads_nowhere_is_an_error(reference: str) -> None:
+    with pytest.raises(MetricError, match="the schema refers to what is not in it"):
+        ask("response_schema", [turn("{}")], schema={"$ref": reference})
+
+
+class Schemas(BaseHTTPRequestHandler):
+    """Serves a schema that allows everything, and remembers that it was asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+
+def test_nothing_is_fetched_not_even_what_lies_beside_the_schema() -> None:
+    with HTTPServer(("127.0.0.1", 0), Schemas) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{server.server_port}/schema.json"
+        with pytest.raises(MetricError, match="the schema refers to what is not in it"):
+            ask("response_schema", [turn("{}")], schema={"$id": here, "$ref": "other.json"})
+        server.shutdown()
+    assert Schemas.asked == []
 
 
 def test_deep_nesting_is_an_error_and_no_crash() -> None:
