@@ -1,6 +1,7 @@
 """`json_equal`: JSON as models write it, equal as JSON values are."""
 
 import json
+import time
 from contextlib import suppress
 from itertools import permutations
 from typing import Any
@@ -229,3 +230,14 @@ def test_a_chain_of_changes_may_be_long() -> None:
     fits = {(i, i) for i in range(count)} | {(i, i + 1) for i in range(count)}
     pairs = most_pairs(count + 1, count + 1, lambda i, j: (i, j) in fits or (i, j) == (count, 0))
     assert len(pairs) == count + 1
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "{", '{"a":', "```", "```json\n", "```a ", " ", "\n", "[1] ", '{"a": 1} ', '"']
+)
+@pytest.mark.parametrize("start", ["", "```json\n", "x"])
+def test_long_answers_are_read_in_time(start: str, piece: str) -> None:
+    started = time.process_time()
+    with suppress(ValueError):
+        json_in(start + piece * 50_000)
+    assert time.process_time() - started < 5

@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["json_in", "read_json"]
 
-FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
+FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 ONLY_FENCED = re.compile(rf"\s*{FENCED.pattern}\s*", re.DOTALL)
 MOST_STARTS = 1000
 """Brackets of a text that are tried as the start of JSON."""

@@ -25,13 +25,14 @@ DecimalSign = Literal[".", ","]
 LETTER = "A-Za-z_\u00aa-\u024f\u0370-\u058f"
 CURRENCY = "$\u00a2-\u00a5\u20a0-\u20cf"
 
+# Groups are as many as numbers have: without a limit, a long list of figures would be gone through again and again.
 NUMBER = re.compile(
     rf"""
     (?<![{LETTER}\d])
     (?: (?P<chain> \d+ (?:\.\d+){{2,}} )
-    | (?: \d{{1,3}}(?:,\d{{3}})+ (?!,?\d)                                       # 1,234,567
-        | \d{{1,2}}(?:,\d{{2}})+,\d{{3}} (?!,?\d)                               # 12,34,567
-        | \d{{1,3}}(?P<gap>['\u2019\u00a0\u2009\u202f_])\d{{3}}(?:(?P=gap)\d{{3}})* (?!\d)   # 1'234'567
+    | (?: \d{{1,3}}(?:,\d{{3}}){{1,30}} (?!,?\d)                                     # 1,234,567
+        | \d{{1,2}}(?:,\d{{2}}){{1,30}},\d{{3}} (?!,?\d)                           # 12,34,567
+        | \d{{1,3}}(?P<gap>['\u2019\u00a0\u2009\u202f_])\d{{3}}(?:(?P=gap)\d{{3}}){{0,30}} (?!\d)   # 1'234'567
         | \d+ )
       (?: \.\d+ )? (?: [eE][-+]?\d{{1,3}} (?!\w) )?
     | (?<![\w)\]]) \.\d+                                                        # .5
