@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import time
 from pathlib import Path
 from unicodedata import category, name, normalize
 
@@ -256,3 +257,32 @@ def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(module._kinds) <= 10
     assert len(module._folds) <= 10
     assert [unicode_words(text) for text in texts] == first
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "เ",
+        "ก",
+        "กั",
+        "ၤ",
+        "က်",
+        "က္",
+        "က ္",
+        "\u0301",
+        "\u200d",
+        'א"',
+        "a'",
+        "👍\u200d",
+        "🇩",
+        "👍🏽",
+        "一",
+        "ー",
+        "é",
+        "١",
+    ],
+)
+def test_long_texts_are_read_in_time(piece: str) -> None:
+    started = time.process_time()
+    unicode_words("é" + piece * 30_000)
+    assert time.process_time() - started < 3

@@ -91,7 +91,7 @@ QUOTES_IN_HEBREW = {*map(ord, "\u05f3\u05f4'\"")}
 TOKEN = re.compile(
     r"[lhd][lhdmz]*(?:(?<=h)qh[lhdmz]*)*"  # a word
     r"|c[moz]*"  # an ideograph, a kana
-    r"|p*t(?:[mfkz]|vt)*(?:tm*k(?!v)m*)*|[pf]m*"  # a cluster: consonant, what hangs on it, a killed consonant
+    r"|p{0,2}t(?:[mfkz]|vt)*(?:tm*k(?!v)m*)*|[pf]m*"  # a cluster: consonant, what hangs on it, a killed consonant
     r"|e[xm]*(?:ze[xm]*)*|rr?"  # an emoji, a flag
 )
 """Over the kinds of a text's characters, one letter each: see `_kind`."""
