@@ -18,7 +18,10 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.api.runs import open_runs
+from proctor.schema.run import RunState
+from proctor.schema.verdict import Outcome
 from tests.stories.crashing import (
     Blow,
     KilledRun,
@@ -30,6 +33,7 @@ from tests.stories.crashing import (
     stored,
     undisturbed,
 )
+from tests.stories.test_record_then_decide import CONFIG, Agent, StopAfter, a_set, one_case, store_of
 
 CASES = 24
 
@@ -542,3 +546,63 @@ def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project:
         ids = [record.run_id for record in opened.runs()]
         assert ids[1] == run_id
         assert opened.find("latest") == ids[0]
+
+
+# --- forced, although the set is another one -----------------------------------------------------------------------------
+
+
+def begun(tmp_path: Path, num_runs: int = 1) -> Agent:
+    """A run of twelve cases in Python that was stopped after the first four."""
+    agent, watch = Agent(), StopAfter(4 * num_runs)
+    proctor.evaluate_sync(
+        agent, a_set(), config=CONFIG, store=store_of(tmp_path), num_runs=num_runs, progress=watch, stop=watch.stop,
+        concurrency=1,
+    )  # fmt: skip
+    return agent
+
+
+def some_of(*numbers: int) -> dict[str, Any]:
+    return {"eval_set_id": "numbers", "eval_cases": [one_case(number) for number in numbers]}
+
+
+def listed(tmp_path: Path) -> tuple[RunState, Outcome | None, dict[str, int]]:
+    [record] = proctor.list_runs(store_of(tmp_path))
+    counts = {name: count for name, count in record.summary.counts.items() if count}
+    return record.state, record.summary.outcome, counts
+
+
+@pytest.mark.parametrize("num_runs", [1, 2])
+@pytest.mark.parametrize(
+    ("left", "counts"),
+    [
+        pytest.param([0, 1, 2, 3, 7, 8], {"passed": 4, "failed": 2, "not_run": 6}, id="cases that were not run are gone"),
+        pytest.param([2, 7, 8], {"passed": 4, "failed": 2, "not_run": 6}, id="cases that were run are gone, too"),
+        pytest.param([4], {"passed": 3, "failed": 2, "not_run": 7}, id="hardly any is left"),
+    ],
+)  # fmt: skip
+def test_a_set_that_has_shrunk_leaves_its_other_cases_as_they_are(
+    tmp_path: Path, left: list[int], counts: dict[str, int], num_runs: int
+) -> None:
+    agent = begun(tmp_path, num_runs)
+    forced = proctor.resume_sync(store=store_of(tmp_path), agent=agent, eval_sets=some_of(*left), force=True)
+    assert {outcome.value: count for outcome, count in forced.counts.items() if count} == counts
+    assert listed(tmp_path) == (RunState.FINISHED, forced.outcome, counts)
+    assert not forced.interrupted
+    again = proctor.rescore_sync("latest", store=store_of(tmp_path))
+    assert again.counts == forced.counts
+    assert listed(tmp_path)[2] == counts
+
+
+def test_a_set_that_has_grown_is_judged_again_whole(tmp_path: Path) -> None:
+    agent = begun(tmp_path)
+    more = some_of(*range(12), 13, 14)
+    forced = proctor.resume_sync(store=store_of(tmp_path), agent=agent, eval_sets=more, force=True)
+    assert [case.eval_id for case in forced.cases][12:] == ["c13", "c14"]
+    assert Outcome.NOT_RUN not in forced.counts
+    again = proctor.rescore_sync("latest", store=store_of(tmp_path))
+    assert again.counts == forced.counts
+    assert listed(tmp_path) == (
+        RunState.FINISHED,
+        forced.outcome,
+        {k.value: n for k, n in forced.counts.items()},
+    )

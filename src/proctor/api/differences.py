@@ -28,6 +28,8 @@ class Changes:
     """For each case of the plan its place in the run."""
     added: list[PlannedCase] = field(default_factory=list)
     """Cases of the plan that the run did not have, or has with another content and no evidence yet."""
+    gone: list[int] = field(default_factory=list)
+    """Where the cases of the run stand that are not in the plan."""
 
 
 def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
@@ -95,8 +97,10 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
             changed.append(case.eval_id)
             if store.case(run_id, before.position) is None:
                 found.added.append(_at(case, before.position))
-    missing = [case.eval_id for left in there.values() for case in left]
-    for what, ids in (("changed", changed), ("new", added), ("gone", missing)):
+    missing = [case for left in there.values() for case in left]
+    found.gone = [case.position for case in missing]
+    gone = [case.eval_id for case in missing]
+    for what, ids in (("changed", changed), ("new", added), ("gone", gone)):
         if ids:
             found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 

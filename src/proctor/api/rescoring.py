@@ -70,7 +70,8 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
         return kept.judge_again(run_id, judging, committed)
 
     positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
-    judged = StoredRun(kept, begin, positions=positions, resumed=True)
+    gone = sorted({case.position for case in kept.planned(run_id)}.difference(positions))
+    judged = StoredRun(kept, begin, positions=positions, gone=gone, resumed=True)
     return await carry_out(prepared, options.get("progress"), judged)
 
 
@@ -134,9 +135,13 @@ class RecordedSet:
 
 def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
     planned = list(store.planned(manifest.run_id))
+    begun = sum(summary.cases for summary in manifest.sets)
+    added = planned[begun:]  # by `resume --force`, when a set had grown: they stand behind all others
     begun = 0
     for summary in manifest.sets:
-        yield RecordedSet(store, manifest.run_id, summary, planned[begun : begun + summary.cases])
+        own = [case for case in added if case.eval_set_id == summary.eval_set_id]
+        added = [case for case in added if case.eval_set_id != summary.eval_set_id]
+        yield RecordedSet(store, manifest.run_id, summary, [*planned[begun : begun + summary.cases], *own])
         begun += summary.cases
 
 

@@ -74,7 +74,9 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
         return kept.resume(run_id, committed, added=found.added)
 
-    going_on = StoredRun(kept, begin, positions=found.positions, resumed=True, retry_errors=retry_errors)
+    going_on = StoredRun(
+        kept, begin, positions=found.positions, gone=found.gone, resumed=True, retry_errors=retry_errors
+    )
     return await carry_out(prepared, options.get("progress"), going_on)
 
 

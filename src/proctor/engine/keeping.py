@@ -26,21 +26,25 @@ class StoredRun:
         opener: Opener,
         *,
         positions: Sequence[int] | None = None,
+        gone: Sequence[int] = (),
         resumed: bool = False,
         retry_errors: bool = False,
     ) -> None:
         """Take the store and how to begin.
 
-        `positions` are the places that the plan's cases have in the run (default: 0, 1, 2 …); `resumed` says that
-        there may be evidence already; `retry_errors` that what ended in an error is to be done again.
+        `positions` are the places that the plan's cases have in the run (default: 0, 1, 2 …), `gone` those of cases
+        that the run has and the plan has not; `resumed` says that there may be evidence already; `retry_errors` that what ended in an error is to be done again.
         """
         self.store = store
         self.resumed = resumed
         self.retry_errors = retry_errors
         self._opener = opener
         self._positions = positions
+        self._gone = gone
         self._writer: RunWriter | None = None
         self._outcomes: dict[int, Outcome] = {}
+        self.outcomes_of_gone: list[Outcome] = []
+        """What the cases came to that the plan has not, a case each."""
         self.earlier: RunSummary | None = None
         """What came of the run before, where it is gone on with."""
 
@@ -62,6 +66,7 @@ class StoredRun:
             run_id, judging = self._writer.run_id, self._writer.judging
             self.earlier = self.store.summary(run_id, judging)
             self._outcomes = self.store.outcomes(run_id, judging)
+            self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
         if self.retry_errors:
             self._outcomes = {at: found for at, found in self._outcomes.items() if found is not Outcome.ERROR}
 

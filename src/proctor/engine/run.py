@@ -261,7 +261,7 @@ class Run:
 
         if not stored.is_open:
             return
-        counts = self._counts + Counter({Outcome.NOT_RUN: not_run})
+        counts = self._counts + Counter({Outcome.NOT_RUN: not_run}) + Counter(stored.outcomes_of_gone)
         summary = RunSummary(
             outcome=worst(counts) if run.failure is None else Outcome.ERROR,
             counts={outcome.value: count for outcome, count in counts.items()},
