@@ -1,6 +1,8 @@
 """Which store a URL means, and which files are none: those are refused, named, and not touched."""
 
+import errno
 import hashlib
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -15,6 +17,7 @@ from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.registry import STORES
 from proctor.stores import versions
 from proctor.stores.opening import open_store
+from proctor.stores.sqlite_file import SqliteFile
 from proctor.stores.urls import sqlite_path
 from tests.stores.making import Heard, begun, opened, records, write_run
 
@@ -98,6 +101,23 @@ def test_a_store_is_made_with_its_folder_where_there_is_none(tmp_path: Path) -> 
 def test_only_the_folder_that_is_ours_is_kept_out_of_git(tmp_path: Path) -> None:
     opened(tmp_path / "results" / "runs.db").close()
     assert [file.name for file in (tmp_path / "results").iterdir()] == ["runs.db"]
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["", "a file system without links"])
+def test_of_two_processes_that_make_a_store_the_first_one_wins(
+    path: Path, links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both saw that there was none; the other one has made it, and begun a run, in between."""
+
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    write_run(opened(path))
+    SqliteFile(path, read_only=False)._make()
+    assert opened(path).find("latest") == "run1"
+    assert [file.name for file in path.parent.iterdir() if file.name.startswith(".")] == []
 
 
 def test_a_store_has_its_mark_and_its_version(path: Path) -> None:
