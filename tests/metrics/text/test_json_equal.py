@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import suppress
+from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.text.json_difference import Rules, differences
 from proctor.metrics.text.json_text import json_in, read_json
-from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
+from proctor.metrics.text.one_to_one import equal_pairs, most_pairs, pairs_within
 from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
 
 VALUES = st.recursive(
@@ -222,6 +223,20 @@ def test_equal_pairs_are_most_pairs_where_fitting_is_equality(left: list[int], r
     pairs = equal_pairs(left, right)
     assert all(left[i] == right[j] for i, j in pairs.items())
     assert len(pairs) == len(most_pairs(len(left), len(right), lambda i, j: left[i] == right[j]))
+
+
+SMALL = st.integers(0, 6).map(Decimal)
+
+
+@given(st.lists(st.tuples(SMALL, SMALL), max_size=5), st.lists(SMALL, max_size=5))
+def test_pairs_within_ranges_are_most_pairs(
+    ranges: list[tuple[Decimal, Decimal]], points: list[Decimal]
+) -> None:
+    pairs = pairs_within(ranges, points)
+    assert all(ranges[i][0] <= points[j] <= ranges[i][1] for i, j in pairs.items())
+    assert len(set(pairs.values())) == len(pairs)
+    best = most_pairs(len(ranges), len(points), lambda i, j: ranges[i][0] <= points[j] <= ranges[i][1])
+    assert len(pairs) == len(best)
 
 
 def test_a_chain_of_changes_may_be_long() -> None:

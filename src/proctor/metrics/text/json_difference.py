@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 
-__all__ = ["Difference", "Rules", "differences", "within"]
+__all__ = ["Difference", "Rules", "differences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,6 @@ def differences(expected: Any, actual: Any, rules: Rules, path: str = "$") -> It
         yield from (_of_bags if rules.ignore_order else _of_lists)(expected, actual, rules, path)
     elif not _same(expected, actual, rules):
         yield Difference(path, "differs", expected, actual)
-
-
-def within(expected: Decimal, actual: Decimal, absolute: Decimal, relative: Decimal = Decimal(0)) -> bool:
-    """Whether two numbers lie no further apart than the larger of both tolerances (`relative`: to the expected)."""
-    return expected == actual or abs(expected - actual) <= max(absolute, relative * abs(expected))
 
 
 def _of_objects(
@@ -131,7 +126,8 @@ def _same(expected: Any, actual: Any, rules: Rules) -> bool:
         return False
     if not rules.tolerance:
         return bool(expected == actual)
-    return within(*(Decimal(repr(each)) for each in (expected, actual, rules.tolerance)))
+    wanted, made, apart = (Decimal(repr(each)) for each in (expected, actual, rules.tolerance))
+    return abs(wanted - made) <= apart
 
 
 def _is_number(value: Any) -> bool:

@@ -11,9 +11,8 @@ from pydantic import BeforeValidator, Field
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
-from proctor.metrics.text.json_difference import within
 from proctor.metrics.text.numbers import DecimalSign, numbers_in
-from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
+from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
 from proctor.metrics.wording import and_more
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
@@ -130,9 +129,9 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             return equal_pairs(expected, made)
         absolute = Decimal(repr(self.criterion.tolerance))
         relative = Decimal(repr(self.criterion.relative_tolerance))
-        return most_pairs(
-            len(expected), len(made), lambda i, j: within(expected[i], made[j], absolute, relative)
-        )
+        apart = [max(absolute, relative * abs(number)) for number in expected]
+        ranges = [(number - most, number + most) for number, most in zip(expected, apart, strict=True)]
+        return pairs_within(ranges, made)
 
 
 def _shown(numbers: Sequence[Any]) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
+from heapq import heappop, heappush
 
-__all__ = ["equal_pairs", "most_pairs"]
+__all__ = ["equal_pairs", "most_pairs", "pairs_within"]
 
 
 def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int, int]:
@@ -13,6 +15,25 @@ def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int
     for index in reversed(range(len(right))):
         places.setdefault(right[index], []).append(index)
     return {i: places[thing].pop() for i, thing in enumerate(left) if places.get(thing)}
+
+
+def pairs_within(ranges: Sequence[tuple[Decimal, Decimal]], points: Sequence[Decimal]) -> dict[int, int]:
+    """As many pairs as possible of ranges (from, to) and points inside them, by their places.
+
+    From the smallest point on, each goes to that range around it which ends first: another choice could only be worse.
+    """
+    begins = sorted(range(len(ranges)), key=lambda i: ranges[i][0], reverse=True)
+    open_ranges: list[tuple[Decimal, int]] = []
+    pairs = {}
+    for j in sorted(range(len(points)), key=lambda j: points[j]):
+        while begins and ranges[begins[-1]][0] <= points[j]:
+            i = begins.pop()
+            heappush(open_ranges, (ranges[i][1], i))
+        while open_ranges and open_ranges[0][0] < points[j]:
+            heappop(open_ranges)
+        if open_ranges:
+            pairs[heappop(open_ranges)[1]] = j
+    return pairs
 
 
 def most_pairs(left: int, right: int, fits: Callable[[int, int], bool]) -> dict[int, int]:
