@@ -38,7 +38,8 @@ class StateCriterion(BaseCriterion):
 class FinalSessionState:
     """1.0 where every key that the case states is in the final session state with a value that fits, else 0.0.
 
-    A plain value must be equal; a matcher may stand in its place, or in the criterion's `state`. Other keys do not matter. Scored once per trial, not per invocation, and in every trial it must hold.
+    A plain value must be equal; a matcher may stand in its place, or in the criterion's `state`. Other keys do not
+    matter. Scored once per trial, not per invocation, and in every trial it must hold.
     ADK reads `final_session_state` but never looks at it.
     """
 

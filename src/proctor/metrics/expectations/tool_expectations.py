@@ -37,7 +37,8 @@ class ExpectationsCriterion(BaseCriterion):
 class ToolExpectations:
     """The share of a case's `expectations` that its tool calls meet; of a turn, the share of those about it.
 
-    Those about the whole conversation count for its last turn. An expectation is met when its turn's calls (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
+    Those about the whole conversation count for its last turn. An expectation is met when its turn's calls
+    (without `turn`: those of all turns, in order) can be read as its `calls` at no cost
     (see `grammar`), and every limit holds.
     """
 
