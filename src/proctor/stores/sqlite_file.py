@@ -100,7 +100,8 @@ class SqliteFile:
                 f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
             )
         for suffix in _BESIDE:
-            if (left := _beside(self.path, suffix)).exists():
+            # another process may make the store just now: its file is there before its log is
+            if (left := _beside(self.path, suffix)).exists() and not self.path.exists():
                 raise StoreError(
                     f"{left}: belongs to a store that is no longer there. Put {self.path.name} back, or delete this file"
                 )
