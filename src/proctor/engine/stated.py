@@ -27,7 +27,9 @@ def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
 
 def unread(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]:
     """Keys by which the case expects something that no metric of the run looks at."""
-    if not (extra := case.model_extra):
+    extra = case.model_extra
+    stated = [key for key in READERS if key in extra] if extra else []
+    if not stated:
         return []
     read = {need for each in metrics for need in each.facts.needs}
-    return [key for key in READERS if key in extra and key not in read]
+    return [key for key in stated if key not in read]

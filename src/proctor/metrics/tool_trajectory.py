@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from proctor.metrics.alignment import align
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.describing import describe
-from proctor.metrics.matchers.base import ARGUMENTS
+from proctor.metrics.matchers.base import ARGUMENTS, doubt
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired
@@ -144,7 +144,7 @@ class ToolTrajectory:
             reason = f"{self._tell_share(calls, made)}; {reason}"
         if wanted.intermediate_data is None:
             reason = f"{NONE_STATED}; {reason}" if reason else NONE_STATED
-        warning = given.warning
+        warning = given.warning or doubt(self._matching, case)
         if any(not each.name for step in alignment.steps for each in step.differences):
             warning = warning or NULL_ARGUMENTS
         matched = "every expected call was made" if calls else NO_CALLS

@@ -102,3 +102,14 @@ def test_matchers_for_the_final_state_in_the_criterion() -> None:
     ]:
         case = view([turn("a")], [turn("a")], expected_state=stated, actual_state=actual)
         assert metric.score(case).value == value, actual
+
+
+@pytest.mark.parametrize(("tool", "warned"), [("bok", True), ("book", False), ("*", False), ("pay", False)])
+def test_matchers_for_a_tool_that_the_agent_does_not_declare_are_doubted(tool: str, warned: bool) -> None:
+    tools = [{"function_declarations": [{"name": "book"}]}]
+    details = {"agent_details": {"x": {"name": "x", "tool_declarations": tools}}}
+    case = view([turn("a", [("book", {"n": 1})], app_details=details)], [turn("a", [("pay", {"n": 1})])])
+    for kind in (ToolTrajectory, AnyOrderMatch):
+        metric = kind(BaseCriterion(threshold=1, arguments={tool: {"n": "ignore"}}))
+        warning = metric.explain(case, metric.score(case), 0).warning
+        assert ("does not declare: 'bok' Did you mean 'book'?" in warning) == warned

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "holds_matcher"]
+from proctor.metrics.base import CaseView
+
+__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "doubt", "holds_matcher"]
 
 INLINE = "$match"
 """The key of a matcher that stands in the place of a value."""
@@ -46,3 +48,9 @@ def holds_matcher(value: Any, depth: int = 0) -> bool:
     if isinstance(value, Mapping):
         return INLINE in value or any(holds_matcher(each, depth + 1) for each in value.values())
     return isinstance(value, list | tuple) and any(holds_matcher(each, depth + 1) for each in value)
+
+
+def doubt(matching: object, case: CaseView) -> str:
+    """What a matching that was made of `arguments` has to say about its own names; empty for any other."""
+    ask = getattr(matching, "doubt", None)
+    return str(ask(case)) if ask else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import CriterionError, did_you_mean
+from proctor.metrics.base import CaseView
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, Template
@@ -125,13 +126,21 @@ class ByMatchers:
         )
         return [*found]
 
-    def unknown(self, calls: Collection[Call], tools: Collection[str]) -> str:
-        """Say which of the rules can never apply: of a tool among neither `calls` nor `tools`; usually empty."""
-        known = {call.name or "" for call in calls} | {*tools}
-        for tool in self.tools:
-            if tool != ANY_TOOL and tool not in known:
-                return f"no tool is called {tool!r} in `arguments`.{did_you_mean(tool, known)}"
-        return ""
+    def doubt(self, case: CaseView) -> str:
+        """Say which tools of the rules the agent does not have, where it declares those that it has; usually empty."""
+        from proctor.metrics.expectations.made import declared_tools, known_tools
+
+        if not declared_tools(case):
+            return ""
+        known = known_tools(case)
+        unknown = [
+            f"{tool!r}{did_you_mean(tool, known)}" for tool in self.tools if tool not in {ANY_TOOL, *known}
+        ]
+        return (
+            f"`arguments` names tools that the agent does not declare: {', '.join(unknown)}"
+            if unknown
+            else ""
+        )
 
 
 def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:

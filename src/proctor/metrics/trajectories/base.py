@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
+from proctor.metrics.matchers.base import doubt
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
@@ -81,7 +82,7 @@ class TrajectoryMetric(ABC, Generic[C]):
         wanted, made = self.sides(case, index)
         alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
         reason = given.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
-        return Explanation(reason, alignment.to_details(), given.warning)
+        return Explanation(reason, alignment.to_details(), given.warning or doubt(self.matching, case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
         """The expected and the actual calls of one turn."""
