@@ -63,6 +63,12 @@ def test_what_needs_more_than_names_does_not_apply() -> None:
     assert scores(["a"], ["a"], {"response_match_score": 0.5}) == {"response_match_score": None}
 
 
+def test_an_empty_list_beside_recorded_turns_is_no_turn() -> None:
+    found = proctor.score_sync([], [turn(("a", {}))], criteria={"trajectory_recall": 1.0})
+    assert found["trajectory_recall"].outcome is proctor.Outcome.ERROR
+    assert "0; they cannot be compared" in found["trajectory_recall"].reason
+
+
 def test_a_metric_of_ones_own_sees_the_names() -> None:
     @proctor.metric("calls_made", threshold=1.0)
     def calls_made(actual: Invocation) -> float:
