@@ -252,13 +252,20 @@ def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     cases = eval_set(*(case(f"c{number}", turn("c")) for number in range(20)))
     gc.collect()
     gc.disable()
+    before = count(Slot)  # other tests leave trials behind on purpose
     try:
         result = run_sync(lambda: run(Scripted({"c": says}), cases, keep_evidence="failures"))
         evidence_left = sum(one() is not None for one in left)
-        slots_left = sum(isinstance(one, Slot) for one in gc.get_objects())
+        assert (result.passed, len(left), evidence_left, count(Slot) - before) == (True, 20, 0, 0)
+        kept = count(CaseResult)
+        del result
+        assert count(CaseResult) == kept - 20
     finally:
         gc.enable()
-    assert (result.passed, len(left), evidence_left, slots_left) == (True, 20, 0, 0)
+
+
+def count(kind: type) -> int:
+    return sum(isinstance(one, kind) for one in gc.get_objects())
 
 
 def test_each_trial_has_a_session_of_its_own() -> None:

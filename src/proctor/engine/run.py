@@ -131,6 +131,8 @@ class Run:
         except StoreError as error:
             run.failure = Failure(where="store", message=str(error))
         finally:
+            # Each knows the other: without this, all results would wait for the garbage collector.
+            self._executor = None
             if self.stored is None:
                 for _ in jobs:  # what was not reached still gets its place in the results
                     pass
