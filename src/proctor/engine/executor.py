@@ -104,7 +104,7 @@ class LocalExecutor(Generic[Job, Done]):
                 self._fail(slot, error)
         else:
             self._settle(slot, outcome)
-            slot.task = None  # else slot, task and steps keep each other, and the evidence, until the next collection
+            slot.task = None  # or slot, task and steps would keep each other until the next collection
 
     def _abandon(self, slot: Slot) -> None:
         """Settle a trial that ignored its cancellation, and leave its task behind."""
