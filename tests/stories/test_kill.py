@@ -155,6 +155,7 @@ def killed_before(folder: Path, statements: Iterable[int], *, cases: int) -> Tol
     return total
 
 
+@pytest.mark.slow
 def test_killed_before_single_statements(tmp_path: Path) -> None:
     toll = killed_before(tmp_path, (9, 33, 51), cases=1)
     assert toll.kills > 3

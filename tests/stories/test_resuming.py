@@ -123,12 +123,12 @@ EDITS: dict[str, tuple[Callable[[Project], None], str]] = {
 }
 
 
-def quickly(names: Iterable[str], *short: str) -> list[Any]:
-    """The names in `short`, and the others as slow ones."""
-    return [pytest.param(name, marks=[] if name in short else pytest.mark.slow) for name in names]
+def quickly(names: Iterable[str], *short: str, others: Any = pytest.mark.slow) -> list[Any]:
+    """The names in `short`, and the others as slow (or nightly) ones."""
+    return [pytest.param(name, marks=[] if name in short else others) for name in names]
 
 
-@pytest.mark.parametrize("what", quickly(EDITS, "agent", "set"))
+@pytest.mark.parametrize("what", quickly(EDITS, "set"))
 def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, what: str) -> None:
     edit, said = EDITS[what]
     run = killed(project)
@@ -151,7 +151,8 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
 GONE = ["test_config.json", "agent.py", "judges.py", "numbers.evalset.json"]
 
 
-@pytest.mark.parametrize("name", quickly(GONE, "test_config.json"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", quickly(GONE, "test_config.json", "agent.py", others=pytest.mark.nightly))
 def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
     (project.folder / name).rename(project.folder / "elsewhere")
@@ -245,6 +246,7 @@ def test_cases_that_share_an_id_are_told_apart(project: Project) -> None:
 # --- where ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_from_another_folder_it_is_refused_and_the_right_one_is_named(
     project: Project, tmp_path: Path
 ) -> None:
@@ -417,6 +419,7 @@ def counted(project: Project, store: str) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: Project) -> None:
     _, report = undisturbed(project)
     store = "undisturbed.sqlite3"
@@ -442,6 +445,7 @@ def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: 
     assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
 
 
+@pytest.mark.slow
 def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project: Project) -> None:
     code, report = undisturbed(project)
     run = killed(project)
@@ -451,6 +455,7 @@ def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project:
     assert differences(stored(project, run.store), report) == []
 
 
+@pytest.mark.slow
 def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> None:
     """The agent of `crashed/` breaks at c5 and c22 until there is a file `mended`."""
     run = killed(project)
@@ -492,7 +497,7 @@ proctor.evaluate_sync(agent, "numbers.evalset.json", store="sqlite:s-1.sqlite3",
 """
 
 
-@pytest.mark.parametrize("agent", ["agent.py", "object"])
+@pytest.mark.parametrize("agent", quickly(["agent.py", "object"], "agent.py"))
 def test_a_run_begun_in_python_goes_on_from_the_command_line(project: Project, agent: str) -> None:
     code, report = undisturbed(project)
     run = KilledRun(project, 1)
@@ -523,7 +528,8 @@ CLOCKS = {
 }
 
 
-@pytest.mark.parametrize("clock", quickly(CLOCKS, "to and fro"))
+@pytest.mark.slow
+@pytest.mark.parametrize("clock", quickly(CLOCKS, "to and fro", others=pytest.mark.nightly))
 def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project: Project, clock: str) -> None:
     code, report = undisturbed(project)
     project.environment["CRASH_CLOCK"] = CLOCKS[clock]

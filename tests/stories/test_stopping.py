@@ -75,8 +75,8 @@ WAYS = {
 }
 
 
-SHORT = {"Ctrl-C", "Ctrl-C twice", "the terminal goes away"}
-"""Those that the short run tries, in a terminal."""
+SHORT = {"Ctrl-C", "the terminal goes away"}
+"""Those that the short run tries, in a terminal; the slow one tries all of them there."""
 
 
 def stopped(project: Project, way: str, number: int, *, terminal: bool, after: int) -> KilledRun | None:
@@ -139,7 +139,12 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, tuple[int,
     ("way", "terminal"),
     [
         pytest.param(
-            way, terminal, marks=[] if terminal and way in SHORT else [pytest.mark.slow], id=f"{way} {where}"
+            way,
+            terminal,
+            marks=[]
+            if way in SHORT and terminal
+            else [pytest.mark.slow if terminal else pytest.mark.nightly],
+            id=f"{way} {where}",
         )
         for way in WAYS
         for terminal, where in ((True, "in a terminal"), (False, "elsewhere"))
@@ -258,6 +263,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30) -> None:
 # --- readers that leave --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_whoever_reads_may_leave(quick: tuple[Project, tuple[int, Any]]) -> None:
     project, (code, report) = quick
     words = " ".join(
