@@ -20,9 +20,7 @@ _MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
 _LONG = 2**63
-_ALWAYS = (
-    1_000  # characters that each text has room for, so that a huge tool response does not silence the answer
-)
+_ALWAYS = 1_000  # characters that every text has room for: a huge tool response does not silence the answer
 _OF_A_NUMBER = 8  # characters, about, so that long lists of numbers have their bound, too
 _FLAT = 64  # a dict of more entries is looked at one by one
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
