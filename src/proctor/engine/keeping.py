@@ -33,7 +33,8 @@ class StoredRun:
         """Take the store and how to begin.
 
         `positions` are the places that the plan's cases have in the run (default: 0, 1, 2 …), `gone` those of cases
-        that the run has and the plan has not; `resumed` says that there may be evidence already; `retry_errors` that what ended in an error is to be done again.
+        that the run has and the plan has not; `resumed` says that there may be evidence already; `retry_errors` that
+        what ended in an error is to be done again.
         """
         self.store = store
         self.resumed = resumed
