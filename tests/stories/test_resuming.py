@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -123,12 +123,13 @@ EDITS: dict[str, tuple[Callable[[Project], None], str]] = {
 }
 
 
-def quickly(names: Iterable[str], *short: str, others: Any = pytest.mark.slow) -> list[Any]:
-    """The names in `short`, and the others as slow (or nightly) ones."""
-    return [pytest.param(name, marks=[] if name in short else others) for name in names]
+def quickly(names: Iterable[str], *short: str, nightly: Collection[str] = ()) -> list[Any]:
+    """The names: those in `short` as they are, those in `nightly` for the night, the others as slow ones."""
+    marks = {name: [pytest.mark.nightly] for name in nightly} | {name: [] for name in short}
+    return [pytest.param(name, marks=marks.get(name, [pytest.mark.slow])) for name in names]
 
 
-@pytest.mark.parametrize("what", quickly(EDITS, "set"))
+@pytest.mark.parametrize("what", quickly(EDITS, "set", nightly=("longer set", "metric")))
 def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, what: str) -> None:
     edit, said = EDITS[what]
     run = killed(project)
@@ -151,8 +152,7 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
 GONE = ["test_config.json", "agent.py", "judges.py", "numbers.evalset.json"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", quickly(GONE, "test_config.json", "agent.py", others=pytest.mark.nightly))
+@pytest.mark.parametrize("name", quickly(GONE, nightly=("judges.py", "numbers.evalset.json")))
 def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
     (project.folder / name).rename(project.folder / "elsewhere")
@@ -218,7 +218,7 @@ CHOSEN: dict[str, tuple[Callable[[Project], None], list[str], list[str], int]] =
 }
 
 
-@pytest.mark.parametrize("how", quickly(CHOSEN, "several sets"))
+@pytest.mark.parametrize("how", quickly(CHOSEN, "several sets", nightly=("--tag", "metrics")))
 def test_the_same_cases_go_on(project: Project, how: str) -> None:
     prepare, project.sets, project.more, count = CHOSEN[how]
     prepare(project)
@@ -528,8 +528,7 @@ CLOCKS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("clock", quickly(CLOCKS, "to and fro", others=pytest.mark.nightly))
+@pytest.mark.parametrize("clock", quickly(CLOCKS, nightly=("an hour back", "a year on")))
 def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project: Project, clock: str) -> None:
     code, report = undisturbed(project)
     project.environment["CRASH_CLOCK"] = CLOCKS[clock]

@@ -76,7 +76,9 @@ WAYS = {
 
 
 SHORT = {"Ctrl-C", "the terminal goes away"}
-"""Those that the short run tries, in a terminal; the slow one tries all of them there."""
+"""Those that the short run tries, in a terminal."""
+SLOW = {"Ctrl-C twice", "SIGTERM"}
+"""Those that the slow one tries, too; the others, and all without a terminal, are for the night."""
 
 
 def stopped(project: Project, way: str, number: int, *, terminal: bool, after: int) -> KilledRun | None:
@@ -135,15 +137,19 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, tuple[int,
     return project, undisturbed(project)
 
 
+def how_long(way: str, terminal: bool) -> list[pytest.MarkDecorator]:
+    if terminal and way in SHORT:
+        return []
+    return [pytest.mark.slow if terminal and way in SLOW else pytest.mark.nightly]
+
+
 @pytest.mark.parametrize(
     ("way", "terminal"),
     [
         pytest.param(
             way,
             terminal,
-            marks=[]
-            if way in SHORT and terminal
-            else [pytest.mark.slow if terminal else pytest.mark.nightly],
+            marks=how_long(way, terminal),
             id=f"{way} {where}",
         )
         for way in WAYS
