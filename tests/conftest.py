@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
@@ -22,6 +23,11 @@ _SCRUBBED = re.compile(
     r"|NO_COLOR|FORCE_COLOR|CLICOLOR.*|COLUMNS|LINES|TTY_.*|.*_PROXY",
     re.IGNORECASE,
 )
+
+# A job in the background is born deaf to these, and hands that down to the processes that the tests stop by them.
+for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
 hypothesis.settings.register_profile("proctor", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("proctor")

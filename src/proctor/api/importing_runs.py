@@ -220,7 +220,8 @@ class _Seen:
         outcomes = [*self.counts.keys() - {Outcome.SKIPPED}]
         outcomes += [Outcome.ERROR for one in head.sets if one.failure]
         return RunSummary(
-            outcome=worst(outcomes),
+            outcome=worst(outcomes) if head.failure is None else Outcome.ERROR,
+            failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},
             duration=head.duration,
             interrupted=head.interrupted,

@@ -271,6 +271,7 @@ class Run:
             interrupted=run.interrupted,
             warnings=run.warnings,
             stopped_by=run.stopped_by,
+            failure=run.failure,
             models=sorted(self._spending.models),
             tokens=self._spending.tokens,
         )

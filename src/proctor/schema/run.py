@@ -130,6 +130,8 @@ class RunSummary(WireModel):
     warnings: list[str] = Field(default_factory=list)
     stopped_by: str = ""
     """Why not everything was run (a limit, a signal); empty when nothing was left out."""
+    failure: Failure | None = None
+    """Why the run itself could not go on."""
     models: list[str] = Field(default_factory=list)
     """Model names seen in the evidence."""
     tokens: int = 0

@@ -29,6 +29,7 @@ def result_of(
         duration=summary.duration,
         interrupted=summary.interrupted,
         stopped_by=summary.stopped_by,
+        failure=summary.failure,
         run_id=manifest.run_id,
     )
 
