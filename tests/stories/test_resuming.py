@@ -6,6 +6,7 @@ The numbers in brackets are of the fault catalogue. Runs are broken off with kil
 from __future__ import annotations
 
 import json
+import random
 import re
 import shutil
 import signal
@@ -33,6 +34,7 @@ from tests.stories.crashing import (
     stored,
     undisturbed,
 )
+from tests.stories.test_kill import SEED, nightly
 from tests.stories.test_record_then_decide import CONFIG, Agent, StopAfter, a_set, one_case, store_of
 
 CASES = 24
@@ -123,13 +125,13 @@ EDITS: dict[str, tuple[Callable[[Project], None], str]] = {
 }
 
 
-def quickly(names: Iterable[str], *short: str, nightly: Collection[str] = ()) -> list[Any]:
-    """The names: those in `short` as they are, those in `nightly` for the night, the others as slow ones."""
-    marks = {name: [pytest.mark.nightly] for name in nightly} | {name: [] for name in short}
+def quickly(names: Iterable[str], *short: str, at_night: Collection[str] = ()) -> list[Any]:
+    """The names: those in `short` as they are, those in `at_night` for the night, the others as slow ones."""
+    marks = {name: [pytest.mark.nightly] for name in at_night} | {name: [] for name in short}
     return [pytest.param(name, marks=marks.get(name, [pytest.mark.slow])) for name in names]
 
 
-@pytest.mark.parametrize("what", quickly(EDITS, "set", nightly=("longer set", "metric")))
+@pytest.mark.parametrize("what", quickly(EDITS, "set", at_night=("longer set", "metric")))
 def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, what: str) -> None:
     edit, said = EDITS[what]
     run = killed(project)
@@ -152,7 +154,7 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
 GONE = ["test_config.json", "agent.py", "judges.py", "numbers.evalset.json"]
 
 
-@pytest.mark.parametrize("name", quickly(GONE, nightly=("judges.py", "numbers.evalset.json")))
+@pytest.mark.parametrize("name", quickly(GONE, at_night=("judges.py", "numbers.evalset.json")))
 def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
     (project.folder / name).rename(project.folder / "elsewhere")
@@ -218,7 +220,7 @@ CHOSEN: dict[str, tuple[Callable[[Project], None], list[str], list[str], int]] =
 }
 
 
-@pytest.mark.parametrize("how", quickly(CHOSEN, "several sets", nightly=("--tag", "metrics")))
+@pytest.mark.parametrize("how", quickly(CHOSEN, "several sets", at_night=("--tag", "metrics")))
 def test_the_same_cases_go_on(project: Project, how: str) -> None:
     prepare, project.sets, project.more, count = CHOSEN[how]
     prepare(project)
@@ -315,6 +317,38 @@ def test_two_runs_in_one_store_do_not_disturb_each_other(project: Project) -> No
     assert len(ids) == 2
     for run_id in ids:
         assert differences(stored(project, "both.sqlite3", run_id), report) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(0)
+def test_fifty_stores_with_runs_of_which_some_are_killed_and_each_is_resumed_twice_at_once(
+    tmp_path: Path,
+) -> None:
+    project = a_project(tmp_path, cases=100, concurrency=8)
+    code, report = undisturbed(project)
+    for seed in range(SEED, SEED + nightly(50)):
+        chance, store = random.Random(seed), f"{seed}.sqlite3"
+        ledgers = (tmp_path / f"ledger-{seed}-{number}" for number in range(100))
+        processes = [
+            Process(project, project.eval(store), next(ledgers)) for _ in range(chance.randint(2, 4))
+        ]
+        for process in processes[1:]:
+            Blow(trials=chance.randint(1, 80)).strike(process)
+        assert processes[0].wait() == code, processes[0].stderr
+        with closing(open_runs(tmp_path / store, read_only=True)) as opened:
+            runs = [(run.run_id, run.state) for run in opened.runs()]
+        resumed = [
+            [Process(project, ["resume", run_id, "--store", store], next(ledgers)) for _ in range(2)]
+            for run_id, state in runs
+            if state is RunState.UNFINISHED
+        ]
+        for both in resumed:
+            codes = sorted(process.wait() for process in both)
+            assert codes in ([code, 2], [code, code]), (seed, [process.stderr for process in both])
+            assert "Traceback" not in both[0].stderr + both[1].stderr
+        for run_id, _ in runs:
+            assert differences(stored(project, store, run_id), report) == [], seed
+        (tmp_path / store).unlink()
 
 
 @pytest.mark.slow
@@ -528,7 +562,7 @@ CLOCKS = {
 }
 
 
-@pytest.mark.parametrize("clock", quickly(CLOCKS, nightly=("an hour back", "a year on")))
+@pytest.mark.parametrize("clock", quickly(CLOCKS, at_night=("an hour back", "a year on")))
 def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project: Project, clock: str) -> None:
     code, report = undisturbed(project)
     project.environment["CRASH_CLOCK"] = CLOCKS[clock]
