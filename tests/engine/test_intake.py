@@ -21,6 +21,7 @@ from proctor.engine.intake import MOST_NOTES, Caps, Intake
 from proctor.engine.loop import run_sync
 from proctor.engine.options import RunOptions
 from proctor.errors import AgentError
+from proctor.schema.config import EvalConfig
 from proctor.schema.content import Content, Part
 from proctor.schema.event import Event
 from proctor.schema.trial import Trial
@@ -278,6 +279,24 @@ def test_a_trial_of_ordinary_texts_has_no_notes() -> None:
     assert trial.notes == []
 
 
+@pytest.mark.parametrize(
+    ("said", "outcome", "why"),
+    [
+        pytest.param("ok", Outcome.PASSED, "", id="whole"),
+        pytest.param("ok" + " " * 50, Outcome.ERROR, "cut to 40", id="cut, though what is left would pass"),
+        pytest.param("ok \x00", Outcome.PASSED, "", id="NUL replaced: all there is can be read"),
+    ],
+)
+def test_an_answer_that_is_not_there_whole_is_never_green(said: str, outcome: Outcome, why: str) -> None:
+    async def says(_: Session) -> AsyncIterator[Event]:
+        yield Event.said(said)
+
+    config = EvalConfig.model_validate({"criteria": {"contains": {"threshold": 1, "expected": "ok"}}})
+    (found,) = run_sync(lambda: run(Scripted({"a": says}), eval_set(case("a")), config, max_text=40)).cases
+    assert found.outcome is outcome
+    assert why in found.reason
+
+
 def test_the_options_bound_a_run() -> None:
     async def endless(_: Session) -> AsyncIterator[Event]:
         while True:
@@ -400,4 +419,4 @@ def check_bounds(found: dict[str, Any], note: str | None) -> None:
     assert found["events"] <= 10_000, found
     assert found["kept"] < 12 * 2**20, found
     assert [one for one in found["notes"] if note in one] if note else found["notes"] == [], found
-    assert (found["outcome"] == "error") == (note is None), found
+    assert found["outcome"] == "error", found

@@ -237,6 +237,27 @@ def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_
     assert told(proctor.load_run(result.run_id, store_of(tmp_path))) == told(mild)
 
 
+def test_a_run_that_was_judged_again_goes_on_only_by_force(tmp_path: Path) -> None:
+    agent, watch = Agent(), StopAfter(4)
+    stopped = proctor.evaluate_sync(
+        agent,
+        a_set(),
+        config=CONFIG,
+        store=store_of(tmp_path),
+        progress=watch,
+        stop=watch.stop,
+        concurrency=1,
+    )
+    proctor.rescore_sync(
+        stopped, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.9}}
+    )
+    given: dict[str, Any] = {"agent": agent, "eval_sets": a_set()}
+    with pytest.raises(SetupProblems, match="judged again"):
+        proctor.resume_sync(store=store_of(tmp_path), **given)
+    forced = proctor.resume_sync(store=store_of(tmp_path), force=True, **given)
+    assert any("judged again" in warning for warning in forced.warnings)
+
+
 def test_an_unfinished_run_can_be_judged_again_and_what_was_not_run_stays_so(tmp_path: Path) -> None:
     watch = StopAfter(4)
     stopped = proctor.evaluate_sync(

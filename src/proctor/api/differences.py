@@ -40,7 +40,12 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     found = Changes()
     found.said += _agent(manifest, now)
     found.said += _versions(manifest, now)
-    found.said += _configs(store.judgings(manifest.run_id)[0], judging_of(prepared.plan, created_at=0.0))
+    judgings = store.judgings(manifest.run_id)
+    found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
+    if len(judgings) > 1:
+        found.said.append(
+            f"the run was judged again (judging {judgings[-1].number}); going on, it is judged as it was begun"
+        )
     _cases(store, manifest.run_id, prepared, found)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,3 +209,14 @@ _SMALL = frozenset({bool, type(None)})
 
 def _is_finite(item: object) -> bool:
     return type(item) is float and math.isfinite(item)
+
+
+_LOSSES = (" cut to ", " left out", " has no room for all")
+
+
+def what_was_lost(notes: Sequence[str]) -> str:
+    """Return the first of a trial's notes that says that something is missing; empty when all is there.
+
+    What only reads differently (half a character, NaN) can be judged, and what is missing cannot.
+    """
+    return next((note for note in notes if any(loss in note for loss in _LOSSES)), "")

@@ -10,12 +10,12 @@ from proctor.engine.cases import Job, TrialState, evidence_record
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
 from proctor.engine.inference import TrialLimits, TrialRunner
-from proctor.engine.intake import Caps
+from proctor.engine.intake import Caps, what_was_lost
 from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.schema.score import MetricScore
-from proctor.schema.trial import Trial
+from proctor.schema.trial import Failure, FailureKind, Trial
 
 
 class TrialWork:
@@ -37,6 +37,8 @@ class TrialWork:
         trial = (
             await self._ask(job, slot) if job.evidence is None else Trial.model_validate_json(job.evidence)
         )
+        if trial.notes and trial.failure is None:
+            trial.failure = _incomplete(trial)
         done = TrialState(job.number, trial, trial.failure, job.attempt)
         if self._stored is not None:
             done.evidence = job.evidence or keep(self._stored, job, trial)
@@ -82,6 +84,15 @@ def keep(stored: StoredRun, job: Job, trial: Trial) -> bytes:
     stored.put(record)
     job.evidence = record.evidence
     return record.evidence
+
+
+def _incomplete(trial: Trial) -> Failure | None:
+    """What an answer that is not there whole comes to: neither a pass nor a failure can be read from a part."""
+    lost = what_was_lost(trial.notes)
+    if not lost:
+        return None
+    message = f"{lost}: it cannot be judged by the part that was kept; `max_text` keeps more"
+    return Failure(where="agent", kind=FailureKind.UNUSABLE_ANSWER, message=message)
 
 
 def _frozen(job: Job) -> Trial:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.matchers.base import ABSENT, holds_matcher
+from proctor.metrics.matchers.base import ABSENT, holds_matcher, misspelled_matcher
 from proctor.metrics.matching import equal_json
 from proctor.metrics.options import check_criterion
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
@@ -76,7 +76,7 @@ class FinalSessionState:
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the matchers in the state that a case states."""
         stated = case.final_session_state
-        return _read(stated)[1] if stated and holds_matcher(stated) else []
+        return _read(stated)[1] if stated and (holds_matcher(stated) or misspelled_matcher(stated)) else []
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""

@@ -98,3 +98,19 @@ def test_a_case_is_looked_at_before_it_runs() -> None:
     assert (
         FinalSessionState().check(EvalCase(eval_id="c", conversation=[], final_session_state={"n": 1})) == []
     )
+
+
+@pytest.mark.parametrize("key", ["$mach", "$Match", "$MATCH", "$macth"])
+def test_a_slip_of_match_is_no_plain_value(key: str) -> None:
+    reader = MatcherReader()
+    reader.template({"deep": [{key: "ignore"}]}, "args")
+    (problem,) = reader.problems
+    assert key in problem
+    assert "Did you mean '$match'?" in problem
+
+
+@pytest.mark.parametrize("key", ["$ref", "$schema", "match", "$", "$price"])
+def test_other_keys_are_values_as_they_are(key: str) -> None:
+    reader = MatcherReader()
+    reader.template({key: "ignore"}, "args")
+    assert not reader.problems

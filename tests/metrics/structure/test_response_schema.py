@@ -9,6 +9,7 @@ import pytest
 
 from proctor.errors import CriterionError, MetricError, MissingExtraError
 from proctor.metrics.structure.json_schema import _by_text as schema_of_text
+from proctor.metrics.structure.json_schema import schema_of
 from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.structure.asking import ask, turn
@@ -163,3 +164,12 @@ def test_without_the_package_it_says_what_to_install(name: str, monkeypatch: pyt
     options = {"schema": {"title": "new"}} if name == "response_schema" else {}
     with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[jsonschema\]'"):
         METRICS.get(name)(BaseCriterion(threshold=1.0, **options))
+
+
+def test_a_pattern_that_would_never_end_is_an_error_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.metrics.structure.json_schema._SECONDS", 0.5)
+    schema = schema_of({"type": "string", "pattern": "^(a+)+$"})
+    assert schema.fits("aaaa")
+    assert not schema.fits("b")
+    with pytest.raises(MetricError, match="took longer than"):
+        schema.fits("a" * 40 + "b")

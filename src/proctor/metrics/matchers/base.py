@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
 from proctor.metrics.base import CaseView
 
-__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "doubt", "holds_matcher"]
+__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "doubt", "holds_matcher", "misspelled_matcher"]
 
 INLINE = "$match"
 """The key of a matcher that stands in the place of a value."""
@@ -48,6 +49,22 @@ def holds_matcher(value: Any, depth: int = 0) -> bool:
     if isinstance(value, Mapping):
         return INLINE in value or any(holds_matcher(each, depth + 1) for each in value.values())
     return isinstance(value, list | tuple) and any(holds_matcher(each, depth + 1) for each in value)
+
+
+def misspelled_matcher(value: Any, depth: int = 0) -> str:
+    """Return a key within a value that can only be a slip of `$match`; empty when there is none."""
+    if depth > DEEPEST or not isinstance(value, Mapping | list | tuple):
+        return ""
+    if isinstance(value, Mapping):
+        for key in value:
+            if isinstance(key, str) and key.startswith("$") and key != INLINE and _is_close(key):
+                return key
+    inside = value.values() if isinstance(value, Mapping) else value
+    return next((slip for each in inside if (slip := misspelled_matcher(each, depth + 1))), "")
+
+
+def _is_close(key: str) -> bool:
+    return bool(get_close_matches(key.lower(), [INLINE], cutoff=0.7))
 
 
 def doubt(matching: object, case: CaseView) -> str:

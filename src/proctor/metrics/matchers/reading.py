@@ -15,7 +15,7 @@ from typing import Any
 from unicodedata import normalize
 
 from proctor.errors import did_you_mean
-from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher
+from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher, misspelled_matcher
 from proctor.metrics.matchers.dates import SameMoment, read_zone
 from proctor.metrics.matchers.kinds import (
     Exact,
@@ -73,6 +73,8 @@ class MatcherReader:
         if isinstance(value, Mapping) and INLINE in value:
             return self._inline(value, where)
         if not holds_matcher(value):
+            if slip := misspelled_matcher(value):
+                self.problem(where, f"{show_value(slip)} is no matcher. Did you mean {INLINE!r}?")
             return Plain(value)
         if isinstance(value, Mapping):
             return Shape(value, {key: self.template(each, f"{where}.{key}") for key, each in value.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Any
 
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.extras import import_extra
+from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
 from proctor.metrics.wording import show_name, show_text, show_value
 
 __all__ = ["Mistake", "Schema", "schema_of"]
@@ -73,6 +75,7 @@ class Schema:
         self._unresolvable = referencing.exceptions.Unresolvable
         self._best = jsonschema.exceptions.best_match
         # A registry of its own: without one, jsonschema would fetch what a schema refers to.
+        kind = jsonschema.validators.extend(kind, {"pattern": _pattern})
         self._validator = kind(
             document,
             registry=_specifications(),
@@ -110,6 +113,22 @@ class Schema:
                 tell(error.validator_value) if tell else f"what `{error.validator}` asks for: {error.message}"
             )
             yield Mistake(path, str(error.validator), expected, error.instance)
+
+
+_SECONDS = 5.0
+"""How long a pattern of a schema may look at one text."""
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
+    """`pattern`, as jsonschema has it, but for patterns that would never come to an end."""
+    if not isinstance(value, str):
+        return
+    from jsonschema import ValidationError
+
+    search = Search(re.compile(pattern), full=False, text=value)
+    found = find([search]) if is_cheap([search]) else find_safely([search], _SECONDS)
+    if found[0] is None:
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 @lru_cache(maxsize=1024)
