@@ -138,7 +138,11 @@ def names_of(fault: str, turn: Invocation) -> list[str] | None:
     calls = turn.tool_calls
     match fault:
         case "drop-call":
-            return [f"`{calls[0].name}(", "was not called"] if calls else None
+            return (
+                [f"`{calls[0].name}(", "was not called|was called less often than expected"]
+                if calls
+                else None
+            )
         case "add-call":
             return ["`call_added_by_replay()` was called but not expected"]
         case "swap-calls":
