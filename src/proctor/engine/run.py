@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ class Run:
             warnings=self.warnings,
             started_at=time.time(),
         )
-        began = time.perf_counter()
+        began, deepest = time.perf_counter(), sys.getrecursionlimit()
         info = await self._open()
         try:
             self._begin(run, info)
@@ -90,6 +91,7 @@ class Run:
             run.interrupted = True
             raise
         finally:
+            sys.setrecursionlimit(deepest)  # agents change it, too
             run.duration = self._earlier_seconds + time.perf_counter() - began
             await self._close(run)
             self._finish(run)
