@@ -530,7 +530,7 @@ async def in_the_loop(text):
 """
 
 IN_A_THREAD = [
-    "print", "write to 1", "close 1", "close all three", "drop sys.stdout", "replace the streams",
+    "print", "write to 1", "close 1", "close all three", "close sys.stdout", "drop sys.stdout", "replace the streams",
     "point 1 elsewhere", "chdir", "empty the environment", "forget the modules' path", "locale", "umask",
     "event loop policy", "exit handler", "logging", "warnings",
     "no garbage collection", "seed", "threads", "switch interval",

@@ -28,4 +28,4 @@ def report_for(out: TextIO) -> Report:
 
 def is_terminal(out: TextIO) -> bool:
     """Tell whether `out` is a terminal that can do more than print lines."""
-    return out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    return not out.closed and out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
