@@ -532,7 +532,7 @@ async def in_the_loop(text):
 IN_A_THREAD = [
     "print", "write to 1", "close 1", "close all three", "close sys.stdout", "drop sys.stdout", "replace the streams",
     "point 1 elsewhere", "chdir", "empty the environment", "forget the modules' path", "locale", "umask",
-    "event loop policy", "exit handler", "logging", "warnings",
+    "event loop policy", "exit handler", "logging", "warnings", "recursion limit",
     "no garbage collection", "seed", "threads", "switch interval",
 ]  # fmt: skip
 IN_THE_LOOP = [

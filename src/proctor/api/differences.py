@@ -42,9 +42,10 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     found.said += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
     found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    if len(judgings) > 1:
+    if _verdicts_of(judgings[-1]) != _verdicts_of(judgings[0]):
         found.said.append(
-            f"the run was judged again (judging {judgings[-1].number}); going on, it is judged as it was begun"
+            f"the run was judged again with other criteria (judging {judgings[-1].number}); going on, it is judged as "
+            "it was begun: `proctor score` can judge all of it again afterwards"
         )
     _cases(store, manifest.run_id, prepared, found)
     return found
@@ -78,6 +79,11 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
         for metric in is_now.metrics:
             if metrics.get(metric.name) != metric.definition:
                 yield f"the metric {metric.name} of {is_now.eval_set_id} has changed"
+
+
+def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What decides the verdicts of a judging: it is the same for two that say the same of the same evidence."""
+    return [(one.config_hash, [(metric.name, metric.definition) for metric in one.metrics]) for one in judging.sets]
 
 
 def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -79,7 +78,7 @@ class Run:
             warnings=self.warnings,
             started_at=time.time(),
         )
-        began, deepest = time.perf_counter(), sys.getrecursionlimit()
+        began = time.perf_counter()
         info = await self._open()
         try:
             self._begin(run, info)
@@ -91,7 +90,6 @@ class Run:
             run.interrupted = True
             raise
         finally:
-            sys.setrecursionlimit(deepest)  # agents change it, too
             run.duration = self._earlier_seconds + time.perf_counter() - began
             await self._close(run)
             self._finish(run)
