@@ -83,7 +83,10 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
 
 def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
     """What decides the verdicts of a judging: it is the same for two that say the same of the same evidence."""
-    return [(one.config_hash, [(metric.name, metric.definition) for metric in one.metrics]) for one in judging.sets]
+    return [
+        (one.config_hash, [(metric.name, metric.definition) for metric in one.metrics])
+        for one in judging.sets
+    ]
 
 
 def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
