@@ -10,6 +10,7 @@ import pytest
 import proctor
 from proctor.api.runs import store_url
 from proctor.errors import SetupError, StoreError, UnknownNameError
+from proctor.schema.run import RunState
 
 SET: dict[str, Any] = {
     "eval_set_id": "greetings",
@@ -54,6 +55,9 @@ NOW = datetime.now(tz=UTC)
         ({"limit": 2}, 2),
         ({"outcome": "passed"}, 1),
         ({"outcome": proctor.Outcome.FAILED, "limit": 1}, 1),
+        ({"state": "finished"}, 3),
+        ({"state": RunState.UNFINISHED}, 0),
+        ({"limit": 0}, 0),
         ({"eval_set": "greet*"}, 3),
         ({"eval_set": "partings"}, 0),
         ({"agent": "*"}, 3),
@@ -68,9 +72,22 @@ def test_a_list_can_be_narrowed(store: Path, wanted: dict[str, Any], count: int)
     assert len(proctor.list_runs(store, **wanted)) == count
 
 
-def test_an_outcome_that_is_none_is_refused(store: Path) -> None:
-    with pytest.raises(ValueError, match="green"):
-        proctor.list_runs(store, outcome="green")
+SLIPS: list[tuple[dict[str, Any], str]] = [
+    ({"outcome": "pased"}, "No outcome named 'pased'. Did you mean 'passed'? Known: passed, failed, error"),
+    ({"outcome": ""}, "No outcome named ''."),
+    (
+        {"state": "finish"},
+        "No state named 'finish'. Did you mean 'finished'? Known: running, unfinished, finished",
+    ),
+    ({"limit": -1}, "limit must be at least 0, got -1"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "message"), SLIPS, ids=str)
+def test_a_slip_is_named_with_what_there_is(store: Path, wanted: dict[str, Any], message: str) -> None:
+    with pytest.raises(SetupError) as refused:
+        proctor.list_runs(store, **wanted)
+    assert str(refused.value).startswith(message)
 
 
 def test_where_nothing_is_kept_there_are_no_runs(tmp_path: Path) -> None:

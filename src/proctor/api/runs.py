@@ -8,11 +8,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
-from proctor.errors import SetupError, StoreError
+from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
 from proctor.schema.run import RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings, project_root
@@ -153,22 +155,29 @@ def list_runs(
     agent: str | None = None,
     eval_set: str | None = None,
     outcome: Outcome | str | None = None,
+    state: RunState | str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int | None = None,
 ) -> list[RunRecord]:
     """Return the runs that are kept, newest first; all of them unless something narrows them down.
 
-    `agent` and `eval_set` may have `*` and `?`; `since` (inclusive) and `until` (exclusive) are about when a run began.
+    `agent` and `eval_set` may have `*` and `?`; `outcome` and `state` are how a run ended and where it stands (an
+    `Outcome`, a `RunState`, or its name); `since` (inclusive) and `until` (exclusive) are about when a run began.
     A place where no store is yet has no runs.
 
     Raises:
+        UnknownNameError: there is no such outcome or state.
+        SetupError: the limit is below 0.
         StoreError: the store cannot be read.
     """
+    if limit is not None and limit < 0:
+        raise SetupError(f"limit must be at least 0, got {limit}")
     wanted = RunFilter(
         agent=agent,
         eval_set=eval_set,
-        outcome=[Outcome(outcome)] if outcome else (),
+        outcome=[_named_so(Outcome, "outcome", outcome)] if outcome is not None else (),
+        state=[_named_so(RunState, "state", state)] if state is not None else (),
         since=since,
         until=until,
     )
@@ -177,6 +186,20 @@ def list_runs(
     except NoRunsError:
         return []
     return list(islice(filter(wanted.takes, opened.runs()), limit))
+
+
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+def _named_so(names: type[_Name], what: str, given: str) -> _Name:
+    """Return the member of `names` that is called `given`."""
+    try:
+        return names(given)
+    except ValueError:
+        known = [one.value for one in names]
+        raise UnknownNameError(
+            f"No {what} named {given!r}.{did_you_mean(str(given), known)} Known: {', '.join(known)}."
+        ) from None
 
 
 def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
