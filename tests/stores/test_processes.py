@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -290,26 +289,95 @@ def test_a_process_number_that_is_used_again_is_another_process(
     store.resume("run1", Heard()).close()
 
 
-@pytest.mark.skipif(shutil.which("ps") is None, reason="there is no ps here")
-def test_where_there_is_no_proc_the_system_is_asked_for_processes(
+@pytest.fixture
+def no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As on macOS."""
+    monkeypatch.setattr(holder, "PROC", tmp_path / "no proc")
+    holder._machine.cache_clear()
+    yield
+    holder._machine.cache_clear()
+
+
+def _ended() -> int:
+    """The number of a process that is dead and buried."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    return dead.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a process can be asked for by its number")
+@pytest.mark.usefixtures("no_proc")
+def test_where_there_is_no_proc_a_process_number_that_is_free_tells() -> None:
+    me = this_process()
+    assert (me.machine, me.started) == (holder._machine(), None)
+    assert me.machine
+    assert not me.is_gone()
+    assert Holder(me.host, me.machine, _ended(), None).is_gone()
+    assert not Holder(me.host, "another one", _ended(), None).is_gone()
+    assert not Holder(me.host, me.machine, 1, None).is_gone(), "another user's process is there, too"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a process can be asked for by its number")
+@pytest.mark.usefixtures("no_proc")
+@pytest.mark.parametrize("died", [True, False], ids=["dead", "number in use again"])
+def test_where_there_is_no_proc_a_run_is_free_when_its_process_is_gone_or_its_time_is_over(
+    path: Path,
+    died: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    me = this_process()
+    before = Holder(me.host, me.machine, _ended() if died else os.getppid(), None)
+    store = opened(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "this_process", lambda: before)
+        patched.setattr(leases, "release", lambda *_: None)  # it dies without a word
+        patched.setattr(leases, "SECONDS", 0.5)
+        begun(store).close()
+    if not died:
+        with pytest.raises(StoreError, match="is being worked on"):
+            store.resume("run1", Heard())
+        time.sleep(0.6)
+    store.resume("run1", Heard()).close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a /proc")
+def test_a_proc_that_hides_other_users_processes_takes_nobodys_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on macOS."""
-    monkeypatch.setattr(holder, "PROC", tmp_path)
-    holder._machine.cache_clear()
-    try:
-        me = this_process()
-        assert me.machine
-        assert me.started
-        assert not me.is_gone()
-        assert Holder(me.host, me.machine, me.pid, "Mon Jan 1 00:00:00 2001").is_gone()
-        dead = subprocess.Popen([sys.executable, "-c", ""])
-        os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
-        assert Holder(me.host, me.machine, dead.pid, me.started).is_gone()
-        dead.wait()
-        assert Holder(me.host, me.machine, dead.pid, me.started).is_gone()
-    finally:
-        holder._machine.cache_clear()
+    """As where it is mounted with `hidepid=2`."""
+    me = this_process()
+    other = Holder(me.host, me.machine, os.getppid(), "77")
+    assert other.is_gone()
+    monkeypatch.setattr(holder, "PROC", tmp_path)  # the machine is known from before
+    assert not other.is_gone()
+    assert Holder(me.host, me.machine, _ended(), "77").is_gone()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of the dead that they are not buried")
+def test_a_process_that_is_dead_and_not_buried_is_gone() -> None:
+    me = this_process()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+    assert Holder(me.host, me.machine, dead.pid, me.started).is_gone()
+    assert Holder(me.host, me.machine, dead.pid, None).is_gone()
+    dead.wait()
+
+
+def test_a_clock_that_was_put_back_holds_no_run_for_longer(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A holder of whom nothing is known, whose clock was an hour ahead of what it is now."""
+    store, now = opened(path), time.time()
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))
+        patched.setattr(leases, "release", lambda *_: None)
+        patched.setattr(time, "time", lambda: now + 3600)
+        begun(store).close()
+        patched.setattr(time, "time", lambda: now + 3600 - leases.SECONDS / 2)
+        with pytest.raises(StoreError, match="is being worked on"):
+            store.resume("run1", Heard())
+    assert next(store.runs()).state is RunState.UNFINISHED
+    store.resume("run1", Heard()).close()
 
 
 def test_a_clock_that_jumps_back_disturbs_neither_lease_nor_order(

@@ -95,6 +95,14 @@ def test_repeats_are_kept_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_where_there_is_no_proc_a_killed_run_is_free_at_once(tmp_path: Path) -> None:
+    """As on macOS."""
+    project = Project(tmp_path, 80, environment={"CRASH_NO_PROC": "1"})
+    toll = many(tmp_path, project, 1, anywhere(80, 3, 3))
+    assert toll.kills >= 1
+
+
+@pytest.mark.slow
 def test_a_larger_run_that_is_killed(tmp_path: Path) -> None:
     toll = killed_while_running(tmp_path, cases=1000, runs=1, blows=(3, 3))
     assert toll.kills >= 2

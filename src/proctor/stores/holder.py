@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,13 +20,17 @@ class Holder:
     """Names the boot and the process numbers' space; `None` where neither can be told."""
     pid: int
     started: str | None
-    """When the process started, in the system's own words; a number is used again by later processes."""
+    """When the process started, in the system's own words; a number is used again by later processes. `None` where
+    the system does not tell."""
 
     def is_gone(self) -> bool:
         """Tell whether that process has certainly ended. Of another machine nothing is certain."""
-        if self.machine is None or self.machine != _machine() or self.started is None:
+        if self.machine is None or self.machine != _machine():
             return False
-        return _start_of(self.pid) != self.started
+        if not _is_used(self.pid):
+            return True
+        started = _start_of(self.pid)
+        return started == _ENDED or (None not in (started, self.started) and started != self.started)
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
@@ -60,24 +63,30 @@ def _machine() -> str | None:
     return f"{_host()} {uuid.getnode():x}"
 
 
+_ENDED = ""
+
+
+def _is_used(pid: int) -> bool:
+    """Tell whether there is a process of this number: in doubt there is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # it is somebody else's
+        return True
+    return True
+
+
 def _start_of(pid: int) -> str | None:
-    """When the process `pid` started; `None` when there is none (or one that is dead and only not yet buried)."""
-    if not PROC.joinpath("self").exists():
-        return _start_by_ps(pid) if os.name == "posix" else None
+    """When the process `pid` started; `_ENDED` when it is dead and only not yet buried.
+
+    `None` where nobody tells: without a /proc, as on macOS, or of another user's processes in a /proc that hides them.
+    Then a run whose process number is in use again is free when its lease ends. (`ps` is no way out: when it says that
+    a process started depends on language, time zone and, on some systems, on how the clock was set since.)
+    """
     try:
         facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     state, *others = facts.rpartition(")")[2].split()
-    return None if state in {"Z", "X"} else others[18]
-
-
-def _start_by_ps(pid: int) -> str | None:
-    """The same where there is no /proc, as on macOS."""
-    try:
-        asked = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    state, _, started = done.stdout.strip().partition(" ")
-    return None if not started or state.startswith("Z") else " ".join(started.split())
+    return _ENDED if state in {"Z", "X"} else others[18]

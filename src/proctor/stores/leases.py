@@ -12,6 +12,8 @@ from proctor.stores.holder import Holder, this_process
 SECONDS = 60.0
 """How long a run stays with a process that is not heard of."""
 RENEWED_EVERY = 15.0
+_ASKEW = SECONDS
+"""How far clocks may differ: a lease that ends later than this after its time is from before a clock was put back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ def take(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Le
 def held_by(row: tuple[str | None, str | None, int | None, str | None, float]) -> Holder | None:
     """Return who is at work on a run, by its holder's columns and `lease_until`; `None` when nobody is."""
     host, machine, pid, started, until = row
-    if pid is None or until <= time.time():
+    left = until - time.time()
+    if pid is None or not 0 < left <= SECONDS + _ASKEW:
         return None
     holder = Holder(host or "another machine", machine, pid, started)
     return None if holder.is_gone() else holder

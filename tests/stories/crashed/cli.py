@@ -4,7 +4,7 @@ A line goes to the descriptor CRASH_REPORTED after each call of the progress: `t
 `case SET CASE OUTCOME HASH…` with a hash for the evidence of each trial; `finished` when the run is.
 
 With CRASH_STATEMENT=N the process group dies before its SQL statement number N, on whatever connection. With
-CRASH_TERMINAL its stdin becomes the terminal that it can be interrupted from.
+CRASH_TERMINAL its stdin becomes the terminal that it can be interrupted from. With CRASH_NO_PROC there is no /proc.
 """
 
 import fcntl
@@ -14,10 +14,12 @@ import sqlite3
 import termios
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from proctor.cli.main import main
 from proctor.cli.screen import Screen
+from proctor.stores import holder
 
 _TO = int(os.environ["CRASH_REPORTED"])
 _STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))
@@ -66,6 +68,9 @@ class _Counted(sqlite3.Connection):
 if _STATEMENT:
     _connect = sqlite3.connect
     sqlite3.connect = lambda *given, **named: _connect(*given, factory=_Counted, **named)  # type: ignore[assignment]  # the same call
+
+if "CRASH_NO_PROC" in os.environ:
+    holder.PROC = Path("no proc")
 
 if "CRASH_TERMINAL" in os.environ:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
