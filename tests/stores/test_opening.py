@@ -64,12 +64,19 @@ def test_a_url_that_names_no_file_is_refused(url: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "meant"), [("sqllite:///runs.db", "sqlite"), ("memry:", "memory"), ("postgresql://host/db", None)]
+    ("url", "meant"),
+    [
+        ("sqllite:///runs.db", "sqlite"),
+        ("memry:", "memory"),
+        ("akd:agents", "adk"),
+        ("postgresql://host/db", None),
+    ],
 )
 def test_an_unknown_scheme_is_refused_with_the_closest_one(url: str, meant: str | None) -> None:
     with pytest.raises(UnknownNameError) as raised:
         open_store(url)
     assert "No store scheme named" in str(raised.value)
+    assert "Known: sqlite, memory, adk (adk:DIR only takes results" in str(raised.value)
     assert ("Did you mean" in str(raised.value)) == (meant is not None)
     assert meant is None or f"Did you mean {meant!r}?" in str(raised.value)
 

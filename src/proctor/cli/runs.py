@@ -147,7 +147,7 @@ def _listed(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Ite
 
 def _nothing(store: Store, count: int) -> str:
     if not count:
-        return f"no runs yet in {store.url}: `proctor eval AGENT SET` keeps its runs"
+        return f"no runs yet: the store {store.url} is empty. `proctor eval AGENT SET` keeps its runs"
     return f"none of the {count} runs is like that; `proctor runs` lists them"
 
 
