@@ -113,7 +113,7 @@ def _stored(prepared: Prepared) -> StoredRun | None:
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
         if info is not None:
             manifest.agent.version, manifest.agent.description = info.version, info.app_details
-        judging = judging_of(plan, created_at=manifest.created_at)
+        judging = judging_of(plan, prepared.unreadable, created_at=manifest.created_at)
         return store.begin(manifest, planned_cases(plan), judging, committed)
 
     return StoredRun(store, begin)

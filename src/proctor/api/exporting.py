@@ -41,10 +41,11 @@ def export_run(
     if not isinstance(out, str | Path):
         report.write([run], out)
         return []
-    from proctor.files.replacing import new_file
+    from proctor.replacing import new_file
 
     path = Path(out)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as file:
             report.write([run], file)
     except OSError as error:

@@ -16,7 +16,7 @@ from proctor.schema.adk_results import SUFFIX
 from proctor.schema.case import EvalCase
 from proctor.schema.invocation import Invocation
 from proctor.schema.kept import content_hash, kept_json
-from proctor.schema.outcome import Outcome, worst
+from proctor.schema.outcome import Outcome, outcome_of_run
 from proctor.schema.run import (
     AgentManifest,
     JudgedSet,
@@ -217,10 +217,12 @@ class _Seen:
                 self.tokens += event.usage_metadata.total_token_count or 0
 
     def summary(self, head: RunResult) -> RunSummary:
-        outcomes = [*self.counts.keys() - {Outcome.SKIPPED}]
-        outcomes += [Outcome.ERROR for one in head.sets if one.failure]
         return RunSummary(
-            outcome=worst(outcomes) if head.failure is None else Outcome.ERROR,
+            outcome=outcome_of_run(
+                self.counts,
+                set_missing=any(one.failure is not None for one in head.sets),
+                broken_off=head.failure is not None,
+            ),
             failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},
             duration=head.duration,

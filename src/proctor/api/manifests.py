@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from proctor.engine.manifest import set_manifests
 from proctor.engine.plan import Plan
 from proctor.redaction import redacted
 from proctor.schema.run import AgentManifest, Manifest, new_run_id
+from proctor.schema.set_summary import SetSummary
 from proctor.version import __version__
 
 _FRAMEWORKS = {
@@ -35,6 +36,7 @@ _GIT_SECONDS = 2.0
 
 def manifest_of(
     plan: Plan,
+    unreadable: Sequence[SetSummary] = (),
     *,
     agent: AgentLike,
     label: str,
@@ -47,7 +49,7 @@ def manifest_of(
         run_id=new_run_id(),
         created_at=now,
         agent=agent_manifest(agent, label),
-        sets=set_manifests(plan),
+        sets=set_manifests(plan, unreadable),
         num_runs=plan.num_runs,
         options=told(eval_sets, options),
         command=redacted(sys.argv),

@@ -15,8 +15,8 @@ from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.eval_set import EvalSet
+from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.trial import Failure, FailureKind
-from proctor.schema.verdict import SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
@@ -73,7 +73,12 @@ def prepare(
         from proctor.api.manifests import manifest_of
 
         prepared.manifest = manifest_of(
-            plan, agent=agent, label=loading.label, eval_sets=_listed(eval_sets), options=options
+            plan,
+            loading.unreadable,
+            agent=agent,
+            label=loading.label,
+            eval_sets=_listed(eval_sets),
+            options=options,
         )
     return prepared
 
@@ -205,7 +210,7 @@ class _Loading:
             self._problems.append(problem)
             return
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
-        self.unreadable.append(SetSummary(label, label, "not judged", 0, failure=failure))
+        self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))
 
 
 def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:

@@ -22,6 +22,7 @@ from proctor.errors import SetupError
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest, counting
+from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.verdict import RunResult
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
     recorded = list(_recorded_sets(kept, manifest))
     prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options)
     prepared.agent_label = manifest.agent.label
+    prepared.unreadable = [
+        SetSummary(one.eval_set_id, one.path, NOT_JUDGED, 0, failure=one.failure)
+        for one in manifest.sets
+        if one.failure is not None
+    ]
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
         judging = _judging(counting(kept.judgings(run_id)), recorded, prepared.plan)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 _FINE = {"passed", "skipped"}
 
@@ -38,19 +41,20 @@ def read_failed(name: str, store: str | None = None) -> Failed:
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return _of_report(path)
+    from proctor.api.runs import open_runs
+
     try:
-        return _of_run(name, store)
+        kept = open_runs(store, read_only=True)
+        run_id = kept.find(name)
     except SetupError as problem:
         raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
+    return _of_run(kept, run_id)
 
 
-def _of_run(name: str, store: str | None) -> Failed:
+def _of_run(kept: Store, run_id: str) -> Failed:
     """Take what did not pass in the last judging of a run that is kept."""
-    from proctor.api.runs import open_runs
     from proctor.schema.run import counting
 
-    kept = open_runs(store, read_only=True)
-    run_id = kept.find(name)
     manifest = kept.manifest(run_id)
     outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
     failed = Failed(agents=[manifest.agent.reference] if manifest.agent.reference else [])
@@ -58,8 +62,7 @@ def _of_run(name: str, store: str | None) -> Failed:
         if outcomes.get(case.position, "not_run") not in _FINE:
             failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
     for one in manifest.sets:
-        if one.path and (one.failure or one.eval_set_id in failed.cases):
-            failed.files.append(one.path)
+        _take_file(failed, one.eval_set_id, one.path, is_missing=one.failure is not None)
     return failed
 
 
@@ -86,9 +89,17 @@ def _add(failed: Failed, run: dict[str, Any]) -> None:
             if case["eval_id"] not in ids:
                 ids.append(case["eval_id"])
     for one in run["sets"]:
-        again = one["eval_set_id"] in failed.cases or one["failure"]
-        if again and one["path"] and one["path"] not in failed.files:
-            failed.files.append(one["path"])
+        _take_file(failed, one["eval_set_id"], one["path"], is_missing=bool(one["failure"]))
+
+
+def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
+    """Run a set's file again where a case of it did not pass, or none could be run at all."""
+    if is_missing and not path:
+        raise SetupError(
+            f"--failed: the set {eval_set_id} could not be run then, and its file is not known: name the sets"
+        )
+    if path and path not in failed.files and (is_missing or eval_set_id in failed.cases):
+        failed.files.append(path)
 
 
 def _read(path: Path) -> dict[str, Any]:

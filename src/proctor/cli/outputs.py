@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -12,6 +11,7 @@ from typing import TextIO
 from proctor.causes import safe_str
 from proctor.cli.failures import say
 from proctor.errors import SetupError, SetupProblems
+from proctor.replacing import new_file
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
 
@@ -36,7 +36,8 @@ class Output:
             self.report.write(runs, stdout, options=options)
             stdout.flush()
             return
-        with _new_file(self.path) as file:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with new_file(self.path, errors="backslashreplace") as file:
             self.report.write(runs, file, options=options)
 
 
@@ -84,26 +85,6 @@ def _check_writable(path: Path, word: str) -> None:
         raise SetupError(f"--report {word}: {above} is not a folder")
     if not os.access(above, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise SetupError(f"--report {word}: no permission to write {path}")
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[TextIO]:
-    """Write beside `path` and move it there at the end, so that no reader and no crash sees half a report."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():  # a pipe or a device is written directly
-        with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            yield file
-        return
-    target = path.resolve()  # a symbolic link stays one
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def write_outputs(

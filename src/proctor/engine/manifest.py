@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.plan import Plan, SetPlan
 from proctor.schema.kept import content_hash
 from proctor.schema.run import JudgedSet, Judging, MetricManifest, PlannedCase, SetManifest
+from proctor.schema.set_summary import SetSummary
 
 
-def set_manifests(plan: Plan) -> list[SetManifest]:
-    """Return what is run of each set; the hash of a set is over the hashes of its chosen cases, in order."""
-    return [
+def set_manifests(plan: Plan, unreadable: Sequence[SetSummary] = ()) -> list[SetManifest]:
+    """Return what is run of each set, and then the sets that could not be.
+
+    The hash of a set is over the hashes of its chosen cases, in order.
+    """
+    run = [
         SetManifest(
             eval_set_id=chosen.summary.eval_set_id,
             path=chosen.summary.path,
@@ -24,6 +28,9 @@ def set_manifests(plan: Plan) -> list[SetManifest]:
             num_runs=chosen.num_runs,
         )
         for chosen in plan.sets
+    ]
+    return run + [
+        SetManifest(eval_set_id=one.eval_set_id, path=one.path, failure=one.failure) for one in unreadable
     ]
 
 
@@ -39,9 +46,11 @@ def planned_cases(plan: Plan) -> Iterator[PlannedCase]:
             position += 1
 
 
-def judging_of(plan: Plan, *, created_at: float) -> Judging:
-    """Return how the sets of a plan are judged."""
-    return Judging(created_at=created_at, sets=[judged_set(chosen) for chosen in plan.sets])
+def judging_of(plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at: float) -> Judging:
+    """Return how the sets of a plan are judged; those that could not be run are in it, too, as not judged."""
+    sets = [judged_set(chosen) for chosen in plan.sets]
+    sets += [JudgedSet(eval_set_id=one.eval_set_id, config_source=one.config_source) for one in unreadable]
+    return Judging(created_at=created_at, sets=sets)
 
 
 def judged_set(chosen: SetPlan) -> JudgedSet:

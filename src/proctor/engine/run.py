@@ -24,8 +24,9 @@ from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
 from proctor.errors import AgentLoadError, EvalFileError, ProctorError, StoreError
+from proctor.schema.outcome import outcome_of_run
 from proctor.schema.trial import Failure, FailureKind, Trial
-from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary, worst
+from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
 _PASSED, _NOT_RUN = (
     Outcome.PASSED,
@@ -265,7 +266,11 @@ class Run:
             return
         counts = self._counts + Counter({Outcome.NOT_RUN: not_run}) + Counter(stored.outcomes_of_gone)
         summary = RunSummary(
-            outcome=worst(counts) if run.failure is None else Outcome.ERROR,
+            outcome=outcome_of_run(
+                counts,
+                set_missing=any(one.failure is not None for one in run.sets),
+                broken_off=run.failure is not None,
+            ),
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,
             interrupted=run.interrupted,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
-import secrets
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from proctor.errors import EvalFileError
 from proctor.files.base import SourceText
 from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.scan import scan
+from proctor.replacing import new_file
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.writing import to_adk_json, to_lines
@@ -76,40 +74,8 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     Raises:
         EvalFileError: it cannot be written; the message names the path and the cause.
     """
-    target = Path(os.path.realpath(path))
     try:
-        _replace(target, [text] if isinstance(text, str) else text)
+        with new_file(path) as file:
+            file.writelines([text] if isinstance(text, str) else text)
     except OSError as error:
         raise EvalFileError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def _replace(target: Path, pieces: Iterable[str]) -> None:
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    if mode is not None and not os.access(target, os.W_OK):
-        raise PermissionError(13, "the file is read-only", str(target))
-    temporary = target.parent / f".{target.name[:180]}.{secrets.token_hex(6)}.tmp"
-    # made without tempfile: a new file gets the mode that any new file gets here
-    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(piece.encode() for piece in pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name itself durable, where folders can be synced (not on Windows)."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -101,9 +101,9 @@ def exit_code(runs: Sequence[RunResult]) -> int:
 
     A run that could not go on (the store could not be written) is one, too.
     """
-    if any(run.failure is not None for run in runs):
-        return 3
-    return RunResult("", cases=[CaseResult("", "", worst(run.outcome for run in runs))]).exit_code
+    broken = next((run.failure for run in runs if run.failure is not None), None)
+    together = worst(run.outcome for run in runs)
+    return RunResult("", cases=[CaseResult("", "", together)], failure=broken).exit_code
 
 
 def attention(case: CaseResult) -> int:

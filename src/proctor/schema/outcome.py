@@ -57,3 +57,14 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
         if outcome in found:
             return outcome
     return Outcome.ERROR
+
+
+def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: bool) -> Outcome:
+    """Combine the outcomes of a run's cases: cases left out on purpose do not count, a set that was not run is an error.
+
+    A run that could not go on (`broken_off`) is an *error*, whatever its cases came to.
+    """
+    if broken_off:
+        return Outcome.ERROR
+    found = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
+    return worst([*found, Outcome.ERROR] if set_missing else found)

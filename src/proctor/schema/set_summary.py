@@ -8,6 +8,9 @@ from typing import Any
 from proctor.schema.repeats import TrialRule
 from proctor.schema.trial import Failure
 
+NOT_JUDGED = "not judged"
+"""The `config_source` of a set that could not be run."""
+
 
 @dataclass(slots=True)
 class SetSummary:

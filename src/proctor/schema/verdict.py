@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from proctor.schema.outcome import Outcome, worst
+from proctor.schema.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.set_summary import SetSummary
@@ -261,11 +261,8 @@ class RunResult:
 
         A run that could not go on is an *error*, whatever its cases came to.
         """
-        if self.failure is not None:
-            return Outcome.ERROR
-        found = [outcome for outcome in self.counts if outcome is not Outcome.SKIPPED]
-        found += [Outcome.ERROR for summary in self.sets if summary.failure]
-        return worst(found)
+        set_missing = any(summary.failure is not None for summary in self.sets)
+        return outcome_of_run(self.counts, set_missing=set_missing, broken_off=self.failure is not None)
 
     @property
     def passed(self) -> bool:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from proctor.errors import StoreError
-from proctor.files.replacing import new_file
+from proctor.errors import StoreError, did_you_mean
+from proctor.replacing import new_file
 from proctor.schema.adk_results import (
     HISTORY,
     SUFFIX,
@@ -29,7 +29,7 @@ from proctor.schema.adk_results import (
 from proctor.schema.verdict import CaseResult, RunResult
 
 SCHEME = "adk:"
-_APP = re.compile(r"[?&]app=([^&]*)$")
+_QUERY = re.compile(r"\?([^?]*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,29 @@ class AdkFiles:
         """Read `adk:AGENTS_DIR` or `adk:AGENTS_DIR?app=NAME`.
 
         Raises:
-            StoreError: no folder is named, or the app's name is no name of a folder.
+            StoreError: no folder is named, something else than an app is asked for, or the app's name is no name of a
+                folder.
         """
         place = url.removeprefix(SCHEME).removeprefix("//")
-        found = _APP.search(place)
+        found = _QUERY.search(place)
         folder = place[: found.start()] if found else place
         if not folder:
             raise StoreError(
                 f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents"
             )
+        if found and (not found[1].startswith("app=") or "&" in found[1]):
+            raise StoreError(
+                f"{url}: behind the folder adk: takes ?app=NAME (how google-adk calls the agent) and nothing else, "
+                f"got ?{found[1]}.{did_you_mean(found[1].partition('=')[0], ['app'])}"
+            )
         # absolute: the agent may change the working folder before the run ends
-        return cls(Path(folder).expanduser().absolute(), found[1] if found else None)
+        app_name = found[1].removeprefix("app=") if found else None
+        return cls(Path(folder).expanduser().absolute(), app_name)
+
+    @property
+    def url(self) -> str:
+        """What names it, wherever one stands."""
+        return f"{SCHEME}{self.agents_dir}{'' if self.app_name is None else f'?app={self.app_name}'}"
 
     def check(self) -> None:
         """Say now what would go wrong at the end of a run.
@@ -139,6 +151,7 @@ class _Ordinal:
 def _write_set(folder: Path, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:
     path = folder / f"{header.name}{SUFFIX}"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as file:
             file.writelines(result_text(header, cases))
     except OSError as error:

@@ -13,6 +13,7 @@ from shutil import copyfile
 from urllib.parse import quote
 
 from proctor.errors import StoreError
+from proctor.replacing import sync_folder
 from proctor.stores import versions
 from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words
 
@@ -256,16 +257,7 @@ def _put_in_place(new: Path, path: Path) -> None:
         if path.exists():
             return
         new.rename(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # Windows cannot, and need not
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_folder(path.parent)
 
 
 def _make_folder(folder: Path) -> None:

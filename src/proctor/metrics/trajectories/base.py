@@ -17,7 +17,7 @@ from proctor.metrics.trajectory import Call
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric"]
+__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "open_to_any"]
 
 ARGUMENTS: Mapping[str, str] = {
     "ignore_args": "true: compare only the names of the tools",
@@ -87,3 +87,10 @@ class TrajectoryMetric(ABC, Generic[C]):
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
         """The expected and the actual calls of one turn."""
         return (case.expected or [])[index].tool_calls, case.turns[index].tool_calls
+
+
+def open_to_any(score: Score, wanted: Calls, made: Calls) -> Score:
+    """Warn where calls beyond the expected ones are allowed, and nothing is expected: then any would do."""
+    if made and not wanted:
+        score.warning = "no calls are expected, and this metric then accepts whatever was called"
+    return score

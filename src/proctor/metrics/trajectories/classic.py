@@ -13,13 +13,12 @@ The definitions are those of the Gen AI evaluation service. What they leave open
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Literal
 
 from proctor.metrics.alignment import Alignment
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.describing import describe
-from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric
+from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric, open_to_any
 from proctor.metrics.trajectory import exact, expected_of_those_made, found, in_order, made_of_those_expected
 from proctor.schema.case import EvalCase
 from proctor.schema.score import Score
@@ -87,7 +86,7 @@ class InOrderMatch(_Match):
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """1 where the rule holds, with a warning where it holds of anything."""
-        return _warned(super().compare(wanted, made), wanted, made)
+        return open_to_any(super().compare(wanted, made), wanted, made)
 
     def holds(self, wanted: Calls, made: Calls) -> bool:
         """A subsequence."""
@@ -127,7 +126,7 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
         """1 where all are found, with a warning where nothing is sought."""
         count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
         holds = count(wanted, made, self.matching.same) == len(wanted)
-        return _warned(Score(1.0 if holds else 0.0), wanted, made)
+        return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """What is missing."""
@@ -268,9 +267,3 @@ def _missed(metric: _Share, alignment: Alignment) -> str:
 
 def _expects_calls(case: EvalCase) -> bool:
     return any(turn.tool_calls for turn in case.conversation or ())
-
-
-def _warned(score: Score, wanted: Calls, made: Sequence[object]) -> Score:
-    if made and not wanted:
-        score.warning = "no calls are expected, and this metric then accepts whatever was called"
-    return score

@@ -18,7 +18,7 @@ from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.argument_modes import ArgumentMode, ByMode, ToolArguments
-from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric
+from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric, open_to_any
 from proctor.metrics.trajectory import found_at_first
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Score
@@ -89,10 +89,7 @@ class Superset(RelationMetric[RelationCriterion]):
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """All expected calls have partners."""
-        score = self.all_paired(wanted, made, size=len(wanted))
-        if made and not wanted:
-            score.warning = "no calls are expected, and this metric then accepts whatever was called"
-        return score
+        return open_to_any(self.all_paired(wanted, made, size=len(wanted)), wanted, made)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """What is missing."""

@@ -1,0 +1,106 @@
+"""A set that could not be read makes its run an error: in the report, and in everything that is said of it later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import proctor
+from proctor import SetupError
+from proctor.cli.failed import read_failed
+from proctor.schema.outcome import Outcome
+from proctor.schema.verdict import RunResult
+
+SET = {
+    "eval_set_id": "good",
+    "eval_cases": [
+        {
+            "eval_id": "one",
+            "conversation": [
+                {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
+            ],
+        }
+    ],
+}
+CONFIG = {"criteria": {"response_match_score": 0.8}}
+
+
+def kept_in(folder: Path) -> str:
+    return str(folder / "store.sqlite3")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """One set whose only case passes, and one that cannot be read."""
+    monkeypatch.chdir(tmp_path)
+    Path("good.evalset.json").write_text(json.dumps(SET))
+    Path("bad.evalset.json").write_text('{"eval_set_id": "bad",')
+    return proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json"],
+        config=CONFIG, keep_going=True, store=kept_in(tmp_path),
+    )  # fmt: skip
+
+
+def loaded(run: RunResult, folder: Path) -> RunResult:
+    return proctor.load_run(run.run_id, kept_in(folder))
+
+
+def listed(run: RunResult, folder: Path) -> RunResult:
+    [line] = proctor.list_runs(kept_in(folder))
+    assert line.summary.outcome is Outcome.ERROR
+    return loaded(run, folder)
+
+
+def judged_again(run: RunResult, folder: Path) -> RunResult:
+    return proctor.rescore_sync(run, store=kept_in(folder))
+
+
+def judged_again_and_loaded(run: RunResult, folder: Path) -> RunResult:
+    judged_again(run, folder)
+    return loaded(run, folder)
+
+
+def taken_in(form: str) -> Callable[[RunResult, Path], RunResult]:
+    def out_and_in(run: RunResult, folder: Path) -> RunResult:
+        [written] = proctor.export_run(loaded(run, folder), form, folder / f"out.{form}")
+        return proctor.load_run(proctor.import_run(written, kept_in(folder)), kept_in(folder))
+
+    return out_and_in
+
+
+LATER = {
+    "at once": lambda run, _: run,
+    "loaded": loaded,
+    "listed": listed,
+    "judged again": judged_again,
+    "judged again, then loaded": judged_again_and_loaded,
+    "out and in as JSON": taken_in("json"),
+    "out and in as JSON Lines": taken_in("jsonl"),
+}
+
+
+@pytest.mark.parametrize("later", LATER.values(), ids=LATER)
+def test_a_set_that_could_not_be_read_is_never_forgotten(
+    run: RunResult, later: Callable[[RunResult, Path], RunResult], tmp_path: Path
+) -> None:
+    result = later(run, tmp_path)
+    assert result.counts == {Outcome.PASSED: 1}
+    assert (result.outcome, result.exit_code) == (Outcome.ERROR, 3)
+    [missing] = [one for one in result.sets if one.failure]
+    assert missing.failure is not None
+    assert "bad.evalset.json" in missing.failure.message
+
+
+def test_what_failed_is_the_set_itself(run: RunResult, tmp_path: Path) -> None:
+    assert read_failed(run.run_id, kept_in(tmp_path)).files == ["bad.evalset.json"]
+
+
+def test_a_set_whose_file_is_not_known_is_not_fine(run: RunResult, tmp_path: Path) -> None:
+    imported = taken_in("jsonl")(run, tmp_path)
+    with pytest.raises(
+        SetupError, match=r"bad\.evalset\.json could not be run then, and its file is not known"
+    ):
+        read_failed(imported.run_id, kept_in(tmp_path))
