@@ -440,6 +440,23 @@ def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, e
     assert ["4 trials were tried again" in said for said in whole["warnings"]] == [True]
 
 
+def test_the_time_of_a_process_that_was_killed_counts_up_to_its_last_commit(tmp_path: Path) -> None:
+    project = a_project(tmp_path, agent_seconds=(0.05, 0.05), concurrency=2)
+    run = KilledRun(project, 1)
+    process = run.start()
+    process.listen(lambda: process.count("trial") >= 10)
+    process.kill()
+    process.wait()
+    with closing(open_runs(project.folder / run.store, read_only=True)) as opened:
+        before = opened.summary(run_id := opened.find("latest")).duration
+        missing = CASES - len(opened.outcomes(run_id, 1))
+    assert before >= 5 * 0.05
+    goes_on(run)
+    with closing(open_runs(project.folder / run.store, read_only=True)) as opened:
+        whole = opened.load(run_id).duration
+    assert before + missing / 2 * 0.05 <= whole < before + 60
+
+
 # --- judging again that is broken off, and what comes after it -----------------------------------------------------------
 
 

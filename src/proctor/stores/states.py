@@ -81,6 +81,15 @@ class JudgingProgress:
         found: dict[str, int] = json.loads(self.counts)
         return found
 
+    @property
+    def duration(self) -> float:
+        """Seconds that were spent on it so far."""
+        return float(json.loads(self.summary or "{}").get("duration", 0.0))
+
+    def note_duration(self, seconds: float) -> None:
+        """Say how long it has taken by now; a process that is killed says nothing more."""
+        self.summary = compact({**json.loads(self.summary or "{}"), "duration": round(seconds, 6)})
+
     def write(self, connection: sqlite3.Connection) -> None:
         """Write it."""
         connection.execute(

@@ -42,6 +42,7 @@ class Writer:
         self._place = place
         self._hold = hold
         self._committed = committed
+        self._began = time.perf_counter() - hold.judging.duration
         self._error: Exception | None = None
         self._queue: queue.SimpleQueue[tuple[Rows, object] | _End] = queue.SimpleQueue()
         self._rows = RowWriter(hold)
@@ -121,6 +122,8 @@ class Writer:
             for rows in items:
                 self._rows.add(rows)
             self._rows.write(raw, connection)
+            if not last:
+                self._hold.judging.note_duration(time.perf_counter() - self._began)
             self._keep_hold(raw)
             if last:
                 leases.release(raw, self._hold.lease)
