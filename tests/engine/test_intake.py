@@ -116,7 +116,7 @@ def test_a_note_says_where() -> None:
     taking.value(math.nan, "")
     assert taking.notes == [
         "turn 2: arguments: unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: 1",
-        "final state: nan became text",
+        "final state: NaN became text",
     ]
 
 
@@ -150,9 +150,9 @@ def test_an_object_is_kept_as_an_equal_copy(given_value: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     ("value", "kept", "note"),
     [
-        pytest.param({"x": math.nan}, {"x": "nan"}, "turn 1: response: nan became text", id="NaN"),
+        pytest.param({"x": math.nan}, {"x": "NaN"}, "turn 1: response: NaN became text", id="NaN"),
         pytest.param(
-            {"x": [-math.inf]}, {"x": ["-inf"]}, "turn 1: response: -inf became text", id="Infinity"
+            {"x": [-math.inf]}, {"x": ["-Infinity"]}, "turn 1: response: -Infinity became text", id="Infinity"
         ),
         pytest.param({1: (2, 3)}, {"1": [2, 3]}, None, id="a number for a key, a tuple"),
         pytest.param(
@@ -257,6 +257,25 @@ def test_text_that_no_store_holds_is_replaced_wherever_it_stands(event: Event, n
     trial = trial_of(event, Event.said("ok"))
     assert trial.notes == [f"turn 1: {note}"]
     assert "x\ufffd" in trial.model_dump_json()
+
+
+def test_the_message_of_an_exception_is_text_like_any_other() -> None:
+    async def raises(_: Session) -> AsyncIterator[Event]:
+        yield Event.said("so far so good")
+        raise RuntimeError(BAD)
+
+    trial = evidence(run_sync(lambda: run(Scripted({"c": raises}), eval_set(case("c")))).cases[0])
+    assert trial.failure is not None
+    assert (trial.failure.message, trial.notes) == ("x\ufffd", [f"turn 1: error message: {OF_BAD}"])
+
+
+def test_so_is_the_message_of_what_comes_after_the_last_turn() -> None:
+    def teardown() -> None:
+        raise RuntimeError(BAD)
+
+    trial = trial_of(Event.said("ok"), teardown=teardown)
+    assert trial.failure is not None
+    assert (trial.failure.message, trial.notes) == ("x\ufffd", [f"when it was over: error message: {OF_BAD}"])
 
 
 def test_state_is_bounded_and_readable() -> None:

@@ -99,6 +99,16 @@ def test_what_is_wrong_with_a_set(given: EvalSet, says: str) -> None:
     assert says in refused(given)
 
 
+def test_criteria_that_decide_nothing_are_said_once_for_a_set() -> None:
+    said = refused(
+        eval_set(*(case(f"c{n}") for n in range(30)), case("z", final_session_state={"k": 1})), EvalConfig()
+    )
+    assert said == (
+        "set: case 'c0' (and 29 more of set): nothing decides it: the criteria have no gating metric, and the case "
+        "states no final session state: see given"
+    )
+
+
 def test_a_case_without_reference_is_not_decided_by_the_text() -> None:
     given = eval_set(case("a", turn("a", say=None)), case("b"))
     assert "'a': nothing decides it: response_match_score" in refused(given, TEXT)

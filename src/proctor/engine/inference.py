@@ -128,11 +128,11 @@ class TrialRunner:
             state = session.state if self._final_state is None else await settle(self._final_state(session))
             trial.__dict__["final_state"] = _state_copy(state, intake)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            trial.failure = self._blame(error, slot, where, turn)
+            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
         finally:
             slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
             if self._leaves:
-                await self._leave(case, session, trial, slot)
+                await self._leave(case, session, trial, slot, intake)
         trial.__dict__["duration"] = seconds_since(began)
 
     async def _turn(
@@ -161,7 +161,9 @@ class TrialRunner:
             f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
         )
 
-    async def _leave(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
+    async def _leave(
+        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: Intake
+    ) -> None:
         """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
         where = "agent"
         try:
@@ -173,7 +175,10 @@ class TrialRunner:
                 slot.begin_turn(self._limits.timeout)
                 await call_hook(self._limits.teardown, case=case, session=session)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            trial.failure = trial.failure or self._blame(error, slot, where, None)
+            blamed = self._blame(error, slot, where, None)
+            if trial.failure is None:
+                intake.begin("when it was over")
+                trial.failure = _readable(blamed, intake)
 
     def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
         """Say what `error` was; the cancellation of the whole run passes through."""
@@ -228,6 +233,12 @@ def _state_copy(state: Any, intake: Intake) -> dict[str, Any]:
         return {}
     intake.begin("final state")
     return intake.object(state, "")
+
+
+def _readable(failure: Failure, intake: Intake) -> Failure:
+    """Make what an exception says fit to be kept, as all else that comes from an agent; a trial's notes say so."""
+    failure.message = intake.readable(failure.message, "error message: ")
+    return failure
 
 
 _trial = maker(Trial)

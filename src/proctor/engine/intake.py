@@ -68,6 +68,14 @@ class Intake:
             return text
         return self._fitted(text, size, what)
 
+    def readable(self, text: str, what: str) -> str:
+        """Return `text`, which somebody else keeps short, with what no store holds as U+FFFD."""
+        if _is_readable(text):
+            return text
+        kept, unreadable = _UNREADABLE.subn("\ufffd", text)
+        self._note_unreadable(unreadable, what)
+        return kept
+
     def media(self, data: bytes) -> bytes | None:
         """Return the bytes of an image or the like; `None` where the turn has no room for them (they cannot be cut)."""
         if len(data) <= self._left:
@@ -135,8 +143,9 @@ class Intake:
         if isinstance(value, float):
             if math.isfinite(value):
                 return value
-            self._note(f"{value} became text", what)
-            return str(value)
+            name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            self._note(f"{name} became text", what)
+            return name
         if isinstance(value, int) and value.bit_length() > _MAX_BITS:
             raise AgentError(
                 "a tool argument, tool response or state value is a whole number of more than "
@@ -153,9 +162,7 @@ class Intake:
         kept, unreadable = _UNREADABLE.subn("\ufffd", text[: max(most - len(mark), 0)] if mark else text)
         self._spend(len(kept) + len(mark))
         if unreadable:
-            self._note(
-                f"unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: {unreadable:,}", what
-            )
+            self._note_unreadable(unreadable, what)
         if mark:
             self._note(f"text of {size:,} characters cut to {most:,}", what)
         return kept + mark
@@ -168,6 +175,9 @@ class Intake:
         self._left -= size
         if self._left < self._most:
             self._most = max(self._left, min(_ALWAYS, self.caps.max_text))
+
+    def _note_unreadable(self, count: int, what: str) -> None:
+        self._note(f"unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: {count:,}", what)
 
     def _note(self, change: str, what: str) -> None:
         place = self._place or f"turn {self._turn}"

@@ -192,17 +192,22 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     found += _unknown_ids(entry)
     sure = bool(bound.problems) or bound.decides_every_recorded_case()
     checks = checks_of(bound.metrics)
+    undecided: list[int] = []
     for index, case in _chosen(entry, options):
         plan.cases.append(index)
         if hashed:
             plan.hashes += case_hash(case)
         problems = problems_of(case, checks)
-        if problem := _cannot_decide(case, bound, sure=sure):
+        problem = _cannot_decide(case, bound, sure=sure)
+        if problem is _NO_GATE:  # of the config, not of the case: it is said once
+            undecided.append(index)
+        elif problem:
             problems.append(problem)
         where = (entry.source.where(index) or entry.source.eval_set_id) if problems else ""
         found += [SetupError(f"{where}: case {case.eval_id!r}: {problem}") for problem in problems]
         for key in unread(case, bound.metrics):
             plan.unread[key] = plan.unread.get(key, 0) + 1
+    found += _without_gate(entry, undecided)
     summary.cases = len(plan.cases)
     return plan
 
@@ -271,8 +276,24 @@ def _cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
         return ""
     gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
-        return "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+        return _NO_GATE
     return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
+
+
+_NO_GATE = (
+    "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+)
+
+
+def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[SetupError]:
+    """Say once for a whole set that its criteria decide nothing."""
+    if not undecided:
+        return
+    first, source = undecided[0], entry.source
+    where = source.where(first) or source.eval_set_id
+    others = len(undecided) - 1
+    more = f" (and {others} more of {source.eval_set_id})" if others else ""
+    yield SetupError(f"{where}: case {source.ids()[first]!r}{more}: {_NO_GATE}: see {entry.config_source}")
 
 
 def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
