@@ -38,6 +38,27 @@ def test_a_url_that_names_nothing_or_leads_elsewhere_is_refused(url: str) -> Non
         AdkFiles.from_url(url)
 
 
+SLIPS = {
+    "adk:a?x=1": r"adk:a\?x=1: behind the folder adk: takes \?app=NAME .*, got \?x=1\.$",
+    "adk:a?ap=x": r"got \?ap=x\. Did you mean 'app'\?$",
+    "adk:a?": r"got \?\.$",
+    "adk:a?app=b&x=1": r"got \?app=b&x=1\.",
+    "adk:a?x=1&app=b": r"got \?x=1&app=b\.",
+}
+
+
+@pytest.mark.parametrize(("url", "message"), SLIPS.items(), ids=SLIPS)
+def test_what_else_is_asked_for_behind_the_folder_is_refused(url: str, message: str) -> None:
+    with pytest.raises(StoreError, match=message):
+        AdkFiles.from_url(url)
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_place_tells_the_url_that_names_it(url: str) -> None:
+    place = AdkFiles.from_url(url)
+    assert AdkFiles.from_url(place.url) == place
+
+
 def test_a_folder_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no such folder"):
         AdkFiles(tmp_path / "nowhere").check()
