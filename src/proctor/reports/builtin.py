@@ -8,5 +8,6 @@ REPORTS: dict[str, str] = {
     "csv": "proctor.reports.csv_report:CsvReport",
     "csv-raw": "proctor.reports.csv_report:RawCsvReport",
     "adk": "proctor.reports.adk_results:AdkReport",
+    "junit": "proctor.reports.junit:JunitReport",
     "text": "proctor.reports.plain:PlainReport",
 }
