@@ -38,7 +38,7 @@ def migrate(
         EvalFileError: a file cannot be read or written, or an initial session is given where it has no place.
     """
     document = read_document(Path(old))
-    session = _initial_session(initial_session)
+    session = read_initial_session(initial_session)
     eval_set = convert_document(document, str(old), session)
     save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
     return eval_set
@@ -88,7 +88,8 @@ def _adapted(cases: list[Any]) -> list[Any]:
     ]
 
 
-def _initial_session(path: str | Path | None) -> dict[str, Any] | None:
+def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
+    """Read the session that a list of turns starts in: `app_name`, `user_id`, `state`. Raises EvalFileError."""
     if path is None:
         return None
     document = read_document(Path(path))

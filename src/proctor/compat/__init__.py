@@ -1,0 +1,1 @@
+"""Doors in the shape of other tools: their names and signatures, over Proctor's engine and verdicts."""

@@ -1,0 +1,105 @@
+"""One call for both forms of the documents: awaited in an `async def`, plain in a `def`; never forgotten in silence.
+
+Outside of an event loop the work is done when the call returns. Inside one it is done when it is awaited. What is never
+awaited in there cancels the task that made it, so that the test (or script) it stands in fails and says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
+
+Answer = TypeVar("Answer")
+
+
+class ForgottenAwaitError(RuntimeError):
+    """An evaluation was begun inside an event loop and never awaited, so that nothing was evaluated."""
+
+
+class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
+    """What `evaluate` returns: to be awaited, or done already. Has the attributes of its result once there is one."""
+
+    def __init__(self, called: str, work: Callable[[], Coroutine[Any, Any, Answer]]) -> None:
+        """Take how the call is spelled, for messages, and what to do; outside of an event loop it is done at once."""
+        self._called = called
+        self._work: Callable[[], Coroutine[Any, Any, Answer]] | None = work
+        self._inner: Coroutine[Any, Any, Answer] | None = None
+        self._answer: list[Answer] = []
+        try:
+            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+        if self._loop is None:
+            from proctor.engine.loop import run_sync
+
+            self._work = None
+            self._answer.append(run_sync(work))
+            return
+        task = asyncio.current_task()
+        self._task = weakref.ref(task) if task is not None else None
+        self._thread = threading.get_ident()
+
+    @property
+    def result(self) -> Answer:
+        """What came of it.
+
+        Raises:
+            ForgottenAwaitError: it was not awaited yet.
+        """
+        if not self._answer:
+            raise ForgottenAwaitError(self._message())
+        return self._answer[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def __bool__(self) -> bool:
+        return bool(self.result)
+
+    def __await__(self) -> Generator[Any, Any, Answer]:
+        return (yield from self._begun().__await__())
+
+    def send(self, value: Any) -> Any:
+        """Go on, as a coroutine does: for `asyncio.run` and tasks."""
+        return self._begun().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raise inside it, as a coroutine does."""
+        return self._begun().throw(*error)
+
+    def close(self) -> None:
+        """Leave it undone on purpose."""
+        self._work = None
+        if self._inner is not None:
+            self._inner.close()
+
+    def _begun(self) -> Coroutine[Any, Any, Answer]:
+        if self._inner is None:
+            work, self._work = self._work, None
+            self._inner = self._keep(work)
+        return self._inner
+
+    async def _keep(self, work: Callable[[], Coroutine[Any, Any, Answer]] | None) -> Answer:
+        if work is not None:
+            self._answer.append(await work())
+        return self.result
+
+    def _message(self) -> str:
+        return f"{self._called}(...) was called inside an event loop and not awaited: nothing was evaluated. Write: await {self._called}(...)"
+
+    def __del__(self) -> None:
+        if getattr(self, "_work", None) is None or self._loop is None:
+            return
+        self._work = None
+        task = self._task() if self._task is not None else None
+        if task is None or task.done() or self._loop.is_closed():
+            raise ForgottenAwaitError(self._message())  # printed by the interpreter; there is no one to fail
+        if threading.get_ident() == self._thread:
+            task.cancel(self._message())
+        else:  # collected from another thread
+            self._loop.call_soon_threadsafe(task.cancel, self._message())

@@ -1,0 +1,143 @@
+"""As `google.adk.evaluation.agent_evaluator`: evaluations in tests, over Proctor's engine and verdicts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.api import load_config
+from proctor.compat.adk.awaiting import Evaluation
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.running import Asked, evaluate_files, evaluate_set
+from proctor.files.find import find_config
+from proctor.files.migrate import migrate
+from proctor.schema.config import EvalConfig
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.verdict import RunResult
+
+__all__ = ["NUM_RUNS", "AgentEvaluator"]
+
+NUM_RUNS = 2
+"""How often each case is run unless said otherwise."""
+
+TEST_FILES = ".test.json"
+"""What a folder is searched for."""
+
+
+class AgentEvaluator:
+    """Evaluates agents in tests.
+
+    `evaluate` and `evaluate_eval_set` may be awaited (in an `async def` test) or called plainly (in a `def` test). They
+    raise an AssertionError, which has the `result`, unless everything passed, and return the result when it did.
+    `agent_module` is a dotted module, or any other agent that `proctor.evaluate` takes: a path, an object, a function.
+    """
+
+    @staticmethod
+    def evaluate_eval_set(  # noqa: PLR0913, PLR0917 - google-adk's signature
+        agent_module: Any,
+        eval_set: EvalSet | Mapping[str, Any],
+        criteria: Mapping[str, Any] | None = None,
+        eval_config: EvalConfig | Mapping[str, Any] | None = None,
+        num_runs: int = NUM_RUNS,
+        agent_name: str | None = None,
+        print_detailed_results: bool = True,  # noqa: FBT001, FBT002 - google-adk's signature
+        artifact_service: Any = None,
+        output_file: str | os.PathLike[str] | None = None,
+        app_name: str | None = None,
+        eval_set_results_manager: Any = None,
+    ) -> Evaluation[RunResult]:
+        """Run every case of `eval_set` `num_runs` times and judge it by `eval_config`, or by `criteria` where given.
+
+        `criteria` maps metrics to thresholds or criteria. `agent_name` picks a sub-agent. `output_file` is a CSV file
+        to append to. `eval_set_results_manager` keeps the results, under `app_name`.
+
+        Raises:
+            AssertionError: something did not pass; `result` of the exception is the whole result.
+            ValueError: the set-up is wrong; nothing was run.
+        """
+        asked = Asked(
+            agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
+            artifact_service=artifact_service, output_file=output_file, app_name=app_name,
+            keeper=eval_set_results_manager,
+        )  # fmt: skip
+        config = {"criteria": criteria} if criteria is not None else eval_config
+        return Evaluation("AgentEvaluator.evaluate_eval_set", lambda: evaluate_set(asked, eval_set, config))
+
+    @staticmethod
+    def evaluate(  # noqa: PLR0913, PLR0917 - google-adk's signature
+        agent_module: Any,
+        eval_dataset_file_path_or_dir: str | os.PathLike[str],
+        num_runs: int = NUM_RUNS,
+        agent_name: str | None = None,
+        initial_session_file: str | os.PathLike[str] | None = None,
+        print_detailed_results: bool = True,  # noqa: FBT001, FBT002 - google-adk's signature
+        artifact_service: Any = None,
+        output_file: str | os.PathLike[str] | None = None,
+        app_name: str | None = None,
+        eval_set_results_manager: Any = None,
+    ) -> Evaluation[RunResult]:
+        """Run the eval set in a file, or those in every `*.test.json` of a folder and below.
+
+        Each is judged by the `test_config.json` beside it (or above it, within the project), else by the defaults.
+        `initial_session_file` is the session that old lists of turns start in. The rest as for `evaluate_eval_set`.
+        """
+        asked = Asked(
+            agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
+            artifact_service=artifact_service, output_file=output_file, app_name=app_name,
+            keeper=eval_set_results_manager,
+        )  # fmt: skip
+        path = os.fspath(eval_dataset_file_path_or_dir)
+        return Evaluation(
+            "AgentEvaluator.evaluate", lambda: evaluate_files(asked, _files(path), initial_session_file)
+        )
+
+    @staticmethod
+    def find_config_for_test_file(test_file: str | os.PathLike[str]) -> EvalConfig:
+        """Return the config that judges the cases of `test_file`: the `test_config.json` found for it, or the defaults.
+
+        Raises:
+            ValueError: there is one, and something is wrong with it; the message has every problem with its place.
+        """
+        with set_up():
+            found = find_config(Path(test_file))
+            return load_config(found) if found is not None else EvalConfig.default()
+
+    @staticmethod
+    def migrate_eval_data_to_new_schema(
+        old_eval_data_file: str | os.PathLike[str],
+        new_eval_data_file: str | os.PathLike[str],
+        initial_session_file: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write a file of an old format as an eval set, with all fields; as `proctor migrate OLD NEW` does.
+
+        Raises:
+            ValueError: a name is missing, or a file cannot be read or written.
+        """
+        with set_up():
+            if not old_eval_data_file or not new_eval_data_file:
+                raise refused("both old_eval_data_file and new_eval_data_file are needed")
+            session = Path(initial_session_file) if initial_session_file is not None else None
+            migrate(Path(old_eval_data_file), Path(new_eval_data_file), initial_session=session)
+
+
+def _files(path: str) -> list[str]:
+    """The test files of a folder, sorted; anything else is taken as it is.
+
+    Raises:
+        ValueError: the folder has none.
+    """
+    if not Path(path).is_dir():
+        return [path]
+    found = sorted(
+        os.path.join(folder, name)  # noqa: PTH118 - as it was given: `./tests` stays `./tests`
+        for folder, _, names in os.walk(path)
+        for name in names
+        if name.endswith(TEST_FILES)
+    )
+    if not found:
+        raise refused(
+            f"{path}: no *{TEST_FILES} in this folder and below; *.evalset.json files are named one by one"
+        )
+    return found

@@ -1,0 +1,135 @@
+"""What each metric found in each turn of each run, in the columns of google-adk's tables."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from proctor.compat.adk.refusing import refused
+from proctor.reports.csv_report import neutral
+from proctor.sanitize import clean
+from proctor.schema.content import Content, FunctionCall, text_of
+from proctor.schema.invocation import Invocation
+from proctor.schema.status import EvalStatus
+from proctor.schema.verdict import CaseResult, MetricVerdict
+
+COLUMNS = (
+    "eval_set_id", "eval_id", "metric_name", "threshold", "score", "eval_status",
+    "prompt", "expected_response", "actual_response", "expected_tool_calls", "actual_tool_calls",
+)  # fmt: skip
+
+Expected = Sequence[Invocation] | None
+"""The recorded conversation of a case; `None` for a scenario."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One metric in one turn of one run."""
+
+    metric: MetricVerdict
+    status: EvalStatus
+    score: float | None
+    prompt: str
+    expected_response: str
+    actual_response: str
+    expected_tool_calls: str
+    actual_tool_calls: str
+
+    @property
+    def said(self) -> tuple[str, str, str, str, str]:
+        """The columns of text."""
+        calls = self.expected_tool_calls, self.actual_tool_calls
+        return self.prompt, self.expected_response, self.actual_response, *calls
+
+
+def rows_of(case: CaseResult, metric: MetricVerdict, expected: Expected) -> Iterator[Row]:
+    """Return the rows of one metric: the turns of each run; a run that broke has one, for the turn it broke in."""
+    for index, result in enumerate(case.trials):
+        score = metric.per_trial[index] if index < len(metric.per_trial) else None
+        invocations = result.trial.invocations if result.trial is not None else []
+        if score is None:
+            broken = invocations[-1] if invocations else None
+            yield _row(metric, EvalStatus.NOT_EVALUATED, None, broken, _at(expected, len(invocations) - 1))
+            continue
+        for turn, found in enumerate(score.per_invocation):
+            verdict = metric.judge(found)
+            yield _row(metric, verdict.status, verdict.score, _at(invocations, turn), _at(expected, turn))
+
+
+def append_csv(path: str | os.PathLike[str], rows: Iterable[tuple[CaseResult, Row]]) -> None:
+    """Append the rows to a CSV file, which `check_csv` has begun.
+
+    Text that a spreadsheet would take for a formula is marked as text.
+
+    Raises:
+        OSError: the file cannot be written any more.
+    """
+    text = StringIO()  # written at once, so that the rows of two processes do not mix
+    csv.writer(text, lineterminator="\n").writerows(_cells(case, row) for case, row in rows)
+    with Path(path).open("a", encoding="utf-8", errors="replace", newline="") as file:
+        file.write(text.getvalue())
+
+
+def check_csv(path: str | os.PathLike[str]) -> None:
+    """Make sure that a CSV file can be appended to; a new one gets the header and, where it is missing, its folder.
+
+    Raises:
+        InvalidSetupError: it cannot be written.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8", newline="") as file:
+            if not path.stat().st_size:
+                csv.writer(file, lineterminator="\n").writerow(COLUMNS)
+    except OSError as error:
+        raise refused(f"output_file {path}: cannot be written: {error.strerror or error}") from error
+
+
+def _cells(case: CaseResult, row: Row) -> list[str | float | None]:
+    metric = row.metric
+    said = (neutral(clean(text, lines=True)) for text in row.said)
+    where = neutral(clean(case.eval_set_id)), neutral(clean(case.eval_id)), neutral(clean(metric.name))
+    return [*where, metric.threshold, row.score, row.status.name, *said]
+
+
+def _at(invocations: Expected, turn: int) -> Invocation | None:
+    return invocations[turn] if invocations and 0 <= turn < len(invocations) else None
+
+
+def _row(
+    metric: MetricVerdict,
+    status: EvalStatus,
+    score: float | None,
+    actual: Invocation | None,
+    expected: Invocation | None,
+) -> Row:
+    asked = actual or expected
+    return Row(
+        metric=metric,
+        status=status,
+        score=score,
+        prompt=_text(asked.user_content if asked else None),
+        expected_response=_text(expected.final_response if expected else None),
+        actual_response=_text(actual.final_response if actual else None),
+        expected_tool_calls=_calls(expected),
+        actual_tool_calls=_calls(actual),
+    )
+
+
+def _text(content: Content | None) -> str:
+    return text_of(content) if content is not None else ""
+
+
+def _calls(invocation: Invocation | None) -> str:
+    return "\n".join(map(_call, invocation.tool_calls)) if invocation is not None else ""
+
+
+def _call(call: FunctionCall) -> str:
+    """A call as google-adk prints it, for programs that read such files."""
+    fields = ("id", "args", "name", "partial_args", "will_continue")
+    return " ".join(f"{name}={getattr(call, name)!r}" for name in fields)

@@ -1,0 +1,152 @@
+"""One call of `AgentEvaluator`: everything checked, run by the engine, kept, written, printed, and held to its verdict."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from proctor.compat.adk.failing import require_pass
+from proctor.compat.adk.printing import print_metric
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.results import case_results_of
+from proctor.compat.adk.rows import Expected, Row, append_csv, check_csv, rows_of
+from proctor.compat.adk.starting import start_in
+from proctor.schema.base import plain_data
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.result import EvalCaseResult
+from proctor.schema.verdict import CaseResult, RunResult
+
+if TYPE_CHECKING:
+    from proctor.api.forms import ConfigLike, EvaluateOptions
+    from proctor.api.preparing import Prepared
+
+APP_NAME = "test_app"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a call asks for beside the cases."""
+
+    agent: Any
+    num_runs: int
+    agent_name: str | None
+    printed: bool
+    artifact_service: Any
+    output_file: str | os.PathLike[str] | None
+    app_name: str | None
+    keeper: Any
+    """An `EvalSetResultsManager`, or `None`."""
+
+    def check(self) -> None:
+        """Say what is wrong before the first agent call.
+
+        Raises:
+            InvalidSetupError: no place for the results, or something that has no meaning here.
+        """
+        if self.keeper is not None and not self.app_name:
+            raise refused("eval_set_results_manager needs app_name, under which it keeps the results")
+        if self.artifact_service is not None:
+            raise refused("artifact_service: each run of a case has services of its own here; leave it out")
+        if self.output_file is not None:
+            check_csv(self.output_file)
+
+
+async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunResult:
+    """Evaluate a set that was made in Python."""
+    with set_up():
+        if config is None:
+            raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
+        given = eval_set if isinstance(eval_set, EvalSet | Mapping) else EvalSet(**plain_data(eval_set))
+        prepared = _prepared(asked, given, {"config": plain_data(config)})
+    return await _evaluated(asked, prepared)
+
+
+async def evaluate_files(
+    asked: Asked, files: Sequence[str], initial_session_file: str | os.PathLike[str] | None
+) -> RunResult:
+    """Evaluate the sets in these files, each by the config found for it."""
+    with set_up():
+        prepared = _prepared(asked, files, {})
+        if initial_session_file is not None:
+            start_in(prepared.plan, initial_session_file)
+    return await _evaluated(asked, prepared)
+
+
+def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepared:
+    from proctor.api import prepare
+
+    asked.check()
+    options = {**options, "num_runs": asked.num_runs, "agent_name": asked.agent_name}
+    return prepare(asked.agent, eval_sets, options)
+
+
+async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:
+    from proctor.api.evaluating import carry_out
+
+    _warn_of_old_formats(prepared)
+    result = await carry_out(prepared, None, None)
+    judged = list(_with_cases(result, prepared))
+    if asked.keeper is not None:
+        await _keep(asked, judged)
+    if asked.output_file is not None:
+        append_csv(asked.output_file, _rows(judged))
+    if asked.printed:
+        _print(judged)
+    require_pass(result, prepared.agent_label)
+    return result
+
+
+def _warn_of_old_formats(prepared: Prepared) -> None:
+    from proctor.files.kinds import Kind
+
+    for chosen in prepared.plan.sets:
+        if (kind := getattr(chosen.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
+            path = chosen.source.label
+            said = (
+                f"{path} is an {kind}; this writes it as an eval set: proctor migrate {path} NEW.evalset.json"
+            )
+            warnings.warn(said, DeprecationWarning, stacklevel=2)
+
+
+Judged = tuple[CaseResult, EvalCase]
+
+
+def _with_cases(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
+    """Return each result with its case, in their order."""
+    results = iter(result.cases)
+    for chosen in prepared.plan.sets:
+        for index in chosen.cases:
+            yield next(results), chosen.source.case(index)
+
+
+def _rows(judged: Sequence[Judged]) -> Iterator[tuple[CaseResult, Row]]:
+    for result, case in judged:
+        for metric in result.metrics.values():
+            for row in rows_of(result, metric, _expected(case)):
+                yield result, row
+
+
+def _print(judged: Sequence[Judged]) -> None:
+    for result, case in judged:
+        for metric in result.metrics.values():
+            print_metric(metric, rows_of(result, metric, _expected(case)))
+
+
+def _expected(case: EvalCase) -> Expected:
+    return case.conversation
+
+
+async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
+    """Give the results of each set to the results manager, as google-adk does."""
+    by_set: dict[str, list[EvalCaseResult]] = {}
+    for result, case in judged:
+        by_set.setdefault(result.eval_set_id, []).extend(case_results_of(result, case))
+    for eval_set_id, results in by_set.items():
+        saved = asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, results)
+        if inspect.isawaitable(saved):
+            await saved
