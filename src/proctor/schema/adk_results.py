@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -75,13 +75,26 @@ def app_name_of(run: RunResult) -> str:
     return re.sub(r"[^\w.-]", "_", last).strip(".") or "agent"
 
 
-def with_context(run: RunResult) -> Iterator[tuple[CaseResult, CaseContext]]:
-    """Return the cases of a run with what is known of them: of a stored run, what was expected, too."""
+def with_context(
+    run: RunResult, places: Iterable[range] | None = None
+) -> Iterator[tuple[CaseResult, CaseContext]]:
+    """Return the cases of a run (those at `places`) with what is known of them: of a stored run, what was expected, too."""
     kept = getattr(run.cases, "eval_case", None)
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
-    for index, case in enumerate(run.cases):
+    numbered = enumerate(run.cases) if places is None else _at(run.cases, places)
+    for index, case in numbered:
         document = kept(index) if kept is not None else None
         yield case, CaseContext(_expected(document), criteria.get(case.eval_set_id, {}))
+
+
+def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[int, CaseResult]]:
+    """Return the cases at some places, some at a time."""
+    for place in places:
+        for first in range(place.start, place.stop, _AT_ONCE):
+            yield from enumerate(cases[first : min(place.stop, first + _AT_ONCE)], first)
+
+
+_AT_ONCE = 100
 
 
 def _expected(document: bytes | None) -> tuple[Invocation, ...] | None:

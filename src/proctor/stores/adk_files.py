@@ -125,27 +125,52 @@ class AdkFiles:
 def _write_sets(run: RunResult, folder: Path, app_name: str, timestamp: float | None) -> list[Path]:
     when = timestamp or run.started_at or time.time()
     written: list[Path] = []
-    for (ordinal, eval_set_id), cases in groupby(with_context(run), key=_Ordinal()):
+    for (ordinal, eval_set_id), cases in _by_set(run):
         # two sets may have one id: their files differ by a microsecond
         header = ResultHeader(app_name, eval_set_id, round(when + 1e-6 * ordinal, 6) if ordinal else when)
         written.append(_write_set(folder, header, cases))
     return written
 
 
-class _Ordinal:
-    """Tells sets apart, also those with one id: which of these a case is in, from 0, and the id."""
+_Set = tuple[int, str]
+"""Which of the sets with one id it is, from 0, and the id."""
 
-    def __init__(self) -> None:
+
+def _by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, CaseContext]]]]:
+    """Return the cases set by set. They stand so, but for cases that a resumed run was given: these are at its end."""
+    names = getattr(run.cases, "names", None)
+    places: dict[_Set, list[range]] = {}
+    ordinal, at = _Ordinal(run), 0
+    for which, group in groupby(names() if names is not None else (), key=lambda name: ordinal(*name)):
+        count = sum(1 for _ in group)
+        places.setdefault(which, []).append(range(at, at + count))
+        at += count
+    if any(len(found) > 1 for found in places.values()):
+        return [(which, with_context(run, found)) for which, found in places.items()]
+    ordinal = _Ordinal(run)
+    return groupby(with_context(run), key=lambda pair: ordinal(pair[0].eval_set_id, pair[0].eval_id))
+
+
+class _Ordinal:
+    """Tells sets apart, also those with one id."""
+
+    def __init__(self, run: RunResult) -> None:
         self._seen: Counter[str] = Counter()
         self._set_id: str | None = None
-        self._first = ""
+        self._firsts: dict[str, str] = {}
+        self._sets = Counter(one.eval_set_id for one in run.sets)
 
-    def __call__(self, pair: tuple[CaseResult, CaseContext]) -> tuple[int, str]:
-        case = pair[0]
-        if case.eval_set_id != self._set_id or case.eval_id == self._first:  # ids are unique within a set
-            self._set_id, self._first = case.eval_set_id, case.eval_id
-            self._seen[case.eval_set_id] += 1
-        return self._seen[case.eval_set_id] - 1, case.eval_set_id
+    def __call__(self, eval_set_id: str, eval_id: str) -> _Set:
+        """Return which set the next case is in."""
+        again = self._firsts.get(eval_set_id) == eval_id  # ids are unique within a set
+        if eval_set_id not in self._firsts or again or self._begins_another(eval_set_id):
+            self._firsts[eval_set_id] = eval_id
+            self._seen[eval_set_id] += 1
+        self._set_id = eval_set_id
+        return self._seen[eval_set_id] - 1, eval_set_id
+
+    def _begins_another(self, eval_set_id: str) -> bool:
+        return eval_set_id != self._set_id and self._sets[eval_set_id] > 1
 
 
 def _write_set(folder: Path, header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseContext]]) -> Path:

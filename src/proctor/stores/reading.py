@@ -271,6 +271,11 @@ class StoredCases(Sequence[CaseResult]):
                 return case
         return None
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Return set and id of each case, without reading what became of it."""
+        for part in _parts(0, self._total):
+            yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
+
     def eval_case(self, index: int) -> bytes | None:
         """Return a case as it was run, as JSON; `None` while none of its trials is there."""
         return self._reader.document(index)
