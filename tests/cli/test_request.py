@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.request import Request, engine_options, load_function, who_and_what
+from proctor.api.project import engine_options, load_function
+from proctor.cli.request import Request, who_and_what
 from proctor.errors import SetupError
 from proctor.settings import Settings
 

@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor import api
+from proctor.api.project import engine_options, load_function
 from proctor.api.runs import is_for_results
 from proctor.cli.common import common
 from proctor.cli.failures import problems_of
 from proctor.cli.keeping import NOWHERE, Keeping, choose_keeping
 from proctor.cli.outputs import Output, parse_outputs
-from proctor.cli.request import Request, engine_options, load_function, who_and_what
+from proctor.cli.request import Request, who_and_what
 from proctor.errors import SetupError, SetupProblems
 from proctor.settings import Settings
 

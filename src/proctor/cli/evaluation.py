@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from proctor import api
+from proctor.api.project import prepare_process
 from proctor.cli.asking import Asking
 from proctor.cli.common import common
 from proctor.cli.execution import Execution, Shown, Start
 from proctor.cli.failures import say
 from proctor.cli.process import stdout_is_ours
-from proctor.cli.request import prepare_process
 from proctor.schema.verdict import RunResult
 from proctor.settings import load_settings
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from proctor.causes import safe_str
-from proctor.errors import SetupError, did_you_mean
+from proctor.api.project import as_seen_from_here
+from proctor.errors import SetupError
 from proctor.files.find import SET_SUFFIXES, sets_in, split_selector
 from proctor.settings import Settings
 
@@ -52,7 +48,7 @@ def who_and_what(
     asked = (
         [*rest, *sets]
         or (earlier.sets if earlier else [])
-        or [_as_seen_from_here(one) for one in settings.sets]
+        or [as_seen_from_here(one) for one in settings.sets]
     )
     if not chosen:
         raise SetupError(_no_agent(rest))
@@ -82,11 +78,6 @@ def _no_agent(rest: Sequence[str]) -> str:
     return f"Nothing to run: no agent is named, and no settings were found. Either {where}, or start with `proctor init`."
 
 
-def _as_seen_from_here(path: str) -> str:
-    """Shorten a path below the working folder: where it was written changes nothing that is printed."""
-    return path.removeprefix(f"{Path.cwd()}{os.sep}")
-
-
 def _is_set(word: str, settings: Settings) -> bool:
     name = split_selector(word)[0]
     path = Path(name)
@@ -103,77 +94,3 @@ def _is_set(word: str, settings: Settings) -> bool:
 
 def _holds_agent(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("__init__.py", "agent.py"))
-
-
-def first_given(*values: Any) -> Any:
-    """Return the first value that was given at all."""
-    return next((value for value in values if value is not None), None)
-
-
-def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the keyword arguments of `proctor.api.evaluate`: what was given, else the settings, else its defaults."""
-    wanted: dict[str, Any] = {
-        name: first_given(given.get(name), getattr(settings, name))
-        for name in (
-            "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "judge",
-        )
-    }  # fmt: skip
-    if settings.config and not given.get("config"):
-        wanted["config"] = _as_seen_from_here(settings.config)
-    wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
-    for name in (
-        "limit",
-        "no_judge",
-        "keep_going",
-        "allow_duplicate_ids",
-        "fail_fast",
-        "tags",
-        "max_time",
-        "max_tokens",
-        "max_failures",
-    ):
-        wanted[name] = given.get(name) or None
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def prepare_process(settings: Settings) -> None:
-    """Let modules of the project be imported, and set the environment that its settings ask for."""
-    folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
-    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
-    place = next(installed, len(sys.path))  # no folder may shadow the standard library
-    sys.path[place:place] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
-    for name, value in settings.env.items():
-        os.environ.setdefault(name, value)
-
-
-def load_function(reference: str, said_by: str) -> Callable[..., Any]:
-    """Return the function that `module:function` names.
-
-    Raises:
-        SetupError: it cannot be found, with what the module itself raised as the cause.
-    """
-    module, colon, name = reference.partition(":")
-    if not (module and colon and name):
-        raise SetupError(f"{said_by} takes module:function, got {reference!r}")
-    try:
-        found: Any = importlib.import_module(module)
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise SetupError(
-            f"{said_by} {reference}: the module {module!r} cannot be imported: {type(error).__name__}: {safe_str(error)}"
-        ) from error
-    for part in name.split("."):
-        if not hasattr(found, part):
-            known = (
-                [known for known in vars(found) if not known.startswith("_")]
-                if hasattr(found, "__dict__")
-                else []
-            )
-            raise SetupError(f"{said_by} {reference}: {module!r} has no {name!r}.{did_you_mean(name, known)}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise SetupError(f"{said_by} {reference}: that is {type(found).__name__}, not a function")
-    function: Callable[..., Any] = found
-    return function

@@ -64,13 +64,13 @@ def resume(ctx: click.Context, /, run: str | None, *, store: str | None, **given
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
+    from proctor.api.project import prepare_process
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.failures import say
     from proctor.cli.keeping import Keeping, results_places
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import stdout_is_ours
-    from proctor.cli.request import prepare_process
     from proctor.settings import load_settings
 
     settings = load_settings(Path.cwd())

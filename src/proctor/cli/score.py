@@ -62,11 +62,11 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     \b
     Exit codes: as `proctor eval`, of the new verdicts.
     """
+    from proctor.api.project import prepare_process
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import stdout_is_ours
-    from proctor.cli.request import prepare_process
     from proctor.settings import load_settings
 
     prepare_process(load_settings(Path.cwd()))

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from proctor.api.project import prepare_process
 from proctor.cli.common import common
 from proctor.cli.failures import Stopped, say
-from proctor.cli.request import prepare_process, who_and_what
+from proctor.cli.request import who_and_what
 from proctor.files.find import CONFIG_NAMES, split_selector
 from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings, project_root
 
