@@ -9,5 +9,6 @@ REPORTS: dict[str, str] = {
     "csv-raw": "proctor.reports.csv_report:RawCsvReport",
     "adk": "proctor.reports.adk_results:AdkReport",
     "junit": "proctor.reports.junit:JunitReport",
+    "github": "proctor.reports.github:GithubReport",
     "text": "proctor.reports.plain:PlainReport",
 }
