@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.api.forms import ConfigLike, lines_of
+from proctor.api.forms import ConfigLike, EvaluateOptions, lines_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.schema.config import EvalConfig
+from proctor.schema.config import EvalConfig, TrialsConfig
 
 _GIVEN = "the config given"
 
@@ -18,13 +18,34 @@ _GIVEN = "the config given"
 class Configs:
     """Finds and reads the configs of a run; what is wrong or doubtful goes to `problems` and `warnings`."""
 
-    def __init__(self, given: ConfigLike, problems: list[SetupError], warnings: list[str]) -> None:
-        """Take the config that was given for all sets, if one was."""
+    def __init__(
+        self,
+        given: ConfigLike,
+        problems: list[SetupError],
+        warnings: list[str],
+        trials: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Take the config that was given for all sets, if one was, and what stands over each one's `trials`."""
         self._given, self._problems, self.warnings = given, problems, warnings
+        self._trials = trials or {}
         self._read: dict[str, EvalConfig | None] = {}
 
     def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         """The config that judges a set, and where it came from; `None` when that is among the problems."""
+        config, origin = self._of(set_path)
+        return self._with_trials(config) if config and self._trials else config, origin
+
+    def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
+        """Put what was asked of the trials over what the config asks of them: the same rules hold for both."""
+        stated = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
+        try:
+            trials = TrialsConfig.model_validate({**stated, **self._trials})
+        except ValidationError as error:
+            self._problems += [SetupError(f"trials: {line}") for line in lines_of(error)]
+            return None
+        return config.model_copy(update={"trials": trials})
+
+    def _of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         given = self._given
         if isinstance(given, Mapping | EvalConfig):
             if _GIVEN not in self._read:
@@ -65,6 +86,14 @@ class Configs:
         if not slips:
             self.warnings += [f"{_GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
         return config
+
+
+def trials_asked(options: EvaluateOptions) -> dict[str, Any]:
+    """Return what `options` ask of the trials beyond their number; the number is told only beside it."""
+    named = {name: options.get(name) for name in ("min_pass_rate", "pass_k", "confidence")}
+    asked = {name: value for name, value in named.items() if value is not None}
+    num_runs = options.get("num_runs")
+    return {**asked, "num_runs": num_runs} if asked and num_runs is not None else asked
 
 
 def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:

@@ -30,6 +30,9 @@ class EvaluateOptions(TypedDict, total=False):
 
     config: ConfigLike
     num_runs: int
+    min_pass_rate: float | None
+    pass_k: int | None
+    confidence: float | None
     concurrency: int
     timeout: float | None
     trial_timeout: float | None
@@ -54,6 +57,7 @@ class EvaluateOptions(TypedDict, total=False):
     teardown: Callable[..., Any] | None
     judge: Any
     store: str | Path | Store | None
+    outputs: Mapping[str, Sequence[str]]
     keep_evidence: Literal["all", "failures"]
     explain: Literal["all", "failures"]
     progress: Progress | None

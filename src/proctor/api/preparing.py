@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.api.configs import Configs
+from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
@@ -133,7 +133,7 @@ class _Loading:
         self.warnings: list[str] = []
         self.unreadable: list[SetSummary] = []
         self.label = ""
-        self._configs = Configs(options.get("config"), problems, self.warnings)
+        self._configs = Configs(options.get("config"), problems, self.warnings, trials_asked(options))
 
     def agent(self) -> Agent | None:
         """Load the agent; `None` when that is among the problems."""

@@ -27,7 +27,7 @@ class Row:
     @property
     def differs(self) -> bool:
         """Whether the agents differ in outcome or in the shown score."""
-        return len({case and (case.outcome, _score(case, self.metric)) for case in self.cases}) > 1
+        return len({case if case is None else (case.outcome, _score(case, self.metric)) for case in self.cases}) > 1
 
     @property
     def all_passed(self) -> bool:
@@ -49,9 +49,9 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
 
 
 def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:
-    used = [name for name in metrics if any(case and name in case.metrics for case in cases)]
+    used = [name for name in metrics if any(case is not None and name in case.metrics for case in cases)]
     for name in used:
-        if len({case and _score(case, name) for case in cases}) > 1:
+        if len({case if case is None else _score(case, name) for case in cases}) > 1:
             return name
     return used[0] if used else ""
 

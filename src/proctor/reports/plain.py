@@ -88,7 +88,7 @@ def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[s
 
 def _row(row: Row, runs: Sequence[RunResult]) -> str:
     cells = [f"{run.agent}={_cell(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
-    scored = any(case and _scored(case, row.metric) for case in row.cases)
+    scored = any(case is not None and _scored(case, row.metric) for case in row.cases)
     metric = f"score={row.metric}" if scored else ""
     return _fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
 

@@ -163,6 +163,9 @@ class CaseResult:
     missed: str = ""
     """Of several trials: which was the first that failed, and why."""
 
+    def __bool__(self) -> bool:
+        return self.passed  # `assert result` must not be green by accident
+
     def __repr__(self) -> str:
         return f"<CaseResult {self.eval_id}: {self.outcome.value}{': ' if self.reason else ''}{self.reason}>"
 
@@ -250,6 +253,9 @@ class RunResult:
     """Its name in the store; empty where it is not kept."""
     failure: Failure | None = None
     """Why the run itself could not go on (the store could not be written); its exit code is 3."""
+
+    def __bool__(self) -> bool:
+        return self.passed  # `assert result` must not be green by accident
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
