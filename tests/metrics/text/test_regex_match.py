@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.text import regex_cost
-from proctor.metrics.text.regex_cost import matches_anything, most_steps
+from proctor.metrics.text.regex_cost import most_steps
 from proctor.metrics.text.regex_match import NOTHING_SAID
+from proctor.metrics.text.regex_reach import ALWAYS, NEVER, WHOLE, finds_always, finds_nothing, slip_in
 from proctor.metrics.text.regex_search import CHEAP, Search, find, find_safely, is_cheap
+from proctor.schema.case import EvalCase
 from tests.metrics.text.asking import case_of, conversation, explanation, metric, reason, scored, value
 
 
@@ -52,9 +54,22 @@ def test_the_reference_is_a_pattern_where_the_criterion_has_none() -> None:
 
 def test_a_reference_that_is_no_pattern_is_an_error_not_a_zero() -> None:
     with pytest.raises(
-        MetricError, match=r"reference answer is no regular expression: `\(:` .* at position 0"
+        MetricError, match=r"reference answer is no pattern to match: `\(:` is no regular .* at position 0"
     ):
         value("regex_match", "(:", "(:")
+
+
+@pytest.mark.parametrize("reference", [".*", "^", "Costs $5", "(sunny)?"])
+def test_a_reference_that_could_not_fail_or_not_pass_is_an_error_too(reference: str) -> None:
+    with pytest.raises(MetricError, match=r"the reference answer is no pattern to match: .* text"):
+        value("regex_match", reference, "anything")
+    case = EvalCase.model_validate(
+        {
+            "eval_id": "c",
+            "conversation": [{"user_content": {}, "final_response": {"parts": [{"text": reference}]}}],
+        }
+    )
+    assert [*metric("regex_match").check(case)]
 
 
 def test_only_forbidding_asks_for_nothing_else() -> None:
@@ -101,6 +116,13 @@ def test_details_say_what_matched() -> None:
         ({"pattern": "a*"}, "found in every text"),
         ({"pattern": ""}, "found in every text"),
         ({"forbidden": "(x|)", "match": "full"}, "found in every text"),
+        *(
+            ({"pattern": ["ok", each]}, "found in every text")
+            for each in ("^", "$", r"\A", r"\Z", "", ".*", "()")
+        ),
+        ({"pattern": ".*", "match": "full"}, "matches any text as a whole"),
+        ({"pattern": "^.*$"}, "matches any text as a whole"),
+        ({"forbidden": "$5"}, r"`\$5` can match no text at all"),
         ({"pattern": []}, "pattern"),
         ({"pattern": "a", "seconds": 0}, "seconds"),
         ({"pattern": "a", "match": "fullmatch"}, "match: Input should be 'search' or 'full'"),
@@ -116,7 +138,7 @@ def test_patterns_that_are_none_are_refused(options: dict[str, Any], problem: st
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"(a+)+$", r"(a|a)*$", r"(.*)*x", r"(\w+\s?)*!", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
+    "pattern", [r"(a+)+$", r"^(a|a)*$", r"(.*)*x", r"(\w+\s?)*!", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
 )
 def test_a_pattern_that_explodes_is_stopped_and_is_an_error(pattern: str) -> None:
     started = time.monotonic()
@@ -232,22 +254,66 @@ def test_what_is_called_cheap_is_quick(pattern: str, length: int) -> None:
         assert time.process_time() - started < 2
 
 
-@given(PIECES, st.text("abc", max_size=8))
-def test_what_matches_anything_does(pattern: str, text: str) -> None:
-    compiled = re.compile(pattern)
-    if matches_anything(compiled):
-        assert compiled.search(text)
+# --- patterns that tell no text from another -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("pattern", "always"),
+    "pattern",
+    ["", "()", "a*", "(a|)", "a?b*", "(?i)a*", "a*?b?", ".*", r"[\s\S]*", "(.|\n)*", r"\s*", "x|", "|x", "(?:a^)?",
+     "^", "$", r"\A", r"\Z", "(?m)^", "^a*", "a*$", r"\W*$", "^|x", "(^)", "(?=)", "(?=a*)", "(?!a)", "(?<!a)",
+     "(?!.*sorry)", "(?!.*sorry).*", "(?=$)", "(?>a*)", "a*+", "a*+$"],
+)  # fmt: skip
+def test_patterns_that_are_found_in_every_text(pattern: str) -> None:
+    compiled = re.compile(pattern)
+    assert slip_in(compiled) == ALWAYS
+    assert all(compiled.search(text) for text in ("", "a", "aa", "ab", "sorry", "\n", "a\nb"))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["a", ".", ".+", r"\S", r"\b", "^$", r"\A\Z", "^a*$", "(?=b)", "(?<=b)", "(a)?(?(1)b|c)", "a*?b", "^(?!.*sorry)",
+     "^(?!.*sorry).*$", "a*+^", "(a|b)", "a|^b", "$\n", r"(?m)a$\n^b", "€*5", r"^.{0,200}$", r"\$5", "5$", "x|$ $"],
+)  # fmt: skip
+def test_patterns_that_tell_texts_apart(pattern: str) -> None:
+    compiled = re.compile(pattern)
+    assert slip_in(compiled) == ""
+    found = {
+        compiled.search(text) is not None
+        for text in ("", "a", "sorry", "\n", "€5", "$5", "c", "a\nb", "x" * 300)
+    }
+    assert found == {True, False} or pattern in {"(?<=b)", "(a)?(?(1)b|c)"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "slip"),
     [
-        *((pattern, True) for pattern in ("a*", "", "(a|)", "a?b*", "(?i)a*", "()")),
-        *((pattern, False) for pattern in ("a", "^a*", "$", r"\b", "(?=b)", "a*?b", "(a)?(?(1)b|c)")),
+        *((pattern, WHOLE) for pattern in (".*", "(?s).*", r"[\s\S]*", r"[\w\W]*", "(.|\n)*", "(.+)?", "(?:.*)+", "^.*$")),
+        *((pattern, WHOLE) for pattern in (r"\s*.*\s*", r"(a|.*)", r"\A(.*)\Z", "(?s:.*)", "[^\n]*", "x?.*y*")),
+        *((pattern, "") for pattern in (".+", ".{0,99}", "a*", "", "[^€]*", "(?!.*sorry).*", r".*\.pdf", r"\w*", "a.*")),
     ],
+)  # fmt: skip
+def test_patterns_for_the_whole_text(pattern: str, slip: str) -> None:
+    assert slip_in(re.compile(pattern), full=True) == slip
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?!)", "x(?!)", "$5", "cost: $5", r"$\d+", "a^", "5^2", r"\Zb", r"b\A", r"[^\s\S]", "(?:a^)+", "a^|b^"],
 )
-def test_matches_anything(pattern: str, always: bool) -> None:
-    assert matches_anything(re.compile(pattern)) is always
+def test_patterns_that_match_nothing(pattern: str) -> None:
+    assert slip_in(re.compile(pattern)) == NEVER
+    assert not any(re.search(pattern, text) for text in ("", "a", "ab", "$5", "5^2", "a^", "cost: $5", "\n5"))
+
+
+@given(PIECES, st.text("abc\n", max_size=8))
+def test_what_is_said_of_a_pattern_holds_for_any_text(pattern: str, text: str) -> None:
+    compiled = re.compile(pattern)
+    if finds_always(compiled):
+        assert compiled.search(text)
+    if finds_nothing(compiled):
+        assert not compiled.search(text)
+    if slip_in(compiled, full=True) == WHOLE:
+        assert compiled.fullmatch(text.replace("\n", ""))
 
 
 def test_more_text_never_takes_fewer_steps() -> None:
@@ -259,5 +325,5 @@ def test_more_text_never_takes_fewer_steps() -> None:
 def test_a_python_whose_parser_is_elsewhere_calls_nothing_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regex_cost, "parser", None)
     assert not is_cheap([Search(re.compile("a"), False, "a")])
-    assert not matches_anything(re.compile("a*"))
+    assert not finds_always(re.compile("a*"))
     assert value("regex_match", None, "room 42", pattern=r"\d+") == 1.0

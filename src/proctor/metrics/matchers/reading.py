@@ -30,7 +30,7 @@ from proctor.metrics.matchers.kinds import (
     exactly,
 )
 from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
-from proctor.metrics.text.regex_cost import matches_anything
+from proctor.metrics.text.regex_reach import slip_in
 from proctor.metrics.wording import show_value
 
 __all__ = ["KINDS", "MatcherReader"]
@@ -167,11 +167,9 @@ class MatcherReader:
             self.problem(where, f"{show_value(text)} is no regular expression: {error}")
             return Exact()
         full = spec.get("full") is True
-        if not full and matches_anything(compiled):
-            self.problem(
-                where,
-                f'{show_value(text)} is found in every text; use {{"match": "present"}}, or "full": true',
-            )
+        if slip := slip_in(compiled, full=full):
+            present = '; for any text at all there is {"match": "present"}' if "any" in slip else ""
+            self.problem(where, f"{show_value(text)} {slip}{present}")
         return Pattern(compiled, full)
 
     def number(self, spec: Mapping[str, Any], where: str) -> Matcher:

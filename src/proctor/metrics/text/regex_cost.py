@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-__all__ = ["matches_anything", "most_steps"]
+__all__ = ["constants", "most_steps", "named", "parsed", "parts"]
 
 try:
     from re import _constants as constants  # type: ignore[attr-defined]  # private, and the only parser of the syntax
@@ -26,24 +26,17 @@ UNKNOWN = float("inf")
 
 def most_steps(pattern: re.Pattern[str], text: str, *, anywhere: bool = True) -> float:
     """An upper bound of the steps to match `text`, or with `anywhere` to find a match in it; inf: no bound known."""
-    if parser is None:
+    items = parsed(pattern)
+    if items is None:
         return UNKNOWN
-    items = _parsed(pattern)
     count = _Count(text)
     _, steps = count.sequence(items)
     return len(text) + 1 + steps * (count.starts(items, pattern.flags) if anywhere else 1)
 
 
-def matches_anything(pattern: re.Pattern[str]) -> bool:
-    """Whether searching any text for `pattern` must succeed: it can be empty, and nothing in it looks around."""
-    if parser is None:
-        return False
-    parsed = _parsed(pattern)
-    return parsed.getwidth()[0] == 0 and not _looks_around(parsed)
-
-
-def _parsed(pattern: re.Pattern[str]) -> Any:
-    return parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+def parsed(pattern: re.Pattern[str]) -> Any:
+    """The pattern as the items of Python's own parser; `None` where that is elsewhere."""
+    return None if parser is None else parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
 
 
 class _Count:
@@ -77,12 +70,12 @@ class _Count:
         return 1 + self._occurrences(self._members(op, argument))
 
     def _item(self, op: Any, argument: Any) -> tuple[float, float]:
-        parts = _parts(op, argument)
+        inside = parts(op, argument)
         if op in _REPEATS:
-            return self._repeated(argument[0], argument[1], parts[0])
-        if not parts:
+            return self._repeated(argument[0], argument[1], inside[0])
+        if not inside:
             return 1.0, float(len(self._text)) if op is constants.GROUPREF else 1.0
-        each = [self.sequence(part) for part in parts]
+        each = [self.sequence(part) for part in inside]
         return sum(ways for ways, _ in each), sum(steps for _, steps in each)
 
     def _repeated(self, least: int, most: int, body: Any) -> tuple[float, float]:
@@ -136,7 +129,7 @@ def _may_be_in(character: str, op: Any, argument: Any) -> bool:
     return any(len(each) > 1 or _is_in(each, op, argument) for each in cases)
 
 
-def _parts(op: Any, argument: Any) -> list[Any]:
+def parts(op: Any, argument: Any) -> list[Any]:
     """The patterns inside one item."""
     if op in _REPEATS:
         return [argument[2]]
@@ -153,21 +146,17 @@ def _parts(op: Any, argument: Any) -> list[Any]:
     return []
 
 
-def _looks_around(items: Any) -> bool:
-    around = (constants.AT, constants.ASSERT, constants.ASSERT_NOT, constants.GROUPREF_EXISTS)
-    return any(op in around or any(map(_looks_around, _parts(op, argument))) for op, argument in items)
-
-
-def _named(*names: str) -> Iterator[Any]:
+def named(*names: str) -> Iterator[Any]:
+    """The parser's constants of these names, as far as this Python has them."""
     return (getattr(constants, name) for name in names if hasattr(constants, name))
 
 
-_REPEATS = (*_named("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"),)
-_SINGLE = (*_named("LITERAL", "NOT_LITERAL", "ANY", "IN"),)
-_BEGINNINGS = (*_named("AT_BEGINNING", "AT_BEGINNING_STRING"),)
+_REPEATS = (*named("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"),)
+_SINGLE = (*named("LITERAL", "NOT_LITERAL", "ANY", "IN"),)
+_BEGINNINGS = (*named("AT_BEGINNING", "AT_BEGINNING_STRING"),)
 _CATEGORIES = dict(
     zip(
-        _named("CATEGORY_DIGIT", "CATEGORY_WORD", "CATEGORY_SPACE"),
+        named("CATEGORY_DIGIT", "CATEGORY_WORD", "CATEGORY_SPACE"),
         map(re.compile, (r"\d", r"\w", r"\s")),
         strict=False,
     )

@@ -16,7 +16,7 @@ from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.pairs import nothing_recorded
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
-from proctor.metrics.text.regex_cost import matches_anything
+from proctor.metrics.text.regex_reach import slip_in
 from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap, show_pattern
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.case import EvalCase
@@ -87,14 +87,14 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         """The reference answer as a pattern.
 
         Raises:
-            MetricError: it is none.
+            MetricError: it is none that could tell one answer from another.
         """
         if not reference.strip():
             return []
         try:
-            return [self._compile(reference.strip())]
+            return [self._compile(reference.strip(), full=self.criterion.match == "full")]
         except ValueError as error:
-            raise MetricError(f"the reference answer is no regular expression: {error}") from error
+            raise MetricError(f"the reference answer is no pattern to match: {error}") from error
 
     def check(self, case: EvalCase) -> Iterator[str]:
         """Which reference answers are none of that kind."""
@@ -207,39 +207,35 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         """The patterns of one option.
 
         Raises:
-            CriterionError: one is no regular expression, or matches every text.
+            CriterionError: one is no regular expression, or cannot tell one text from another.
         """
-        compiled = []
-        for text in getattr(self.criterion, option) or ():
-            try:
-                compiled.append(self._compile(text))
-            except ValueError as error:
-                raise CriterionError(
-                    f"The criterion of 'regex_match' does not fit: {option}: {error}."
-                ) from error
-            whole = option == "pattern" and self.criterion.match == "full"
-            if not whole and matches_anything(compiled[-1]):
-                raise CriterionError(
-                    f"The criterion of 'regex_match' does not fit: {option}: {show_pattern(text)} is found in every text, "
-                    "the empty one included; say what must be there at least."
-                )
-        return compiled
+        full = option == "pattern" and self.criterion.match == "full"
+        try:
+            return [self._compile(text, full=full) for text in getattr(self.criterion, option) or ()]
+        except ValueError as error:
+            raise CriterionError(
+                f"The criterion of 'regex_match' does not fit: {option}: {error}."
+            ) from error
 
-    def _compile(self, text: str) -> re.Pattern[str]:
+    def _compile(self, text: str, *, full: bool) -> re.Pattern[str]:
         """Compile one pattern.
 
         Raises:
-            ValueError: it is no regular expression; says what is wrong and where.
+            ValueError: it is no regular expression, matches every text, or none; says what is wrong and where.
         """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of syntax that may mean something else in another Python
-                return re.compile(normalize("NFC", text), re.IGNORECASE if self.criterion.ignore_case else 0)
+                flags = re.IGNORECASE if self.criterion.ignore_case else 0
+                compiled = re.compile(normalize("NFC", text), flags)
         except re.error as error:
             place = "" if error.pos is None else f" at position {error.pos}"
             raise ValueError(f"{show_pattern(text)} is no regular expression: {error.msg}{place}") from error
         except (OverflowError, RecursionError) as error:
             raise ValueError(f"{show_pattern(text)} is too large: {error}") from error
+        if slip := slip_in(compiled, full=full):
+            raise ValueError(f"{show_pattern(text)} {slip}")
+        return compiled
 
 
 def _list(texts: Iterator[str] | Sequence[str]) -> str:
