@@ -9,12 +9,10 @@ from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.errors import SetupError, SetupProblems
 
 if TYPE_CHECKING:
-    from proctor.agents.base import AgentInfo
     from proctor.api.preparing import Prepared
     from proctor.engine.keeping import StoredRun
     from proctor.engine.progress import Progress
     from proctor.schema.verdict import RunResult
-    from proctor.stores.base import Committed, RunWriter
 
 
 async def evaluate(
@@ -41,9 +39,11 @@ async def evaluate(
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
     """
+    from proctor.api.beginning import stored
     from proctor.api.preparing import prepare
 
-    return await _new_run(prepare(agent, eval_sets, options), options.get("progress"))
+    prepared = prepare(agent, eval_sets, options)
+    return await carry_out(prepared, options.get("progress"), stored(prepared))
 
 
 def evaluate_sync(
@@ -62,9 +62,12 @@ async def evaluate_matrix(
 ) -> list[RunResult]:
     """Evaluate several agents on the same sets, one after the other; the results are in the order of `agents`.
 
+    In a store all runs are written down when the first begins: those that are not reached are unfinished runs there.
+
     Raises:
         SetupProblems: all that is wrong with any of them, before the first agent call.
     """
+    from proctor.api.beginning import Matrix
     from proctor.api.preparing import prepare
 
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
@@ -76,11 +79,9 @@ async def evaluate_matrix(
             problems += found.problems
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    return [await _new_run(one, options.get("progress")) for one in prepared]
-
-
-async def _new_run(prepared: Prepared, progress: Progress | None) -> RunResult:
-    return await carry_out(prepared, progress, _stored(prepared))
+    progress = options.get("progress")
+    with Matrix(prepared) as matrix:
+        return [await carry_out(one, progress, matrix.stored(index)) for index, one in enumerate(prepared)]
 
 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
@@ -99,21 +100,3 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         stored=stored,
     )
     return await run()
-
-
-def _stored(prepared: Prepared) -> StoredRun | None:
-    """Say how the run is begun in its store, once the agent has said what it is."""
-    from proctor.engine.keeping import StoredRun
-    from proctor.engine.manifest import judging_of, planned_cases
-
-    store, manifest, plan = prepared.store, prepared.manifest, prepared.plan
-    if store is None or manifest is None:
-        return None
-
-    def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
-        if info is not None:
-            manifest.agent.version, manifest.agent.description = info.version, info.app_details
-        judging = judging_of(plan, prepared.unreadable, created_at=manifest.created_at)
-        return store.begin(manifest, planned_cases(plan), judging, committed)
-
-    return StoredRun(store, begin)

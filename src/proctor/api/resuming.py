@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from proctor.api.beginning import described
 from proctor.api.differences import changes, plain
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
@@ -71,6 +72,8 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     prepared.warnings += [f"resumed although {said}" for said in found.said]
 
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
+        if _waits_for_its_turn(kept, manifest):
+            return kept.resume(run_id, committed, added=found.added, agent=described(manifest.agent, info))
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
         return kept.resume(run_id, committed, added=found.added)
 
@@ -161,6 +164,12 @@ def _way_out(manifest: Manifest) -> str:
         f"run {manifest.run_id} is not resumed: its results would be of two kinds. Undo the change, begin a new run, "
         "or go on all the same with --force (force=True)"
     )
+
+
+def _waits_for_its_turn(store: Store, manifest: Manifest) -> bool:
+    """Tell whether nobody has asked the agent yet: several were to run, and the process died before its turn."""
+    asked = manifest.agent.version, manifest.agent.description
+    return asked == (None, None) and not any(True for _ in store.attempts(manifest.run_id))
 
 
 def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warnings: list[str]) -> None:

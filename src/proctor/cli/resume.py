@@ -85,10 +85,31 @@ def resume(ctx: click.Context, /, run: str | None, *, store: str | None, **given
             keeping=Keeping(opened, results_places(settings.store)),
         )
         execution = Execution(shown, stdout)
+        if run is None and (left := _others_left(opened)):
+            say(left)
         code = execution.carry_out(_resuming(run, opened, given))
     if not execution.has_run:
         say("nothing to do: the run is finished")
     ctx.exit(code)
+
+
+_MOST_NAMED = 3
+
+
+def _others_left(store: Store) -> str:
+    """Say which run the newest unfinished one is, where there are several; else nothing."""
+    from proctor.schema.run import RunState
+
+    unfinished = [one for one in store.runs() if one.state is RunState.UNFINISHED]
+    if len(unfinished) < 2:
+        return ""
+    newest, *others = unfinished
+    named = [f"{one.run_id} ({one.agent})" for one in others[:_MOST_NAMED]]
+    more = f", and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    return (
+        f"{len(unfinished)} runs are unfinished. This goes on with the newest, {newest.run_id} ({newest.agent}); "
+        f"left are {', '.join(named)}{more}: `proctor resume {others[0].run_id}`"
+    )
 
 
 _TAKEN = ("force", "retry_errors", "concurrency", "max_time", "max_tokens", "max_failures")

@@ -89,7 +89,11 @@ class AgentManifest(WireModel):
 
 
 class Manifest(WireModel):
-    """What exactly was run. Written before the first agent call, never changed."""
+    """What exactly was run. Written before the first agent call, never changed.
+
+    Of several agents that run one after the other all manifests are written when the first begins; what the others say
+    about themselves is added when their turn comes.
+    """
 
     run_id: str
     created_at: float

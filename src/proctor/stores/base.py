@@ -10,7 +10,7 @@ from proctor.schema.score import MetricScore
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
-    from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
+    from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,17 @@ class Store(Protocol):
         """Write down a new run and take hold of it."""
         ...
 
-    def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> RunWriter:
+    def resume(
+        self,
+        run_id: str,
+        committed: Committed,
+        *,
+        added: Iterable[PlannedCase] = (),
+        agent: AgentManifest | None = None,
+    ) -> RunWriter:
         """Take hold of a run; `added` are cases that it did not have before, or with another content and not run yet.
+
+        `agent`: what is known of the agent by now, for a run that was written down before anybody had asked it.
 
         Raises:
             StoreError: another process is at work on it.

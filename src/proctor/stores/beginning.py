@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from proctor.errors import StoreError
-from proctor.schema.run import Judging, Manifest, PlannedCase
+from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase
 from proctor.stores import leases
 from proctor.stores.database import Connection
 from proctor.stores.encoding import checksum, compact, storable
@@ -136,6 +136,14 @@ def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: 
             text,
         ),
     )
+
+
+def name_agent(raw: sqlite3.Connection, line: RunLine, manifest: Manifest, agent: AgentManifest) -> None:
+    """Write down what is known of the agent by now; nothing else of the manifest changes."""
+    text = compact(manifest.model_copy(update={"agent": agent}).model_dump())
+    sets = compact(list(line.sets))
+    head = RunLine.key(line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs)
+    raw.execute("UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq))
 
 
 def insert_planned(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, RunSummary
+from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
-from proctor.stores.beginning import begin_judging, begin_run, resume_run
+from proctor.stores.beginning import begin_judging, begin_run, name_agent, resume_run
 from proctor.stores.database import Place, damaged, sound
 from proctor.stores.encoding import checksum, read_score
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
@@ -75,16 +75,28 @@ class SqliteStore:
             hold = begin_run(raw, self._name, manifest, cases, judging)
         return Writer(self._place, hold, committed)
 
-    def resume(self, run_id: str, committed: Committed, *, added: Iterable[PlannedCase] = ()) -> Writer:
+    def resume(
+        self,
+        run_id: str,
+        committed: Committed,
+        *,
+        added: Iterable[PlannedCase] = (),
+        agent: AgentManifest | None = None,
+    ) -> Writer:
         """Take hold of an unfinished run; `added` are cases that it did not have before, or not so.
+
+        `agent`: what is known of the agent by now, for a run that was written down before anybody had asked it.
 
         Raises:
             StoreError: another process is at work on it.
         """
         self._check_writable()
-        run = self._line(run_id).seq
+        line = self._line(run_id)
         with self._connection.transaction() as raw:
-            hold = resume_run(raw, self._connection, leases.take(raw, run, run_id, self._name), list(added))
+            lease = leases.take(raw, line.seq, run_id, self._name)
+            if agent is not None:
+                name_agent(raw, line, self._manifest(line), agent)
+            hold = resume_run(raw, self._connection, lease, list(added))
         return Writer(self._place, hold, committed)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:

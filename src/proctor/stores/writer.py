@@ -122,7 +122,7 @@ class Writer:
             for rows in items:
                 self._rows.add(rows)
             self._rows.write(raw, connection)
-            if not last:
+            if items:  # and not while it only waits for its turn
                 self._hold.judging.note_duration(time.perf_counter() - self._began)
             self._keep_hold(raw)
             if last:
