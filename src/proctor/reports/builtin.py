@@ -10,5 +10,7 @@ REPORTS: dict[str, str] = {
     "adk": "proctor.reports.adk_results:AdkReport",
     "junit": "proctor.reports.junit:JunitReport",
     "github": "proctor.reports.github:GithubReport",
+    "markdown": "proctor.reports.markdown:MarkdownReport",
+    "md": "proctor.reports.markdown:MarkdownReport",
     "text": "proctor.reports.plain:PlainReport",
 }
