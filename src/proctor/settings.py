@@ -38,6 +38,10 @@ class Settings:
     """Seconds for one turn."""
     trial_timeout: float | None = None
     """Seconds for one whole trial."""
+    max_text: int | None = None
+    """Characters that one text of an agent may have."""
+    max_events: int | None = None
+    """Events that an agent may emit in one turn."""
     num_runs: int | None = None
     retry_errors: int | None = None
     metrics: tuple[str, ...] = ()
@@ -151,9 +155,7 @@ def _read(path: Path, table: Any, prefix: str) -> Settings:
         values[name] = value
     if problems:
         raise SettingsError("\n".join(problems))
-    return Settings(
-        file=path, **{name: _resolved(name, value, path.parent) for name, value in values.items()}
-    )
+    return Settings(file=path, **{name: resolved(name, value, path.parent) for name, value in values.items()})
 
 
 def _problem(name: str, value: Any) -> str:
@@ -229,6 +231,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "concurrency": ("a whole number of at least 1", _whole(1)),
     "timeout": ("a number of seconds above 0", _seconds),
     "trial_timeout": ("a number of seconds above 0", _seconds),
+    "max_text": ("a whole number of at least 1", _whole(1)),
+    "max_events": ("a whole number of at least 1", _whole(1)),
     "num_runs": ("a whole number of at least 1", _whole(1)),
     "retry_errors": ("a whole number of at least 0", _whole(0)),
     "metrics": ("the name of a metric, or an array of names", _texts),
@@ -242,7 +246,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 # --- paths are relative to the file ------------------------------------------------------------------------------------
 
 
-def _resolved(name: str, value: Any, folder: Path) -> Any:
+def resolved(name: str, value: Any, folder: Path) -> Any:
+    """Return the value of the setting `name` with its paths seen from `folder`, where it was written."""
     if name in {"agent", "sets", "metrics"}:
         items = [value] if isinstance(value, str) else value
         return tuple(items if name == "metrics" else [_anchored(item, folder) for item in items])

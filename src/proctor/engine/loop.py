@@ -24,18 +24,57 @@ def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     Raises:
         EvalError: code of an agent, a tool or a metric cancelled the run itself.
     """
-    if not _is_within_a_loop():
-        return _run(main)
+    return _in_a_thread(lambda: _run(main)) if _is_within_a_loop() else _run(main)
+
+
+class OwnLoop:
+    """An event loop of one's own, which goes on only while somebody waits for something on it."""
+
+    def __init__(self) -> None:
+        """Make the loop; nothing is run yet."""
+        self._runner = asyncio.Runner()
+
+    def start(self, main: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
+        """Begin `main`: it goes on whenever somebody waits."""
+        return self._runner.get_loop().create_task(main)
+
+    def new_future(self) -> asyncio.Future[Any]:
+        """Return something to wait for."""
+        return self._runner.get_loop().create_future()
+
+    def wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
+        """Let the loop go on until `awaited` is there, and return it; from inside a running loop, in a thread."""
+        if _is_within_a_loop():
+            return _in_a_thread(lambda: self._wait_for(awaited))
+        return self._wait_for(awaited)
+
+    def _wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
+        while True:
+            try:
+                return self._runner.run(_answer_of(awaited))
+            except RuntimeError:
+                if awaited.done():
+                    raise  # of what was waited for; else an agent stopped the loop, and the others wait for it
+
+    def close(self) -> None:
+        """Cancel what is left, and wait neither for what does not listen nor for threads."""
+        if _is_within_a_loop():
+            _in_a_thread(lambda: _wind_down(self._runner))
+        else:
+            _wind_down(self._runner)
+
+
+def _in_a_thread(work: Callable[[], Answer]) -> Answer:
     outcome: list[Answer] = []
     errors: list[BaseException] = []
 
-    def work() -> None:
+    def target() -> None:
         try:
-            outcome.append(_run(main))
+            outcome.append(work())
         except BaseException as error:  # noqa: BLE001 - carried to the caller
             errors.append(error)
 
-    thread = threading.Thread(target=work, name="proctor-run", daemon=True)
+    thread = threading.Thread(target=target, name="proctor-run", daemon=True)
     thread.start()
     thread.join()
     if errors:
@@ -52,26 +91,21 @@ def _is_within_a_loop() -> bool:
 
 
 def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-    runner = asyncio.Runner()
-    task = runner.get_loop().create_task(main())
+    loop = OwnLoop()
+    task = loop.start(main())
     try:
-        while True:
-            try:
-                return runner.run(_answer_of(task))
-            except RuntimeError:
-                if task.done():
-                    raise  # of `main` itself; else an agent stopped the loop, and the others wait for it
+        return loop.wait_for(task)
     except asyncio.CancelledError:
         raise EvalError(CANCELLED_FROM_WITHIN) from None
     finally:
-        _wind_down(runner)
+        loop.close()
 
 
 CANCELLED_FROM_WITHIN = "the run was cancelled from within: code of an agent, a tool or a metric cancelled all tasks of the event loop"
 
 
-async def _answer_of(task: asyncio.Task[Answer]) -> Answer:
-    return await task
+async def _answer_of(awaited: asyncio.Future[Answer]) -> Answer:
+    return await awaited
 
 
 def _wind_down(runner: asyncio.Runner) -> None:

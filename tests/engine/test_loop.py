@@ -1,0 +1,87 @@
+"""The event loop of one's own: it goes on only while somebody waits, and it ends although tasks would not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from proctor.engine.loop import OwnLoop
+
+
+async def _ticks(into: list[int], futures: list[asyncio.Future[Any]]) -> str:
+    for number, future in enumerate(futures):
+        await asyncio.sleep(0)
+        into.append(number)
+        future.set_result(number)
+    return "end"
+
+
+def test_it_goes_on_only_while_somebody_waits() -> None:
+    loop = OwnLoop()
+    ticks: list[int] = []
+    futures = [loop.new_future() for _ in range(3)]
+    task = loop.start(_ticks(ticks, futures))
+    assert ticks == []
+    assert loop.wait_for(futures[0]) == 0
+    assert 2 not in ticks
+    assert loop.wait_for(futures[2]) == 2
+    assert loop.wait_for(task) == "end"
+    loop.close()
+
+
+def test_what_was_waited_for_may_raise() -> None:
+    async def main() -> None:
+        raise LookupError("gone")
+
+    loop = OwnLoop()
+    with pytest.raises(LookupError, match="gone"):
+        loop.wait_for(loop.start(main()))
+    loop.close()
+
+
+def test_code_that_stops_the_loop_does_not_end_the_wait() -> None:
+    async def main() -> str:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0.01)
+        return "went on"
+
+    loop = OwnLoop()
+    assert loop.wait_for(loop.start(main())) == "went on"
+    loop.close()
+
+
+def test_from_inside_a_running_loop_it_goes_on_in_a_thread() -> None:
+    async def outer() -> str:
+        loop = OwnLoop()
+        future: asyncio.Future[str] = loop.new_future()
+
+        async def inner() -> None:
+            future.set_result("from within")
+
+        loop.start(inner())
+        answer = loop.wait_for(future)
+        loop.close()
+        return answer
+
+    assert asyncio.run(outer()) == "from within"
+
+
+def test_its_end_cancels_what_is_left() -> None:
+    ended: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+
+    async def starts() -> None:
+        await asyncio.sleep(0)
+
+    loop = OwnLoop()
+    loop.start(waits())
+    loop.wait_for(loop.start(starts()))
+    loop.close()
+    assert ended == ["cancelled"]
