@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import time
 
 import pytest
 
 from proctor.engine.loop import OwnLoop
 
 
-async def _ticks(into: list[int], futures: list[asyncio.Future[Any]]) -> str:
-    for number, future in enumerate(futures):
-        await asyncio.sleep(0)
-        into.append(number)
-        future.set_result(number)
-    return "end"
-
-
 def test_it_goes_on_only_while_somebody_waits() -> None:
     loop = OwnLoop()
-    ticks: list[int] = []
-    futures = [loop.new_future() for _ in range(3)]
-    task = loop.start(_ticks(ticks, futures))
-    assert ticks == []
-    assert loop.wait_for(futures[0]) == 0
-    assert 2 not in ticks
-    assert loop.wait_for(futures[2]) == 2
+    first, second = loop.new_future(), loop.new_future()
+    seen: list[str] = []
+
+    async def main() -> str:
+        seen.append("begun")
+        first.set_result("first")
+        await asyncio.sleep(0.01)
+        seen.append("went on")
+        second.set_result("second")
+        return "end"
+
+    task = loop.start(main())
+    assert seen == []
+    assert loop.wait_for(first) == "first"
+    time.sleep(0.05)
+    assert seen == ["begun"]
+    assert loop.wait_for(second) == "second"
+    assert seen == ["begun", "went on"]
     assert loop.wait_for(task) == "end"
     loop.close()
 
