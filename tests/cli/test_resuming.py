@@ -3,16 +3,19 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proctor import load_run
+from proctor import list_runs, load_run, resume_sync
+from proctor.api.runs import open_runs
 from tests.cli.project import case, in_this_process, make_project, proctor
 
 EVAL = ("eval", "agent.py", "cases.evalset.json")
@@ -275,6 +278,128 @@ def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said
     assert len(calls(project)) == 8
 
 
+# --- what the run wrote besides -----------------------------------------------------------------------------------------
+
+
+def stopped_by_a_limit(project: Path, *more: str) -> None:
+    """Run about three of eight cases."""
+    (project / "agent.py").write_text(SLOW)
+    (project / "agents").mkdir(exist_ok=True)
+    assert in_this_process(*EVAL, "--concurrency", "1", "--max-time", "0.4", *more).returncode == 3
+
+
+def adk_results(project: Path, agents: str = "agents") -> list[list[int]]:
+    """Of each of google-adk's result files the status of every case."""
+    files = sorted((project / agents).rglob("*.evalset_result.json"))
+    entries = [json.loads(file.read_text())["eval_case_results"] for file in files]
+    return [[entry["final_eval_status"] for entry in of_file] for of_file in entries]
+
+
+def test_a_report_and_google_adks_results_are_whole_in_the_end(project: Path) -> None:
+    stopped_by_a_limit(project, *RESULT, "--store", "adk:agents?app=bot", "--store", "runs.db")
+    assert report(project)["outcome"] == "not_run"
+    ((*first,),) = adk_results(project)
+    assert (len(first), set(first)) == (8, {1, 3})
+    done = in_this_process("resume", "--store", "runs.db")
+    assert done.returncode == 0, done.stderr
+    assert (report(project)["outcome"], report(project)["runs"][0]["counts"]) == ("passed", {"passed": 8})
+    assert adk_results(project) == [[1] * 8]
+
+
+def test_a_report_on_stdout_is_for_whoever_was_there(project: Path) -> None:
+    stopped_by_a_limit(project, "--format", "json")
+    assert in_this_process("resume").stdout.startswith("RUN  ")
+
+
+OTHERS = {
+    "a report of the same name": (
+        ["--report", "json=other.json"],
+        {"other.json": True, "out.json": False, "out.csv": True},
+    ),
+    "a report of another name": (
+        ["--report", "jsonl=out.jsonl"],
+        {"out.jsonl": True, "out.json": True, "out.csv": True},
+    ),
+    "a report on stdout": (["--format", "json"], {"out.json": True, "out.csv": True}),
+    "another report in the same place": (["--report", "jsonl=out.csv"], {"out.json": True, "out.csv": True}),
+}
+
+
+@pytest.mark.parametrize(("now", "whole"), OTHERS.values(), ids=OTHERS)
+def test_what_is_asked_for_now_wins(project: Path, now: list[str], whole: dict[str, bool]) -> None:
+    stopped_by_a_limit(project, *RESULT, "--report", "csv=out.csv")
+    assert in_this_process("resume", *now).returncode == 0
+    found = {file.name: _passed(file.read_text()) for file in project.glob("o*.*")}
+    assert {name: count == 8 for name, count in found.items()} == whole
+
+
+def _passed(text: str) -> int:
+    if text.startswith('"agent"'):
+        return text.count('"passed","passed"')
+    if '"proctor_report"' in text:
+        return int(json.loads(text)["runs"][0]["counts"]["passed"])
+    return sum(json.loads(line)["outcome"] == "passed" for line in text.splitlines())
+
+
+def test_other_folders_of_google_adk_take_the_place_of_those_before(project: Path) -> None:
+    stopped_by_a_limit(project, "--store", "adk:agents")
+    (project / "others").mkdir()
+    done = in_this_process("resume", "--store", "adk:others")
+    assert done.returncode == 0, done.stderr
+    assert adk_results(project, "others") == [[1] * 8]
+    assert 3 in adk_results(project)[0]
+
+
+def test_python_goes_on_with_google_adks_results_too(project: Path) -> None:
+    stopped_by_a_limit(project, "--store", "adk:agents")
+    assert resume_sync().passed
+    assert adk_results(project) == [[1] * 8]
+
+
+def test_a_place_that_is_gone_is_said_before_anything_is_run(project: Path) -> None:
+    stopped_by_a_limit(project, "--store", "adk:agents", *RESULT)
+    asked = len(calls(project))
+    shutil.rmtree(project / "agents")
+    (project / "out.json").unlink()
+    (project / "out.json").mkdir()
+    done = in_this_process("resume")
+    assert done.returncode == 2
+    assert "out.json is a folder" in done.stderr
+    assert "(it was asked for when the run was begun; --report names another place)" in done.stderr
+    again = in_this_process("resume", "--report", "json=other.json")
+    assert again.returncode == 2
+    assert "there is no such folder" in again.stderr
+    assert "--store names another place" in again.stderr
+    assert len(calls(project)) == asked
+
+
+def test_a_secret_in_a_place_is_not_kept(project: Path) -> None:
+    stopped_by_a_limit(project, "--report", "json=out?token=hunter2")
+    with closing(open_runs()) as store:
+        kept = store.manifest(load_run().run_id).options["outputs"]
+    assert "hunter2" not in json.dumps(kept)
+    done = in_this_process("resume")
+    assert done.returncode == 2
+    assert "what is hidden there was not kept: name it with --report" in done.stderr
+    assert in_this_process("resume", "--report", "json=out.json").returncode == 0
+
+
+def test_of_a_finished_run_nothing_is_written_again(project: Path) -> None:
+    (project / "gate").touch()
+    in_this_process(*EVAL, *RESULT)
+    (project / "out.json").write_text("a later one")
+    assert in_this_process("resume", "latest").returncode == 0
+    assert (project / "out.json").read_text() == "a later one"
+
+
+def test_a_report_of_several_agents_is_no_report_of_one(project: Path) -> None:
+    (project / "gate").touch()
+    (project / "other.py").write_text(AGENT)
+    in_this_process("eval", "--agent", "agent.py", "--agent", "other.py", "cases.evalset.json", *RESULT)
+    with closing(open_runs()) as store:
+        assert store.manifest(load_run().run_id).options["outputs"] == {"reports": [], "results": []}
+
+
 # --- what resume will and will not do --------------------------------------------------------------------------------
 
 
@@ -337,6 +462,29 @@ def test_errors_are_tried_again_when_asked_for(tmp_path: Path, monkeypatch: pyte
     assert "attempt 1 of 2: agent raised in turn 1: ConnectionError: no route to the weather" in told
     (kept,) = json.loads(in_this_process("show", "latest", "weather", "--json").stdout)["earlier_attempts"]
     assert (kept["trial"], kept["evidence"]["failure"]["type"]) == (0, "ConnectionError")
+
+
+def test_what_was_cut_is_run_again_with_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(tmp_path, case("long", "x" * 60), case("short", "x"))
+    (tmp_path / "proctor.toml").write_text("max_text = 40")
+    monkeypatch.chdir(tmp_path)
+    done = in_this_process(*EVAL)
+    assert done.returncode == 3
+    assert "`--max-text` (`max_text`) keeps more" in done.stdout
+    assert in_this_process(*EVAL, "--max-text", "1000").returncode == 0
+    first = list_runs()[1].run_id
+    again = in_this_process("resume", first, "--retry-errors", "--max-text", "1000")
+    assert again.returncode == 0, again.stdout
+
+
+def test_an_agent_that_goes_on_and_on_is_stopped_where_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(tmp_path, case("one", "one"))
+    monkeypatch.chdir(tmp_path)
+    done = in_this_process(*EVAL, "--max-events", "1")
+    assert done.returncode == 3
+    assert "the agent emitted more than 1 events in one turn and was stopped" in done.stdout
 
 
 # --- score -----------------------------------------------------------------------------------------------------------

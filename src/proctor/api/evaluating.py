@@ -24,6 +24,7 @@ async def evaluate(
     google-adk. `eval_sets` is one set or several.
 
     Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config says, else 1),
+    `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the config says),
     `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
     `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
     `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `max_failures`, `max_tokens`, `max_time`
@@ -31,8 +32,9 @@ async def evaluate(
     events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of
     its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown`
     (around each trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can
-    be resumed; without one it is in memory only), `keep_evidence` (`"failures"` keeps memory flat), `explain`
-    (`"all"` gives reasons for passes, too), `progress`.
+    be resumed; without one it is in memory only), `outputs` (where the caller writes the result besides, kept for
+    `resume`: `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`; nothing is written here), `keep_evidence`
+    (`"failures"` keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
 
     Whatever happens inside a case is in the result: check `result.passed`, `result.outcome`, `result.exit_code`.
 

@@ -79,6 +79,8 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
             kept[name] = f"{hook.__module__}:{hook.__qualname__}"
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
+    if (outputs := kept.pop("outputs", None)) is not None:
+        kept["outputs"] = {name: redacted(list(places)) for name, places in outputs.items()}
     if all(isinstance(one, str | Path) for one in eval_sets):
         kept["eval_sets"] = [str(one) for one in eval_sets]
     return kept

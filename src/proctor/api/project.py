@@ -30,7 +30,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         name: first_given(given.get(name), getattr(settings, name))
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "judge",
+            "compat", "setup", "teardown", "judge", "max_text", "max_events",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from proctor.api.beginning import described
 from proctor.api.differences import changes, plain
@@ -16,12 +16,14 @@ from proctor.engine.keeping import StoredRun
 from proctor.engine.progress import Progress
 from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError, SetupProblems
+from proctor.redaction import HIDDEN
 from proctor.registry import load_object
 from proctor.schema.run import Manifest, RunState
 from proctor.schema.verdict import Outcome, RunResult
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
+    from proctor.stores.adk_files import AdkFiles
     from proctor.stores.base import Committed, RunWriter, Store
 
 
@@ -37,6 +39,9 @@ class ResumeOptions(TypedDict, total=False):
     max_failures: int | None
     max_tokens: int | None
     max_time: float | None
+    max_text: int | None
+    max_events: int | None
+    results: Sequence[str] | None
     stop: StopRequest | None
     progress: Progress | None
 
@@ -49,21 +54,25 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     Python objects and cannot be found by name. `force` goes on although the set, the config, the agent or a version
     is another one than at the start; what is there keeps its verdict. `retry_errors` runs again what ended in an
     error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `stop` are limits of this time, not those
-    of the first; `concurrency` and `progress` as for `evaluate`.
+    of the first; `concurrency`, `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in
+    google-adk's form (`adk:DIR`) that the result is written to in the end; without it those that `proctor eval
+    --store adk:DIR` wrote to, so that these files are whole. (Reports are written by the command line.)
 
     A run that is finished is returned as it is.
 
     Raises:
         SetupProblems: what is missing or differs.
-        StoreError: there is no store, or another process is at work on the run.
+        StoreError: there is no store, another process is at work on the run, or a place for its results cannot be
+            written.
     """
     store = options.get("store")
     kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
-    run_id = _wanted(kept, run)
+    run_id = run_to_resume(kept, run)
     manifest = kept.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
-    if _nothing_to_do(kept, run_id, retry_errors=retry_errors):
+    if nothing_to_do(kept, run_id, retry_errors=retry_errors):
         return kept.load(run_id)
+    results = _places(manifest, options.get("results"))
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
     found = changes(kept, manifest, prepared)
@@ -80,7 +89,10 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     going_on = StoredRun(
         kept, begin, positions=found.positions, gone=found.gone, resumed=True, retry_errors=retry_errors
     )
-    return await carry_out(prepared, options.get("progress"), going_on)
+    result = await carry_out(prepared, options.get("progress"), going_on)
+    for place in results:
+        place.write(result)
+    return result
 
 
 def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
@@ -90,8 +102,13 @@ def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> Run
     return run_sync(lambda: resume(run, **options))
 
 
-def _wanted(store: Store, run: str | None) -> str:
-    """Return the id of the run to go on with: the one named, else the newest unfinished one."""
+def run_to_resume(store: Store, run: str | None) -> str:
+    """Return the id of the run to go on with: the one named, else the newest unfinished one.
+
+    Raises:
+        UnknownNameError: there is no run of that name.
+        SetupError: none is named, and none is unfinished.
+    """
     if run is not None:
         return store.find(run)
     for record in store.runs():
@@ -102,7 +119,8 @@ def _wanted(store: Store, run: str | None) -> str:
     )
 
 
-def _nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
+def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
+    """Tell whether a run is finished, and so `resume` would leave it as it is."""
     summary = store.summary(run_id, 1)
     finished = summary.outcome is not None and not summary.counts.get(Outcome.NOT_RUN, 0)
     return finished and not (retry_errors and summary.counts.get(Outcome.ERROR, 0))
@@ -119,8 +137,54 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     return taken
 
 
-_NOT_TAKEN_OVER = frozenset({"eval_sets", "fail_fast", "max_failures", "max_tokens", "max_time"})
-_TAKEN_NOW = ("store", "concurrency", "max_failures", "max_tokens", "max_time", "stop")
+_NOT_TAKEN_OVER = frozenset({"eval_sets", "outputs", "fail_fast", "max_failures", "max_tokens", "max_time"})
+_TAKEN_NOW = (
+    "store", "concurrency", "max_failures", "max_tokens", "max_time", "max_text", "max_events", "stop",
+)  # fmt: skip
+
+
+class Outputs(NamedTuple):
+    """Where the command that began a run wrote its result besides the store."""
+
+    reports: list[str]
+    """`NAME=PATH`, each a file."""
+    results: list[str]
+    """`adk:DIR`."""
+
+
+def outputs_of(manifest: Manifest) -> Outputs | None:
+    """Return where the result of a run was also written to; `None` for one that was begun from Python."""
+    outputs = manifest.options.get("outputs")
+    if not isinstance(outputs, Mapping):
+        return None
+    return Outputs(*([str(place) for place in outputs.get(name, ())] for name in Outputs._fields))
+
+
+def known_places(places: Sequence[str], option: str) -> Sequence[str]:
+    """Return `places` of `outputs_of`; `option` names them again.
+
+    Raises:
+        SetupError: one has a secret in its name, which was not kept.
+    """
+    for place in places:
+        if HIDDEN in place:
+            raise SetupError(
+                f"the run's result also went to {place}, and what is hidden there was not kept: name it with {option}"
+            )
+    return places
+
+
+def _places(manifest: Manifest, given: Sequence[str] | None) -> list[AdkFiles]:
+    """Return the places in google-adk's form that the result goes to."""
+    from proctor.stores.adk_files import AdkFiles
+
+    if given is None:
+        kept = outputs_of(manifest)
+        given = known_places(kept.results, "results=[…]") if kept else ()
+    places = [AdkFiles.from_url(url) for url in given]
+    for place in places:
+        place.check()
+    return places
 
 
 def _hook(path: str) -> Any:

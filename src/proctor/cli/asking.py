@@ -55,6 +55,7 @@ class Asking:
         )
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
+        self.options["outputs"] = self._to_be_kept()
 
     @property
     def chosen(self) -> Request:
@@ -69,6 +70,12 @@ class Asking:
         except SetupError as problem:
             self._problems += problems_of(problem)
             return None
+
+    def _to_be_kept(self) -> dict[str, list[str]]:
+        """Return what goes on to be written when the run is resumed; a report of several agents is none of one run."""
+        files = [output.word for output in self.outputs if output.path is not None]
+        reports = files if len(self.chosen.agents) == 1 else []
+        return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
 
     def _load_hooks(self) -> None:
         for name in ("setup", "teardown"):

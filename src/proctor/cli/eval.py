@@ -65,6 +65,10 @@ def _eval_options(command: Any) -> Any:
                help="Begin no trial once the agent has used N tokens."),
         option("--max-failures", section=RUN, type=count, metavar="N",
                help="Begin no trial once N cases did not pass."),
+        option("--max-text", section=RUN, type=count, metavar="N",
+               help="Keep N characters of a text of the agent; what is longer is cut, and an error.  [1048576]"),
+        option("--max-events", section=RUN, type=count, metavar="N",
+               help="Stop an agent after N events in one turn, which is an error.  [10000]"),
         option("--store", "stores", section=RUN, multiple=True, metavar="URL",
                help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
                     ".proctor/store.sqlite3]  With adk:DIR its results go to DIR/APP/.adk/eval_history, too."),

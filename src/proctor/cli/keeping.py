@@ -53,13 +53,20 @@ def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
         SetupError: two stores are named, or one cannot be used.
     """
     asked = list(given) or list(settings.store)
-    stores = [url for url in asked if not is_for_results(url)]
+    store, adk = store_of(asked), results_places(asked)
+    return Keeping(None if store == NOWHERE else open_store(store), adk)
+
+
+def store_of(urls: Sequence[str]) -> str | None:
+    """Return the one of `urls` that the run lives in; `None` where all are places for results.
+
+    Raises:
+        SetupError: there are two.
+    """
+    stores = [url for url in urls if not is_for_results(url)]
     if len(stores) > 1:
         raise SetupError(f"a run lives in one store, and there are two: {' and '.join(stores)}")
-    adk = results_places(asked)
-    if stores == [NOWHERE]:
-        return Keeping(None, adk)
-    return Keeping(open_store(stores[0] if stores else None), adk)
+    return stores[0] if stores else None
 
 
 def results_places(urls: Sequence[str]) -> list[AdkFiles]:

@@ -26,6 +26,11 @@ class Output:
     report: Report
     path: Path | None
 
+    @property
+    def word(self) -> str:
+        """What `--report` takes for it, wherever one stands."""
+        return f"{self.name}={self.path or STDOUT}"
+
     def write(self, runs: Sequence[RunResult], stdout: TextIO, options: ReportOptions) -> None:
         """Write the report; a file is whole or not there.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.common import SectionedCommand, common, common_options, option
-from proctor.cli.stored import report_options, store_option
+from proctor.cli.common import OTHER, SectionedCommand, common, common_options, option
+from proctor.cli.stored import STORE_HELP, report_options
 
 if TYPE_CHECKING:
     from proctor.cli.execution import Start
@@ -36,6 +36,10 @@ def _how_options(command: Any) -> Any:
         option("--retry-errors", section=HOW, is_flag=True,
                help="Also run again what ended in an error; both attempts are kept."),
         option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
+        option("--max-text", section=HOW, type=count, metavar="N",
+               help="Keep N characters of a text of the agent; with --retry-errors also of what was cut.  [as before]"),
+        option("--max-events", section=HOW, type=count, metavar="N",
+               help="Stop an agent after N events in one turn.  [as before]"),
         option("--max-time", section=HOW, type=seconds, metavar="S", help="Begin no trial after S seconds."),
         option("--max-tokens", section=HOW, type=count, metavar="N",
                help="Begin no trial once the agent has used N more tokens."),
@@ -51,43 +55,53 @@ def _how_options(command: Any) -> Any:
 @click.argument("run", required=False, metavar="[RUN]")
 @_how_options
 @report_options
-@store_option
+@option(
+    "--store",
+    "stores",
+    section=OTHER,
+    multiple=True,
+    metavar="URL",
+    help=f"{STORE_HELP} With adk:DIR its results go there.",
+)
 @common_options
 @click.pass_context
-def resume(ctx: click.Context, /, run: str | None, *, store: str | None, **given: Any) -> None:
+def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """Go on with a run that was not finished.
 
     It runs with the options it was begun with, in the folder it was begun in: only trials that have
     no evidence are run, only what has no score is judged. RUN is an id, the beginning of one, or
     `latest`; without it the newest unfinished run goes on. A run that is finished is left as it is.
+    The files that it wrote (--report, --store adk:DIR) are written again, now whole.
 
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
     from proctor.api.project import prepare_process
+    from proctor.api.resuming import run_to_resume
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.failures import say
-    from proctor.cli.keeping import Keeping, results_places
-    from proctor.cli.outputs import parse_outputs
+    from proctor.cli.going_on import where_to
+    from proctor.cli.keeping import store_of
     from proctor.cli.process import stdout_is_ours
     from proctor.settings import load_settings
 
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    outputs = parse_outputs(given["reports"], given["format_"])
-    opened = open_runs(store)
+    opened = open_runs(store_of(given["stores"]))
     with closing(opened), stdout_is_ours() as stdout:
+        run_id = run_to_resume(opened, run)
+        outputs, keeping = where_to(opened, run_id, given, settings)
         shown = Shown(
             outputs,
             bool(given["details"] or common().verbose),
             color=False if common().no_color else None,
-            keeping=Keeping(opened, results_places(settings.store)),
+            keeping=keeping,
         )
         execution = Execution(shown, stdout)
         if run is None and (left := _others_left(opened)):
             say(left)
-        code = execution.carry_out(_resuming(run, opened, given))
+        code = execution.carry_out(_resuming(run_id, opened, given))
     if not execution.has_run:
         say("nothing to do: the run is finished")
     ctx.exit(code)
@@ -112,16 +126,18 @@ def _others_left(store: Store) -> str:
     )
 
 
-_TAKEN = ("force", "retry_errors", "concurrency", "max_time", "max_tokens", "max_failures")
+_TAKEN = (
+    "force", "retry_errors", "concurrency", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
+)  # fmt: skip
 
 
-def _resuming(run: str | None, store: Store, given: dict[str, Any]) -> Start:
+def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
     """Return what goes on with the run."""
     from proctor import api
 
     async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
         taken = {name: given[name] for name in _TAKEN}
         watching = {name: options[name] for name in ("progress", "stop")}
-        return [await api.resume(run, store=store, **taken, **watching)]
+        return [await api.resume(run, store=store, results=(), **taken, **watching)]
 
     return go_on

@@ -92,7 +92,7 @@ def _incomplete(trial: Trial) -> Failure | None:
     lost = what_was_lost(trial.notes)
     if not lost:
         return None
-    message = f"{lost}: it cannot be judged by the part that was kept; `max_text` keeps more"
+    message = f"{lost}: it cannot be judged by the part that was kept; `--max-text` (`max_text`) keeps more"
     return Failure(where="agent", kind=FailureKind.UNUSABLE_ANSWER, message=message)
 
 
