@@ -12,5 +12,6 @@ REPORTS: dict[str, str] = {
     "github": "proctor.reports.github:GithubReport",
     "markdown": "proctor.reports.markdown:MarkdownReport",
     "md": "proctor.reports.markdown:MarkdownReport",
+    "adk-rs": "proctor.reports.adk_rs:AdkRsReport",
     "text": "proctor.reports.plain:PlainReport",
 }
