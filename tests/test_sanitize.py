@@ -3,8 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.sanitize import cells, clean, clean_json, encodable, has_lone_surrogate, shorten
 

@@ -7,8 +7,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, example, given, settings, strategies as st
 
 from proctor.stats import (
     ClusteredMean,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.verdict import CaseVerdict, decide, decide_trials, held_against

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.files.base import Path_, Place, SourceText, field_name, shown
 from proctor.files.places import Places

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.files.yaml_calls import CallError, parse_call, write_call
 from proctor.files.yaml_tools import offset_in

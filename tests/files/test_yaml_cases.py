@@ -6,8 +6,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
 from proctor.files.base import Problem

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from nltk.stem.porter import PorterStemmer
 
 import proctor

@@ -9,8 +9,7 @@ from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from proctor.metrics.alignment import LONGEST, StepKind, align
 from proctor.metrics.describing import describe

@@ -10,8 +10,7 @@ from proctor.metrics.efficiency import InferenceCallCount, InvocationDuration, T
 from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion
 from proctor.schema.score import MetricScore, Score
 from tests.metrics.making import turn, view
-from tests.metrics.recorded import equal, vectors
-from tests.metrics.recorded import view as recorded_view
+from tests.metrics.recorded import equal, vectors, view as recorded_view
 
 METRICS = {
     each.facts.name: each for each in (ToolCallCount, InferenceCallCount, TokenUsage, InvocationDuration)

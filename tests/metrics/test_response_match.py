@@ -11,8 +11,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.making import turn, view
-from tests.metrics.recorded import as_recorded, equal, status, vectors
-from tests.metrics.recorded import view as recorded_view
+from tests.metrics.recorded import as_recorded, equal, status, vectors, view as recorded_view
 
 
 def metric(compat: str | None = None) -> ResponseMatch:

@@ -9,8 +9,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.tool_trajectory import NONE_STATED, NULL_ARGUMENTS, ToolTrajectory
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn, view
-from tests.metrics.recorded import as_recorded, equal, vectors
-from tests.metrics.recorded import view as recorded_view
+from tests.metrics.recorded import as_recorded, equal, vectors, view as recorded_view
 
 
 def metric(**options: Any) -> ToolTrajectory:

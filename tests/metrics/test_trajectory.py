@@ -5,8 +5,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.metrics.matching import NAMES, PYTHON
 from proctor.metrics.trajectory import contained, exact, in_order

@@ -6,8 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from proctor.metrics.alignment import Alignment, StepKind, align
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching

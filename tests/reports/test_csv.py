@@ -7,8 +7,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.reports.base import load_report
 from proctor.reports.csv_report import COLUMNS, LONGEST, neutral, original

@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor import evaluate_sync
 from proctor.reports.base import ReportOptions

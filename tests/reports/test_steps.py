@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.reports.blocks import Kind, LeftOut, Pieces, StepLine
 from proctor.reports.steps import state_of, steps_of

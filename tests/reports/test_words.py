@@ -1,8 +1,7 @@
 """Which words of two texts differ."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.reports.blocks import Pieces
 from proctor.reports.words import MOST_WORDS, elided, word_difference

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic.alias_generators import to_camel
 
 from proctor.schema import EvalSet, to_adk_json

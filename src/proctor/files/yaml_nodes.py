@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from proctor.files.base import Path_, Place
-from proctor.files.yaml_words import Fault, resolve
-from proctor.files.yaml_words import Scalar as Value
+from proctor.files.yaml_words import Fault, Scalar as Value, resolve
 
 Json = Value | list["Json"] | dict[str, "Json"]
 

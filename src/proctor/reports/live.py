@@ -22,8 +22,7 @@ from proctor.sanitize import clean, encodable
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+    from rich.progress import Progress as RichProgress, TaskID
     from rich.text import Text
 
 _FLUSH_EVERY = 0.12

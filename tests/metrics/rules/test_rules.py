@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.expectations.made import Made

@@ -4,8 +4,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.rouge import rouge_1

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from proctor.errors import CriterionError, MetricError, MissingExtraError
-from proctor.metrics.structure.json_schema import _by_text as schema_of_text
-from proctor.metrics.structure.json_schema import schema_of
+from proctor.metrics.structure.json_schema import _by_text as schema_of_text, schema_of
 from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.structure.asking import ask, turn

@@ -5,8 +5,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MissingExtraError
 from tests.metrics.text.asking import TEXT_METRICS, explanation, metric, reason, value

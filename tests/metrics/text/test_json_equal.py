@@ -8,8 +8,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.text.json_difference import Rules, differences

@@ -5,8 +5,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.text.numbers import numbers_in

@@ -8,8 +8,7 @@ from pathlib import Path
 from unicodedata import category, name, normalize
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.metrics import rouge
 from proctor.metrics.text import unicode_words as module

@@ -8,8 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
-from proctor.metrics.matchers.base import doubt
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded

@@ -1,0 +1,124 @@
+"""A change in a JSON text changes that, and not one byte around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor.files.json_edit import JsonEdit, JsonNode
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+LAYOUTS: list[dict[str, Any]] = [
+    {},
+    {"indent": 2},
+    {"indent": 4},
+    {"indent": "\t"},
+    {"separators": (",", ":")},
+    {"ensure_ascii": False, "indent": 1},
+]
+
+
+def node_at(edit: JsonEdit, *path: str | int) -> JsonNode:
+    found = edit.root.at(*path)
+    assert found is not None
+    return found
+
+
+def nodes(node: JsonNode) -> list[JsonNode]:
+    return [node, *(inner for child in node.children for inner in nodes(child))]
+
+
+@given(JSON, st.sampled_from(LAYOUTS))
+def test_a_text_is_read_as_json_reads_it(value: Any, layout: dict[str, Any]) -> None:
+    text = json.dumps(value, **layout)
+    edit = JsonEdit(text)
+    assert json.dumps(edit.value(edit.root)) == json.dumps(value)
+    assert edit.text() == text
+
+
+@given(JSON, JSON, st.sampled_from(LAYOUTS), st.data())
+def test_a_value_is_replaced_and_nothing_else(
+    value: Any, new: Any, layout: dict[str, Any], data: st.DataObject
+) -> None:
+    edit = JsonEdit(json.dumps(value, **layout))
+    chosen = data.draw(st.sampled_from(nodes(edit.root)))
+    start, end = chosen.start, chosen.end
+    edit.replace(chosen, new)
+    text = edit.text()
+    assert text.startswith(edit.source[:start])
+    assert text.endswith(edit.source[end:])
+    put = text[start : len(text) - (len(edit.source) - end)]
+    assert json.dumps(json.loads(put), sort_keys=True) == json.dumps(new, sort_keys=True)
+    json.loads(text)
+
+
+@given(st.lists(JSON, min_size=1, max_size=3), JSON, st.sampled_from(LAYOUTS))
+def test_what_is_appended_and_taken_out_again_leaves_the_text_as_it_was(
+    items: list[Any], new: Any, layout: dict[str, Any]
+) -> None:
+    text = json.dumps({"items": items, "rest": 1}, **layout)
+    edit = JsonEdit(text)
+    edit.append(node_at(edit, "items"), [new])
+    longer = edit.text()
+    assert json.loads(longer)["items"] == [*items, new]
+    again = JsonEdit(longer)
+    again.remove_item(node_at(again, "items"), len(items))
+    assert again.text() == text
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=3), st.text(), JSON, st.sampled_from(LAYOUTS))
+def test_a_member_is_put_into_an_object(
+    members: dict[str, Any], key: str, value: Any, layout: dict[str, Any]
+) -> None:
+    edit = JsonEdit(json.dumps(members, **layout))
+    edit.put(edit.root, key, value)
+    assert json.dumps(json.loads(edit.text()), sort_keys=True) == json.dumps(
+        {**members, key: value}, sort_keys=True
+    )
+
+
+PUT = {
+    "behind another": ('{\n  "a": 1,\n  "c": 3\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ],\n  "c": 3\n}'),
+    "on one line": ('{"a": 1, "c": 3}', "a", '{"a": 1, "b": [1], "c": 3}'),
+    "tight": ('{"a":1,"c":3}', "c", '{"a":1,"c":3,"b":[1]}'),
+    "tabs": ('{\n\t"a": 1\n}', "a", '{\n\t"a": 1,\n\t"b": [\n\t\t1\n\t]\n}'),
+    "line ends of Windows": ('{\r\n  "a": 1\r\n}', "a", '{\r\n  "a": 1,\r\n  "b": [\r\n    1\r\n  ]\r\n}'),
+    "beside a comment": ('{\n  "a": 1 // one\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ] // one\n}'),
+    "before a comma too many": ('{\n  "a": 1,\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ],\n}'),
+    "nested deeper": ('[\n    {\n        "a": 1\n    }\n]', "a",
+                      '[\n    {\n        "a": 1,\n        "b": [\n            1\n        ]\n    }\n]'),
+    "into nothing": ("{}", "", '{\n  "b": [\n    1\n  ]\n}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "after", "expected"), PUT.values(), ids=PUT)
+def test_what_is_new_takes_the_layout_of_its_surroundings(text: str, after: str, expected: str) -> None:
+    edit = JsonEdit(text)
+    edit.put(node_at(edit, 0) if text.startswith("[") else edit.root, "b", [1], after=after)
+    assert edit.text() == expected
+
+
+REPLACED = {
+    "a text": ('{"a": "x", "b": 1}', "y", '{"a": "y", "b": 1}'),
+    "escapes where there are escapes": ('{"a": "\\u00e9"}', "ü", '{"a": "\\u00fc"}'),
+    "letters where there are letters": ('{"a": "é"}', "ü", '{"a": "ü"}'),
+    "an equal value stays as it is": ('{"a": {"x" : 1}}', {"x": 1}, '{"a": {"x" : 1}}'),
+    "1 is not true": ('{"a": 1}', True, '{"a": true}'),
+    "the last of two keys counts": ('{"a": 1, "a": 2}', 3, '{"a": 1, "a": 3}'),
+    "an object on one line": ('{\n "a": {"x": 1}\n}', {"x": 2}, '{\n "a": {"x": 2}\n}'),
+    "an object on several": ('{\n "a": {\n  "x": 1\n }\n}', {"x": 2}, '{\n "a": {\n  "x": 2\n }\n}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value", "expected"), REPLACED.values(), ids=REPLACED)
+def test_a_value_is_written_as_its_text_writes(text: str, value: Any, expected: str) -> None:
+    edit = JsonEdit(text)
+    edit.replace(node_at(edit, "a"), value)
+    assert edit.text() == expected
