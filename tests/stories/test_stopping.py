@@ -259,7 +259,7 @@ def test_the_second_ctrl_c_does_not_wait_for_what_does_not_end(tmp_path: Path) -
     goes_on(project, run, undisturbed(project), drained=False)
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 30) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline

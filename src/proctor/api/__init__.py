@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from proctor.api.blessing import Blessing, bless
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from proctor.api.scoring import score, score_sync
 
 _WHERE = {
+    "blessing": ("Blessing", "bless"),
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "exporting": ("export_run", "export_to_adk"),
     "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
@@ -31,10 +33,12 @@ _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names
 
 __all__ = [
     "AgentLike",
+    "Blessing",
     "ConfigLike",
     "EvalSetLike",
     "EvaluateOptions",
     "Prepared",
+    "bless",
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",

@@ -120,6 +120,10 @@ class EvalSetFile:
         """`file:line` of a case."""
         return f"{self.label}:{self._cases.start(index).line}"
 
+    def line(self, index: int) -> int:
+        """The line that a case begins in."""
+        return self._cases.start(index).line
+
     def eval_set(self) -> EvalSet:
         """The whole set, in memory."""
         whole = self.header.model_copy()

@@ -1,0 +1,250 @@
+"""What an agent did becomes what is expected of it: the files of a run's cases, changed where they differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from proctor.api.runs import StoreLike, open_runs
+from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
+from proctor.files.blessing import bless_case
+from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.eval_sets import EvalSetFile, open_eval_set
+from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.files.kinds import Kind
+from proctor.schema.content import text_of
+from proctor.schema.kept import case_hash
+from proctor.schema.outcome import Outcome
+from proctor.schema.run import Manifest, PlannedCase, counting
+from proctor.schema.trial import Trial
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+
+@dataclass(slots=True)
+class Blessing:
+    """One file of eval cases: how it is, and how it would be."""
+
+    path: Path
+    before: str
+    after: str
+    cases: list[str] = field(default_factory=list)
+    """The ids of the cases that change."""
+    unchanged: list[str] = field(default_factory=list)
+    """Ids of cases that expect already what was done."""
+
+    def write(self) -> None:
+        """Put the new text in the place of the old.
+
+        Raises:
+            EvalFileError: the file was changed meanwhile, or it cannot be written.
+        """
+        from proctor.files.save import write_text
+
+        if _text_of(self.path) != self.before:
+            raise EvalFileError(f"{self.path}: the file was changed meanwhile; nothing was written to it")
+        if self.after != self.before:
+            write_text(self.path, self.after)
+
+
+def bless(
+    run: str = "latest",
+    cases: Sequence[str] = (),
+    *,
+    store: StoreLike = None,
+    trial: int | None = None,
+    force: bool = False,
+) -> list[Blessing]:
+    """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
+
+    `run` is an id, the beginning of one, or `latest`; `cases` are ids of cases (`set/case` where sets share one), by
+    default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
+    needed where a case's trials did not go alike), and the keys of the expected final state. `Blessing.write` writes.
+
+    Raises:
+        SetupProblems: a case is unknown, was not run to its end, or has another content than it was run with (`force`
+            goes on where its turns are still the same).
+        EvalFileError: a file cannot be read, or is written in a form that cannot be changed in place.
+        StoreError: there is no store or no such run.
+    """
+    kept = open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
+    run_id = kept.find(run)
+    chosen = _Chosen(kept, run_id, trial)
+    picked = list(chosen.picked(cases))
+    if chosen.problems:
+        raise SetupProblems(chosen.problems)
+    return [
+        _of_file(path, [one for one in picked if one.case.eval_set_id == eval_set_id], force=force)
+        for eval_set_id, path in chosen.files(picked)
+    ]
+
+
+class _Picked(NamedTuple):
+    case: PlannedCase
+    trial: Trial
+
+
+class _Chosen:
+    """A run, and the cases of it that are to be blessed."""
+
+    def __init__(self, store: Store, run_id: str, trial: int | None) -> None:
+        self._store, self._run_id, self._trial = store, run_id, trial
+        self.manifest: Manifest = store.manifest(run_id)
+        self._judging = counting(store.judgings(run_id)).number
+        self._result = store.load(run_id)
+        self.problems: list[SetupError] = []
+
+    def picked(self, names: Sequence[str]) -> Iterator[_Picked]:
+        """The cases called by `names`, or those that failed, with the trial to learn from."""
+        outcomes = self._store.outcomes(self._run_id, self._judging)
+        planned = list(self._store.planned(self._run_id))
+        if names:
+            wanted = self._called(planned, names)
+        else:
+            wanted = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
+        for case in wanted:
+            trial = self._of(case, outcomes.get(case.position, Outcome.NOT_RUN))
+            if trial is not None:
+                yield _Picked(case, trial)
+
+    def _called(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
+        known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
+        for name in names:
+            if name not in known:
+                unknown = f"run {self._run_id} has no case {name!r}.{did_you_mean(name, known)}"
+                self.problems.append(SetupError(unknown))
+        return [case for case in planned if case.eval_id in names or _full_name(case) in names]
+
+    def _of(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
+        result = self._result.case(case.eval_id, case.eval_set_id)
+        trials = [one.trial for one in result.trials if one.trial is not None]
+        if self._trial is not None:
+            trials = [one for one in trials if one.number == self._trial - 1]
+        sound = [one for one in trials if one.failure is None]
+        if not sound:
+            which = f" no trial {self._trial} that" if self._trial is not None else " no trial that"
+            self._refuse(case, f"has{which} came to its end (it is {outcome.value.replace('_', ' ')})")
+            return None
+        if len({_deeds(one) for one in sound}) > 1:
+            self._refuse(
+                case, f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
+            )
+            return None
+        return sound[0]
+
+    def _refuse(self, case: PlannedCase, why: str) -> None:
+        self.problems.append(SetupError(f"{_full_name(case)} {why}"))
+
+    def files(self, picked: Collection[_Picked]) -> Iterator[tuple[str, Path]]:
+        """The sets of these cases, with their files."""
+        wanted = {one.case.eval_set_id for one in picked}
+        folder = Path(self.manifest.folder or ".")
+        for one in self.manifest.sets:
+            if one.eval_set_id not in wanted:
+                continue
+            if one.path is None:
+                raise SetupError(f"the set {one.eval_set_id} was made in Python: there is no file to change")
+            path = folder / one.path
+            yield one.eval_set_id, path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _full_name(case: PlannedCase) -> str:
+    return f"{case.eval_set_id}/{case.eval_id}"
+
+
+def _deeds(trial: Trial) -> str:
+    """What a blessing would write of a trial, to tell whether two went alike."""
+    return json.dumps(
+        [
+            [
+                text_of(turn.final_response, thoughts=False),
+                [[call.name, call.args] for call in turn.tool_calls],
+            ]
+            for turn in trial.invocations
+        ],
+        sort_keys=True,
+        default=str,
+    )
+
+
+def _of_file(path: Path, picked: Collection[_Picked], *, force: bool) -> Blessing:
+    source = open_eval_set(path)
+    _check_form(source, path)
+    before = _text_of(path)
+    text = _EditedText(source, before)
+    blessing = Blessing(path, before, before)
+    for case, trial in picked:
+        index = _index_of(source, case, path, force=force)
+        edit, node = text.place(index)
+        changes = len(edit.spans)
+        bless_case(edit, node, source.case(index), trial.invocations, trial.final_state)
+        (blessing.cases if len(edit.spans) > changes else blessing.unchanged).append(case.eval_id)
+    blessing.after = text.text()
+    return blessing
+
+
+class _EditedText:
+    """The text of a set, to be changed case by case: one document, or one for each line."""
+
+    def __init__(self, source: EvalSetFile, text: str) -> None:
+        self._source = source
+        self._is_lines = source.kind is Kind.CASE_LINES
+        self._pieces = text.split("\n") if self._is_lines else [text]
+        self._edits: dict[int, JsonEdit] = {}
+
+    def place(self, index: int) -> tuple[JsonEdit, JsonNode]:
+        """Return what edits a case, and where it stands there."""
+        piece = self._source.line(index) - 1 if self._is_lines else 0
+        if piece not in self._edits:
+            self._edits[piece] = JsonEdit(self._pieces[piece], start=self._pieces[piece].startswith("\ufeff"))
+        edit = self._edits[piece]
+        root: JsonNode | None = edit.root
+        if self._source.kind is Kind.EVAL_SET:
+            root = edit.root.at("eval_cases") or edit.root.at("evalCases")
+        if root is not None and self._source.kind in {Kind.EVAL_SET, Kind.CASE_LIST}:
+            root = root.at(index)
+        if root is None:
+            raise EvalFileError(f"{self._source.label}: the file was changed while it was read")
+        return edit, root
+
+    def text(self) -> str:
+        """Return the text with the changes made."""
+        return "\n".join(
+            self._edits[number].text() if number in self._edits else piece
+            for number, piece in enumerate(self._pieces)
+        )
+
+
+_IN_PLACE = {Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE}
+
+
+def _check_form(source: EvalSetFile, path: Path) -> None:
+    if source.kind not in _IN_PLACE or path.suffix.lower() in YAML_SUFFIXES:
+        form = "YAML" if path.suffix.lower() in YAML_SUFFIXES else str(source.kind)
+        raise EvalFileError(
+            f"{path}: {form}: this form cannot be changed in place; `proctor convert` it to JSON first"
+        )
+
+
+def _index_of(source: EvalSetFile, case: PlannedCase, path: Path, *, force: bool) -> int:
+    """Where the case stands in its file now."""
+    if case.eval_id not in source.ids():
+        raise SetupError(f"{path}: the case {case.eval_id} is not in this file any more")
+    index = list(source.ids()).index(case.eval_id)
+    if not force and case_hash(source.case(index)).hex() != case.content_hash:
+        raise SetupError(
+            f"{source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or write into "
+            "it as it is now with --force (force=True)"
+        )
+    return index
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvalFileError(f"{path}: cannot be read: {error}") from None

@@ -1,0 +1,120 @@
+"""`proctor bless`: what the agent did becomes what is expected of it."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.cli.stored import store_option
+from proctor.errors import SetupError
+from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.api.blessing import Blessing
+
+WHICH, HOW = "Which cases", "How"
+
+EXAMPLES = """
+proctor bless                            what failed in the latest run; asks first
+proctor bless latest two_turn_booking    one case
+proctor bless 7f3k2c --dry-run           only show what would change
+"""
+
+
+@click.command("bless", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("run", metavar="[RUN]", default="latest")
+@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@option(
+    "--trial",
+    section=WHICH,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Learn from this trial, where a case's trials did not go alike.",
+)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Write without asking.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only show what would change.")
+@option("--force", section=HOW, is_flag=True, help="Also where a case was changed since it was run.")
+@store_option
+@common_options
+def bless(
+    *,
+    run: str,
+    cases: tuple[str, ...],
+    trial: int | None,
+    yes: bool,
+    dry_run: bool,
+    force: bool,
+    store: str | None,
+) -> None:  # fmt: skip
+    """Write what the agent did into the eval set, as what is expected from now on.
+
+    RUN is an id, the beginning of one, or latest (the default); CASE is the id of a case, by default
+    every case that failed. Answers, tool calls and the stated keys of the final state are taken over
+    from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
+    and nothing is written before you agree; off a terminal that takes --yes.
+    """
+    from proctor.api.blessing import bless as propose
+
+    proposed = propose(run, cases, store=store, trial=trial, force=force)
+    changing = [one for one in proposed if one.cases]
+    for one in changing:
+        _show(one)
+    unchanged = sum(len(one.unchanged) for one in proposed)
+    if not changing:
+        say(_nothing(unchanged))
+        return
+    count = sum(len(one.cases) for one in changing)
+    if dry_run or not _is_sure(count, yes=yes):
+        return
+    for one in changing:
+        one.write()
+        click.echo(clean(f"{one.path}: {_cases(len(one.cases))} blessed: {', '.join(one.cases)}"))
+
+
+def _nothing(unchanged: int) -> str:
+    if unchanged:
+        return f"nothing to change: {_cases(unchanged)} expect{'s' if unchanged == 1 else ''} already what was done"
+    return "nothing to bless: no case failed; name the cases to bless others"
+
+
+def _show(blessing: Blessing) -> None:
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.colors import wants_color
+
+    color = sys.stdout.isatty() and wants_color(ReportOptions())
+    for line in _difference(blessing):
+        mark = line[:1]
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(mark) if color else None
+        click.echo(click.style(clean(line), fg=style) if style else clean(line))
+
+
+def _difference(blessing: Blessing) -> Iterator[str]:
+    name = str(blessing.path)
+    lines: Sequence[Sequence[str]] = [text.splitlines() for text in (blessing.before, blessing.after)]
+    yield from difflib.unified_diff(*lines, fromfile=name, tofile=name, n=2, lineterm="")
+
+
+def _is_sure(count: int, *, yes: bool) -> bool:
+    """Tell whether to write.
+
+    Raises:
+        SetupError: nobody is there to be asked.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise SetupError("nothing was written: add --yes to write it without being asked")
+    if click.confirm(f"Write this into {_cases(count)}?", default=False, err=True):
+        return True
+    say("nothing was written")
+    return False
+
+
+def _cases(count: int) -> str:
+    return f"{count} case{'' if count == 1 else 's'}"

@@ -1,0 +1,208 @@
+"""What an agent did, written into a case as what is expected of it: only what differs, in the place where it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.errors import EvalFileError
+from proctor.files.base import field_name
+from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.schema.case import EvalCase
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, text_of
+from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvents
+
+_SPELLINGS = {
+    "conversation": ("conversation",),
+    "user_content": ("user_content", "userContent"),
+    "final_response": ("final_response", "finalResponse"),
+    "intermediate_data": ("intermediate_data", "intermediateData"),
+    "tool_uses": ("tool_uses", "toolUses"),
+    "tool_responses": ("tool_responses", "toolResponses"),
+    "invocation_events": ("invocation_events", "invocationEvents"),
+    "final_session_state": ("final_session_state", "finalSessionState"),
+}
+
+
+def bless_case(
+    edit: JsonEdit,
+    node: JsonNode,
+    case: EvalCase,
+    actual: Sequence[Invocation],
+    final_state: Mapping[str, Any] | None = None,
+) -> None:
+    """Change the case at `node` so that it expects the `actual` turns, and the keys of its final state as they came out.
+
+    What already says the same stays as it is, byte for byte: texts are compared as texts, calls by name and arguments.
+    Rubrics, `tool_expectations` and the like are left alone.
+
+    Raises:
+        EvalFileError: the case has other turns, or is written in a form that cannot be changed in place.
+    """
+    turns, written = case.conversation or [], _items(node, "conversation")
+    if len(written) != len(turns):
+        raise EvalFileError(
+            f"{case.eval_id}: this form of a case cannot be changed in place: `proctor convert` it first"
+        )
+    if len(actual) != len(turns):
+        raise EvalFileError(
+            f"{case.eval_id}: the case has {len(turns)} turns and the agent answered {len(actual)} of them"
+        )
+    for place, expected, made in zip(written, turns, actual, strict=True):
+        _Turn(edit, place, expected, made).bless()
+    _bless_state(edit, node, case, final_state)
+
+
+class _Turn:
+    """One turn of a case, and what the agent did in it."""
+
+    def __init__(self, edit: JsonEdit, node: JsonNode, expected: Invocation, actual: Invocation) -> None:
+        self.edit, self.node = edit, node
+        self.expected, self.actual = expected, actual
+        self.is_camel = "userContent" in (node.members or {})
+
+    def bless(self) -> None:
+        self._bless_calls()
+        self._bless_text()
+
+    def _key(self, name: str) -> str:
+        """A field as this turn spells it, or would."""
+        return _spelled(self.node, name) or _SPELLINGS[name][self.is_camel and len(_SPELLINGS[name]) > 1]
+
+    def _bless_text(self) -> None:
+        said = text_of(self.actual.final_response, thoughts=False)
+        if text_of(self.expected.final_response, thoughts=False) == said:
+            return
+        key, content = self._key("final_response"), self.node.at(self._key("final_response"))
+        place = _only_text(content, self.expected.final_response)
+        if place is not None:
+            self.edit.replace(place, said)
+            return
+        role = (self.expected.final_response and self.expected.final_response.role) or "model"
+        self.edit.put(
+            self.node, key, {"parts": [{"text": said}], "role": role}, after=self._key("user_content")
+        )
+
+    def _bless_calls(self) -> None:
+        expected, actual = self.expected, self.actual
+        same_calls = _told(expected.tool_calls) == _told(actual.tool_calls)
+        same_answers = not expected.tool_responses or (
+            _answers(expected.tool_responses) == _answers(actual.tool_responses)
+        )
+        if same_calls and same_answers:
+            return
+        key = self._key("intermediate_data")
+        data = self.node.at(key)
+        if isinstance(expected.intermediate_data, InvocationEvents) and data is not None:
+            events = _spelled(data, "invocation_events") or "invocation_events"
+            self.edit.put(data, events, list(_events(actual, camel=self.is_camel)))
+        elif expected.intermediate_data is None or data is None or data.members is None:
+            calls = [_call(call) for call in actual.tool_calls]
+            uses = "toolUses" if self.is_camel else "tool_uses"
+            self.edit.put(self.node, key, {uses: calls}, after=self._key("user_content"))
+        else:
+            self._bless_lists(data, expected.intermediate_data)
+
+    def _bless_lists(self, data: JsonNode, expected: IntermediateData | InvocationEvents) -> None:
+        """The older form: calls that are as before keep their text; of one with other arguments only these change."""
+        uses = _spelled(data, "tool_uses") or ("toolUses" if self.is_camel else "tool_uses")
+        place = data.at(uses)
+        if place is None or not place.items:
+            self.edit.put(data, uses, [_call(call) for call in self.actual.tool_calls])
+        elif _told(self.expected.tool_calls) != _told(self.actual.tool_calls):
+            self.edit.replace_items(place, list(self._calls(place)))
+        answers = _spelled(data, "tool_responses")
+        if answers and isinstance(expected, IntermediateData) and expected.tool_responses:
+            self.edit.put(data, answers, [_response(answer) for answer in self.actual.tool_responses])
+
+    def _calls(self, place: JsonNode) -> Iterator[str]:
+        """The text of every call that was made, taken from the old ones where one fits."""
+        left = list(zip(place.items or [], self.expected.tool_calls, strict=True))
+        indent = self.edit.indent_at((place.items or [place])[0].start)
+        for made in self.actual.tool_calls:
+            told = _told([made])
+            found = next((pair for pair in left if _told([pair[1]]) == told), None)
+            if found is not None:
+                left.remove(found)
+                yield self.edit.raw(found[0])
+                continue
+            near = next((pair for pair in left if pair[1].name == made.name and pair[0].at("args")), None)
+            if near is not None and not _is_made_later(near[1], self.actual.tool_calls):
+                left.remove(near)
+                yield self.edit.raw_with(near[0], "args", made.args or {})
+            else:
+                one_line = "\n" not in self.edit.raw(place)
+                yield self.edit.render(_call(made), indent, one_line=one_line)
+
+
+def _is_made_later(call: FunctionCall, made: Sequence[FunctionCall]) -> bool:
+    return any(_told([call]) == _told([one]) for one in made)
+
+
+def _bless_state(
+    edit: JsonEdit, node: JsonNode, case: EvalCase, final_state: Mapping[str, Any] | None
+) -> None:
+    key = _spelled(node, "final_session_state")
+    place = node.at(key) if key else None
+    if place is None or place.members is None or final_state is None:
+        return
+    gone = [name for name in place.members if name not in final_state]
+    if gone:
+        where = field_name(("final_session_state", gone[0]))
+        raise EvalFileError(
+            f"{case.eval_id}: {where} is expected, and the session has no such key at its end: take it out by hand"
+        )
+    for name, value in place.members.items():
+        if value.at("$match") is None:  # what is written by hand, and says more than a value
+            edit.replace(value, final_state[name])
+
+
+# --- reading the tree --------------------------------------------------------------------------------------------------
+
+
+def _spelled(node: JsonNode, name: str) -> str | None:
+    """The key by which an object has a field; `None` where it has not."""
+    return next((key for key in _SPELLINGS[name] if key in (node.members or {})), None)
+
+
+def _items(node: JsonNode, name: str) -> list[JsonNode]:
+    key = _spelled(node, name)
+    place = node.at(key) if key else None
+    return (place.items or []) if place is not None else []
+
+
+def _only_text(content: JsonNode | None, expected: Content | None) -> JsonNode | None:
+    """Where the one text of a message stands; `None` where it has none, several, or other parts."""
+    parts = expected.parts if expected is not None else None
+    if content is None or not parts or len(parts) != 1 or not parts[0].text or parts[0].thought:
+        return None
+    return content.at("parts", 0, "text")
+
+
+# --- values ------------------------------------------------------------------------------------------------------------
+
+
+def _told(calls: Sequence[FunctionCall]) -> list[str]:
+    return [json.dumps([call.name, call.args or {}], sort_keys=True) for call in calls]
+
+
+def _answers(answers: Sequence[FunctionResponse]) -> list[str]:
+    return [json.dumps([answer.name, answer.response], sort_keys=True, default=str) for answer in answers]
+
+
+def _call(call: FunctionCall) -> dict[str, Any]:
+    return {"name": call.name, "args": call.args or {}}
+
+
+def _response(answer: FunctionResponse) -> dict[str, Any]:
+    return {"name": answer.name, "response": answer.response}
+
+
+def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, Any]]:
+    """What was done before the answer, in the format's current form, without ids and counts of this one run."""
+    data = actual.intermediate_data
+    for event in data.invocation_events if isinstance(data, InvocationEvents) else ():
+        content = event.content
+        written = content.model_dump(mode="json", exclude_none=True, by_alias=camel) if content else None
+        yield {"author": event.author, **({"content": written} if written else {})}

@@ -1,0 +1,312 @@
+"""What an agent did becomes what is expected of it: in the file of the set, and nowhere else in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.api.blessing import Blessing, bless
+from proctor.api.runs import open_store
+from proctor.errors import EvalFileError, SetupProblems
+from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.schema.case import EvalCase
+from proctor.schema.content import text_of
+from proctor.stores.base import Store
+from tests.stories.corpus_replay import CONFIG, FAULTS, Corpus, Published, read_corpus
+
+EXPECTATIONS = {"final_response", "finalResponse", "intermediate_data", "intermediateData"}
+
+
+@pytest.fixture(scope="module")
+def corpus(shared: Path) -> Corpus:
+    return read_corpus(shared / "corpus")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(f"sqlite:///{tmp_path}/store.sqlite3")
+
+
+@pytest.fixture(scope="module")
+def files(shared: Path, corpus: Corpus) -> dict[Path, Published]:
+    """Sets of today's form, each id once: the others are converted first, which `bless` says."""
+    found = {}
+    for one in corpus.published:
+        file, ids = shared / "corpus" / one.file, [case.eval_id for case in one.recorded]
+        is_sound = ids and not any("#" in eval_id for eval_id in ids)
+        if (
+            is_sound
+            and one.kind in {"evalset", "test-new"}
+            and '"conversation"' in file.read_text("utf-8-sig")
+        ):
+            found[file] = one
+    assert len(found) == 88
+    return found
+
+
+def run(file: Path, one: Published, agent: str, store: Store) -> str:
+    only = {one.eval_set_id: [case.eval_id for case in one.recorded]}
+    return proctor.evaluate_sync(agent, file, config=CONFIG, only=only, store=store).run_id
+
+
+def blessed(run_id: str, store: Store, cases: list[str], *, force: bool = False) -> Blessing:
+    [found] = bless(run_id, cases, store=store, force=force)
+    return found
+
+
+def without_expectations(value: Any) -> Any:
+    """A document without what is expected in its turns."""
+    if isinstance(value, dict):
+        is_turn = "user_content" in value or "userContent" in value
+        return {k: without_expectations(v) for k, v in value.items() if not (is_turn and k in EXPECTATIONS)}
+    return [without_expectations(item) for item in value] if isinstance(value, list) else value
+
+
+def outside(text: str) -> str:
+    """The bytes of a document that no expectation has any part in."""
+    edit = JsonEdit(text)
+    for node in list(_expectations(edit.root)):
+        edit.replace_text(node, "")
+    return edit.text()
+
+
+def _expectations(node: JsonNode) -> Iterator[JsonNode]:
+    members = node.members or {}
+    is_turn = "user_content" in members or "userContent" in members
+    for key, child in members.items():
+        if is_turn and key in EXPECTATIONS:
+            yield child
+        else:
+            yield from _expectations(child)
+    for item in node.items or ():
+        yield from _expectations(item)
+
+
+def said(case: EvalCase) -> list[Any]:
+    return [
+        (
+            text_of(turn.final_response, thoughts=False),
+            [(call.name, call.args or {}) for call in turn.tool_calls],
+        )
+        for turn in case.conversation or ()
+    ]
+
+
+def test_what_an_agent_did_as_expected_changes_not_one_byte_of_any_published_set(
+    files: dict[Path, Published], store: Store
+) -> None:
+    for file, one in files.items():
+        run_id = run(file, one, "replay", store)
+        found = blessed(run_id, store, [case.eval_id for case in one.recorded])
+        assert (found.after, found.cases) == (found.before, []), one.file
+        assert len(found.unchanged) == len(one.recorded)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_only_expectations_of_published_sets_change_and_they_can_be_changed_back(
+    files: dict[Path, Published], store: Store, tmp_path: Path, fault: str
+) -> None:
+    for original, one in files.items():
+        file = Path(shutil.copy(original, tmp_path / original.name))
+        before, ids = file.read_bytes().decode(), [case.eval_id for case in one.recorded]
+        as_it_was, otherwise = run(file, one, "replay", store), run(file, one, f"replay:{fault}", store)
+        found = blessed(otherwise, store, ids)
+        found.write()
+        after = file.read_bytes().decode()
+        assert bool(found.cases) == (after != before)
+        if "//" not in before and "#" not in before and ",\n]" not in before:
+            assert without_expectations(json.loads(after)) == without_expectations(json.loads(before))
+        if outside(after) != outside(before):  # an expectation that was not stated at all now is
+            assert len(list(_expectations(JsonEdit(after).root))) > len(
+                list(_expectations(JsonEdit(before).root))
+            )
+        again = blessed(otherwise, store, ids, force=True)
+        assert (again.after, again.cases) == (after, []), one.file
+        blessed(as_it_was, store, ids, force=True).write()
+        read = {case.eval_id: case for case in proctor.load_eval_set(file).eval_cases}
+        assert [said(read[case.eval_id]) for case in one.recorded] == [said(case) for case in one.recorded], (
+            one.file
+        )
+        file.unlink()
+
+
+# --- one file ----------------------------------------------------------------------------------------------------------
+
+TURN = {
+    "invocation_id": "i1",
+    "user_content": {"parts": [{"text": "How warm is it?"}], "role": "user"},
+    "final_response": {"parts": [{"text": "10 degrees"}], "role": "model"},
+    "intermediate_data": {"tool_uses": [{"id": "7", "name": "look", "args": {"city": "Oslo", "unit": "C"}}]},
+}
+
+
+def a_set(*turns: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": list(turns), **more}]}
+
+
+def agent(
+    *calls: tuple[str, dict[str, Any]], text: str = "10 degrees", state: dict[str, Any] | None = None
+) -> Any:
+    async def answer(message: proctor.Content, session: proctor.Session) -> Any:
+        for name, args in calls:
+            yield proctor.Event.called(name, args, id=name)
+            yield proctor.Event.returned(name, {"ok": True}, id=name)
+        yield proctor.Event.said(text, state_delta=state or {})
+
+    return answer
+
+
+LOOK = ("look", {"city": "Oslo", "unit": "C"})
+CHANGES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
+    "the text": (agent(LOOK, text="11 degrees"), [('"10 degrees"', '"11 degrees"')]),
+    "one argument, and the id stays": (
+        agent(("look", {"city": "Oslo", "unit": "F"})),
+        [('"unit": "C"', '"unit": "F"')],
+    ),
+    "a call more": (
+        agent(LOOK, ("tell", {})),
+        [('"unit": "C"}}]', '"unit": "C"}}, {"name": "tell", "args": {}}]')],
+    ),
+    "a call before it": (
+        agent(("tell", {}), LOOK),
+        [('[{"id": "7"', '[{"name": "tell", "args": {}}, {"id": "7"')],
+    ),
+    "no call": (agent(), [('[{"id": "7", "name": "look", "args": {"city": "Oslo", "unit": "C"}}]', "[]")]),
+    "nothing": (agent(LOOK), []),
+}
+
+
+@pytest.mark.parametrize(("built", "changes"), CHANGES.values(), ids=CHANGES)
+def test_only_what_differs_is_written(
+    built: Any, changes: list[tuple[str, str]], store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.evalset.json"
+    text = json.dumps(a_set(TURN))
+    file.write_text(text)
+    result = proctor.evaluate_sync(built, file, config=CONFIG, store=store)
+    blessed(result.run_id, store, ["c"]).write()
+    for old, new in changes:
+        text = text.replace(old, new)
+    assert file.read_text() == text
+    assert proctor.evaluate_sync(built, file, config=CONFIG).passed
+
+
+def test_the_stated_keys_of_the_final_state_are_taken_over_and_matchers_stay(
+    store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.evalset.json"
+    stated = {"seats": 2, "at": {"$match": "regex", "pattern": ".*:00"}}
+    file.write_text(json.dumps(a_set(TURN, final_session_state=stated)))
+    built = agent(LOOK, state={"seats": 4, "at": "19:00", "other": 1})
+    result = proctor.evaluate_sync(built, file, config=CONFIG, store=store)
+    found = blessed(result.run_id, store, [])
+    assert found.after == found.before.replace('"seats": 2', '"seats": 4')
+
+
+def test_cases_a_line(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.jsonl"
+    [case] = a_set(TURN)["eval_cases"]
+    lines = ['{"eval_set_id": "s"}', json.dumps(case), json.dumps({**case, "eval_id": "d"})]
+    file.write_text("\n".join([*lines, ""]))
+    result = proctor.evaluate_sync(
+        agent(LOOK, text="11 degrees"), file, config={"criteria": {"exact_match": 1}}, store=store
+    )
+    blessed(result.run_id, store, ["d"]).write()
+    assert file.read_text().splitlines() == [*lines[:2], lines[2].replace("10 degrees", "11 degrees")]
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def changed_case(file: Path) -> None:
+    file.write_text(file.read_text().replace("How warm", "How hot"))
+
+
+def case_gone(file: Path) -> None:
+    file.write_text(file.read_text().replace('"eval_id": "c"', '"eval_id": "x"'))
+
+
+def file_gone(file: Path) -> None:
+    file.unlink()
+
+
+MEANWHILE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "case changed": (changed_case, "was changed since it was run: run it again, or .* --force"),
+    "case gone": (case_gone, "the case c is not in this file any more"),
+    "file gone": (file_gone, r"s\.evalset\.json"),
+}
+
+
+@pytest.mark.parametrize(("happens", "message"), MEANWHILE.values(), ids=MEANWHILE)
+def test_a_file_that_is_another_one_now_is_not_written(
+    happens: Callable[[Path], None], message: str, store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(agent(LOOK, text="x"), file, config=CONFIG, store=store)
+    happens(file)
+    with pytest.raises(proctor.SetupError, match=message):
+        bless(result.run_id, ["c"], store=store)
+
+
+def test_a_file_that_changes_between_the_question_and_the_answer_is_not_written(
+    store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(agent(LOOK, text="x"), file, config=CONFIG, store=store)
+    found = blessed(result.run_id, store, ["c"])
+    changed_case(file)
+    with pytest.raises(EvalFileError, match="was changed meanwhile; nothing was written"):
+        found.write()
+
+
+def test_an_error_is_no_expectation(store: Store, tmp_path: Path) -> None:
+    def breaks(text: str) -> str:
+        raise ConnectionError("down")
+
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(breaks, file, config=CONFIG, store=store)
+    assert bless(result.run_id, store=store) == []
+    with pytest.raises(SetupProblems, match=r"s/c has no trial that came to its end \(it is error\)"):
+        bless(result.run_id, ["c"], store=store)
+
+
+def test_trials_that_went_differently_want_a_choice(store: Store, tmp_path: Path) -> None:
+    answers = iter(["11 degrees", "12 degrees"])
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(
+        lambda text: next(answers), file, config=CONFIG, store=store, num_runs=2, concurrency=1
+    )
+    with pytest.raises(
+        SetupProblems, match=r"went differently from trial to trial \(2 trials\): choose one, --trial N"
+    ):
+        bless(result.run_id, store=store)
+    [found] = bless(result.run_id, store=store, trial=2)
+    assert "12 degrees" in found.after
+
+
+@pytest.mark.parametrize("name", ["d", "s/d", ""])
+def test_a_case_that_is_not_there_is_said(name: str, store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(agent(LOOK), file, config=CONFIG, store=store)
+    with pytest.raises(SetupProblems, match="has no case"):
+        bless(result.run_id, [name], store=store)
+
+
+def test_old_forms_are_converted_first(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.test.json"
+    file.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
+    result = proctor.evaluate_sync(agent(text="x"), file, config=CONFIG, store=store)
+    with pytest.raises(EvalFileError, match="cannot be changed in place; `proctor convert` it to JSON first"):
+        bless(result.run_id, store=store)
