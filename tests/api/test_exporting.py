@@ -31,8 +31,8 @@ def stored(root: Path) -> RunResult:
 def test_a_stream_gets_the_same_text_as_a_file(form: str, stored: RunResult, tmp_path: Path) -> None:
     out = io.StringIO()
     assert export_run(stored, form, out) == []
-    assert export_run(stored, form, tmp_path / "run") == [tmp_path / "run"]
-    assert (tmp_path / "run").read_text(encoding="utf-8") == out.getvalue()
+    assert export_run(stored, form, tmp_path / "run.json") == [tmp_path / "run.json"]
+    assert (tmp_path / "run.json").read_text(encoding="utf-8") == out.getvalue()
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -40,9 +40,9 @@ def test_a_run_in_memory_and_the_same_run_in_a_store_are_written_alike(
     form: str, stored: RunResult, tmp_path: Path
 ) -> None:
     again = load_run(stored.run_id, "memory:exporting")
-    export_run(stored, form, tmp_path / "one")
-    export_run(again, form, tmp_path / "two")
-    one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one", "two"))
+    export_run(stored, form, tmp_path / "one.json")
+    export_run(again, form, tmp_path / "two.json")
+    one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one.json", "two.json"))
     if form == "json":  # how long the process took is known a little more exactly to itself
         one, two = (json.dumps(_without_duration(json.loads(text))) for text in (one, two))
     assert one == two
@@ -67,6 +67,21 @@ def test_a_folder_gets_a_file_for_each_set(tmp_path: Path) -> None:
     names = [path.name for path in export_run(result, "adk", tmp_path, app_name="mine")]
     assert names == [f"mine_{set_id}_5.0.evalset_result.json" for set_id in ("booking", "other")]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize("named", ["new/deep", "new/", "new.d"])
+def test_a_folder_that_is_not_there_is_made(named: str, tmp_path: Path) -> None:
+    (file,) = export_run(run(good("a")), "adk", f"{tmp_path}/{named}")
+    assert file.parent == tmp_path / named
+    assert file.name.endswith(".evalset_result.json")
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
+def test_a_folder_is_no_file(form: str, tmp_path: Path) -> None:
+    for folder in (str(tmp_path), f"{tmp_path}/new/"):
+        with pytest.raises(SetupError, match=f"{folder} is a folder, and {form} goes to one file"):
+            export_run(run(good("a")), form, folder)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_several_sets_do_not_fit_one_file(tmp_path: Path) -> None:
@@ -129,9 +144,9 @@ def of_size(tmp_path_factory: pytest.TempPathFactory) -> dict[int, RunResult]:
 def test_memory_does_not_grow_with_the_run(form: str, of_size: dict[int, RunResult], tmp_path: Path) -> None:
     peaks = []
     for result in of_size.values():
-        export_run(result, form, tmp_path / "warm")
+        export_run(result, form, tmp_path / "warm.json")
         tracemalloc.start()
-        export_run(result, form, tmp_path / "run")
+        export_run(result, form, tmp_path / "run.json")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]

@@ -354,6 +354,10 @@ EXPORTS = {
     "no form": ([], "which form?"),
     "an end that says nothing": (["--output", "out.bin"], "which form?"),
     "no such form": (["--format", "cvs"], "Did you mean 'csv'?"),
+    "a folder for one file": (
+        ["--format", "json", "--output", "new/"],
+        "new/ is a folder, and json goes to one file",
+    ),
     "an app of no agent": (["--format", "csv", "--app", "x"], "it goes with --format adk"),
     "a folder that is not there": (
         ["--output", "agent.py/out.evalset_result.json"],
@@ -365,6 +369,13 @@ EXPORTS = {
 @pytest.mark.parametrize(("arguments", "message"), EXPORTS.values(), ids=EXPORTS)
 def test_what_cannot_be_exported(ran: Path, arguments: list[str], message: str) -> None:
     assert message in error("export", "latest", *arguments)
+
+
+def test_the_help_s_own_example_makes_the_folder(ran: Path) -> None:
+    done = in_this_process("export", "latest", "--format", "adk", "--output", "results/")
+    assert done.returncode == 0, done.stderr
+    (file,) = (ran / "results").iterdir()
+    assert done.stderr.startswith(f"results/{file.name}: run ")
 
 
 def test_what_cannot_be_imported(ran: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TextIO
@@ -26,24 +27,26 @@ def export_run(
     """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
 
     `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
-    each eval set: `out` is then better a folder, and `app_name` is what ADK calls the agent (default: as it is called
-    here).
+    each eval set: `out` is then a folder, which is made where it is not there, unless it ends in `.json`; `app_name` is
+    what ADK calls the agent (default: as it is called here).
 
     Raises:
         UnknownNameError: there is no such report.
         SetupError: the run does not fit one file of that form, or a file cannot be written.
     """
-    if format == ADK and isinstance(out, str | Path) and Path(out).is_dir():
-        from proctor.stores.adk_files import AdkFiles
-
-        return AdkFiles(Path(out), app_name).write_flat(run)
     report = load_report(format)
     if not isinstance(out, str | Path):
         report.write([run], out)
         return []
+    if format == ADK and _is_folder(out):
+        from proctor.stores.adk_files import AdkFiles
+
+        return AdkFiles(Path(out), app_name).write_flat(run)
     from proctor.replacing import new_file
 
     path = Path(out)
+    if str(out).endswith(_SLASHES) or path.is_dir():
+        raise SetupError(f"{out} is a folder, and {format} goes to one file: name a file in it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as file:
@@ -51,6 +54,17 @@ def export_run(
     except OSError as error:
         raise SetupError(f"{path}: cannot be written: {error.strerror or error}") from error
     return [path]
+
+
+_SLASHES = ("/",) if os.sep == "/" else ("/", os.sep)
+
+
+def _is_folder(out: str | Path) -> bool:
+    """Tell whether google-adk's files go into the folder `out`, and not into one file of that name."""
+    path = Path(out)
+    if str(out).endswith(_SLASHES):
+        return True
+    return path.is_dir() if path.exists() else path.suffix.lower() != ".json"
 
 
 def export_to_adk(run: RunResult, agents_dir: str | Path, *, app_name: str | None = None) -> list[Path]:

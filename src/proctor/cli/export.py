@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import click
 
@@ -58,9 +57,8 @@ proctor export 7f3k2c --format adk --output results/
     "--output",
     "-o",
     section=WHERE,
-    type=click.Path(path_type=Path),
     metavar="PATH",
-    help="The file; with adk also a folder, for a file per eval set.  [stdout]",
+    help="The file; with adk a folder, for a file per eval set, or one *.json.  [stdout]",
 )
 @store_option
 @common_options
@@ -70,7 +68,7 @@ def export(
     format_: str | None,
     judging: int | None,
     app_name: str | None,
-    output: Path | None,
+    output: str | None,
     store: str | None,
 ) -> None:  # fmt: skip
     """Write a run in a form that other tools read.
@@ -86,7 +84,7 @@ def export(
     form = format_ or _form_of(output)
     if app_name and form != "adk":
         raise SetupError("--app is about the form of google-adk: it goes with --format adk")
-    target = output if output is not None and str(output) != "-" else None
+    target = output if output != "-" else None
     with closing(open_runs(store, read_only=True)) as opened:
         run_id = opened.find(run)
         result = opened.load(run_id, judging_of(opened, run_id, judging))
@@ -94,10 +92,9 @@ def export(
             say(f"{path}: run {run_id} as {form}")
 
 
-def _form_of(output: Path | None) -> str:
+def _form_of(output: str | None) -> str:
     """Return the form that the end of a file's name says."""
-    if output is not None:
-        for suffix, form in _BY_SUFFIX.items():
-            if output.name.endswith(suffix):
-                return form
+    for suffix, form in _BY_SUFFIX.items():
+        if output is not None and output.endswith(suffix):
+            return form
     raise SetupError("which form? Give --format json, jsonl, csv or adk, or an --output that ends so")
