@@ -31,7 +31,17 @@ class ProctorError(Exception):
 
 
 class SetupError(ProctorError):
-    """Something the user can fix before a run; shown as a message, never as a traceback."""
+    """Something the user can fix before a run; shown as a message, never as a traceback.
+
+    Whoever knows more than the message says it by attributes, for `proctor check` to point at the very line.
+    """
+
+    path: tuple[str | int, ...] = ()
+    """What it is about: keys and positions in its document, as in `("criteria", "exact_match")`."""
+    parts: Sequence[str] = ()
+    """The single problems, each as `place below path: message`, where there may be several."""
+    is_mistake = True
+    """False where nothing is wrong with what was written: this version, or this environment, cannot do it."""
 
 
 class SetupProblems(SetupError):  # noqa: N818 - it is several errors, and reads so
@@ -63,6 +73,8 @@ class UnknownNameError(SetupError):
 
 class MissingExtraError(SetupError):
     """An optional package is needed and not installed; the message says what to install."""
+
+    is_mistake = False
 
 
 class AgentLoadError(SetupError):

@@ -8,38 +8,192 @@ import proctor
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import PlannedSet, make_plan
 from proctor.engine.sources import GivenSet
+from proctor.engine.stated import READERS
 from proctor.errors import SetupError
+from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
+from proctor.schema.stated import all_stated, said_twice
+
+TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
+TEXT = {"response_match_score": 0.5}
+SLIPS: dict[str, tuple[dict[str, Any], str]] = {
+    "expectations": ({"expectations": {"calls": [], "forbiden": ["a"]}}, "Did you mean 'forbidden'"),
+    "rules": ({"trajectory_rules": [{"nevr": "a"}]}, "Did you mean 'never'"),
+    "state": ({"final_session_state": {"n": {"$match": "numbr"}}}, "Did you mean 'number'"),
+    "schema": ({"response_schema": {"type": "objekt"}}, "it is no JSON Schema"),
+    "a turn": ({"expectations": {"turn": 2, "calls": []}}, "the case has 1 turn(s), got 2"),
+    "camelCase": ({"trajectoryRules": [{"nevr": "a"}]}, "trajectoryRules[0]: "),
+    "in the session input": (
+        {"session_input": {"app_name": "a", "user_id": "u", "expectations": {"calls": ["f(a=1)"]}}},
+        "session_input.expectations.calls[0]: ",
+    ),
+    "two places, and each says something else": (
+        {
+            "session_input": {"app_name": "a", "user_id": "u", "expectations": {"calls": []}},
+            "expectations": {"calls": ["a"]},
+        },
+        "session_input.expectations: `expectations` says something else; keep one of the two",
+    ),
+    "two spellings": (
+        {"responseSchema": {"type": "object"}, "response_schema": {"type": "array"}},
+        "responseSchema: `response_schema` says something else",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("case", "problem"),
-    [
-        ({"expectations": {"call": []}}, "Did you mean 'calls'"),
-        ({"trajectory_rules": [{"nevr": "a"}]}, "Did you mean 'never'"),
-        ({"final_session_state": {"n": {"$match": "numbr"}}}, "Did you mean 'number'"),
-    ],
-    ids=repr,
-)
-def test_a_slip_in_a_case_stops_the_run_before_the_first_call(case: dict[str, Any], problem: str) -> None:
+def test_a_slip_in_a_case_stops_the_run_before_the_first_call() -> None:
     def agent(text: str) -> str:
         raise AssertionError("the agent was asked")
 
-    turns = [{"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}]
-    eval_set = {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": turns, **case}]}
-    config = {"criteria": {"tool_expectations": 1, "trajectory_rules": 1, "response_match_score": 0.5}}
+    cases = [{"eval_id": "c", "conversation": [TURN], "expectations": {"call": []}}]
+    with pytest.raises(SetupError, match="Did you mean 'calls'"):
+        proctor.evaluate_sync(agent, {"eval_set_id": "s", "eval_cases": cases}, config={"criteria": TEXT})
+
+
+def plan_of(case: dict[str, Any], criteria: dict[str, Any], *others: dict[str, Any], **options: Any) -> Any:
+    cases = [
+        {"eval_id": f"c{number}", "conversation": [TURN], **each}
+        for number, each in enumerate((case, *others))
+    ]
+    source = GivenSet(EvalSet.model_validate({"eval_set_id": "s", "eval_cases": cases}))
+    planned = PlannedSet(source, EvalConfig.model_validate({"criteria": criteria}), "config")
+    if only := options.pop("only", None):
+        planned.only = only
+    return make_plan([planned], RunOptions(**options))
+
+
+@pytest.mark.parametrize(
+    "criteria", [TEXT, {**TEXT, **dict.fromkeys(READERS.values(), 1)}], ids=["unread", "read"]
+)
+@pytest.mark.parametrize(("case", "problem"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_refused_whether_or_not_a_metric_reads_it(
+    case: dict[str, Any], problem: str, criteria: dict[str, Any]
+) -> None:
     with pytest.raises(SetupError) as caught:
-        proctor.evaluate_sync(agent, eval_set, config=config)
+        plan_of(case, criteria, {"response_schema": {"type": "object"}})
     assert problem in str(caught.value)
-    assert "case 'c'" in str(caught.value)
+    assert str(caught.value).count("case 'c0'") == 1
+
+
+def test_a_slip_in_a_state_is_refused_even_where_the_state_is_not_looked_at() -> None:
+    with pytest.raises(SetupError, match="numbr"):
+        plan_of({"final_session_state": {"n": {"$match": "numbr"}}}, TEXT, metrics=["response_match_score"])
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"expectations": {"forbidden": ["a"]}},
+        {"session_input": {"app_name": "a", "user_id": "u", "expectations": {"forbidden": ["a"]}}},
+        {"sessionInput": {"appName": "a", "userId": "u", "expectations": [{"forbidden": ["a"]}]}},
+    ],
+    ids=["case", "session input", "session input in camelCase"],
+)
+@pytest.mark.parametrize("tools", [["a"], ["b"]], ids=repr)
+def test_what_is_expected_decides_wherever_it_is_stated(stated: dict[str, Any], tools: list[str]) -> None:
+    case = {"eval_id": "c", "conversation": [TURN], **stated}
+    result = proctor.evaluate_sync(
+        lambda text: {"text": "a", "tool_calls": [{"name": name, "args": {}} for name in tools]},
+        {"eval_set_id": "s", "eval_cases": [case]},
+        config={"criteria": {"tool_expectations": 1.0}},
+    )
+    assert result.passed == (tools == ["b"])
+
+
+def test_the_same_in_two_places_counts_once() -> None:
+    once = {"calls": ["a"]}
+    session = {"app_name": "a", "user_id": "u", "expectations": once}
+    case = EvalCase.model_validate(
+        {
+            "eval_id": "c",
+            "conversation": [TURN],
+            "expectations": once,
+            "session_input": session,
+            "note": "mine",
+        }
+    )
+    assert [*said_twice(case)] == []
+    assert all_stated(case) == {"expectations": once, "note": "mine"}
 
 
 def test_expectations_that_no_metric_reads_are_told() -> None:
-    turns = [{"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}]
-    case = {"eval_id": "c", "conversation": turns, "expectations": {"calls": []}}
-    source = GivenSet(EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [case]}))
-    for criteria, told in [({"response_match_score": 0.5}, True), ({"tool_expectations": 1}, False)]:
-        config = EvalConfig.model_validate({"criteria": criteria})
-        plan = make_plan([PlannedSet(source, config, "config")], RunOptions())
-        assert ("1 case(s) state `expectations`, which nothing reads" in "".join(plan.warnings)) == told
+    for key, value in [("expectations", {"calls": []}), ("response_schema", {})]:
+        for criteria, told in [(TEXT, True), ({READERS[key]: 1}, False)]:
+            plan = plan_of({key: value}, criteria)
+            assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == told
+
+
+# --- criteria beside all the cases that they judge ------------------------------------------------------------------------
+
+TURN_3 = {"tool_expectations": {"threshold": 1, "expectations": {"turn": 3, "calls": ["a"]}}}
+HOW = {"final_session_state": {"threshold": 1, "state": {"totl": "text"}}}
+THREE = {"conversation": [TURN, TURN, TURN]}
+TOTAL = {"final_session_state": {"total": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("criteria", "cases", "problem"),
+    [
+        pytest.param(TURN_3, [{}], "expectations.turn: it is about turn 3, and no case has more than 1 turn(s)", id="no such turn"),
+        pytest.param(HOW, [{}], "`totl` would be compared, which no case states", id="no state"),
+        pytest.param(HOW, [TOTAL], "Did you mean 'total'?", id="another key"),
+        pytest.param({"response_schema": 1.0}, [{}], "neither the criterion nor any case states a schema", id="no schema"),
+    ],
+)  # fmt: skip
+def test_a_criterion_that_is_about_no_case_is_refused(
+    criteria: dict[str, Any], cases: list[dict[str, Any]], problem: str
+) -> None:
+    with pytest.raises(SetupError) as caught:
+        plan_of(cases[0], {**TEXT, **criteria}, *cases[1:])
+    assert problem in str(caught.value)
+    plan = plan_of(cases[0], {**TEXT, **criteria}, *cases[1:], only=["c0"])
+    assert problem in "".join(plan.warnings), "of a part of the cases it is only doubtful"
+
+
+@pytest.mark.parametrize(
+    ("criteria", "cases", "doubt"),
+    [
+        pytest.param(TURN_3, [{}, THREE], "is about turn 3, which 1 of 2 cases do not have", id="some have the turn"),
+        pytest.param(TURN_3, [THREE, THREE], "", id="all have it"),
+        pytest.param(
+            {"final_session_state": {"threshold": 1, "state": {"totl": "text", "total": "text"}}}, [TOTAL],
+            "state.totl: no case states `totl`. Did you mean 'total'?", id="a slip beside a key that is stated",
+        ),
+        pytest.param({"response_schema": 1.0}, [{}, {"response_schema": {}}], "", id="a schema in one case"),
+    ],
+)  # fmt: skip
+def test_what_is_not_about_all_cases_is_told(
+    criteria: dict[str, Any], cases: list[dict[str, Any]], doubt: str
+) -> None:
+    warnings = "".join(plan_of(cases[0], {**TEXT, **criteria}, *cases[1:]).warnings)
+    assert doubt in warnings
+    assert bool(doubt) == bool(warnings)
+
+
+def test_sets_that_share_a_config_are_looked_at_together() -> None:
+    config = EvalConfig.model_validate({"criteria": {**TEXT, "response_schema": 1.0}})
+    sets = [
+        {"eval_set_id": name, "eval_cases": [{"eval_id": "c", "conversation": [TURN], **more}]}
+        for name, more in [("a", {}), ("b", {"response_schema": {}})]
+    ]
+    planned = [PlannedSet(GivenSet(EvalSet.model_validate(each)), config, "config") for each in sets]
+    make_plan(planned, RunOptions())
+    with pytest.raises(SetupError, match="neither the criterion nor any case"):
+        make_plan(planned[:1], RunOptions())
+
+
+STATE = {
+    "final_session_state": {"threshold": 1, "state": {"n": {"match": "number", "value": 5, "tolerance": 1}}}
+}
+
+
+@pytest.mark.parametrize(("number", "passes"), [(5, True), (7, False), (None, False)])
+def test_a_state_that_only_the_criterion_expects_decides(number: int | None, passes: bool) -> None:
+    def agent(text: str, state: dict[str, Any]) -> str:
+        state.update({} if number is None else {"n": number})
+        return "a"
+
+    eval_set = {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [TURN]}]}
+    for criteria in (STATE, {**TEXT, **STATE}):
+        assert proctor.evaluate_sync(agent, eval_set, config={"criteria": criteria}).passed == passes

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from proctor.errors import CriterionError
 from proctor.metrics.final_session_state import FinalSessionState
 from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
 from proctor.schema.trial import FailureKind
 from tests.metrics.making import turn, view
 
@@ -76,3 +78,96 @@ def test_an_agent_that_tells_no_state_is_an_error_and_no_failure_of_the_case() -
 
 def test_it_must_hold_in_every_trial() -> None:
     assert FinalSessionState.facts.every_trial
+
+
+# --- what the criterion expects by itself ---------------------------------------------------------------------------------
+
+FIVE = {"match": "number", "value": 5, "tolerance": 0.5}
+
+
+def by_criterion(state: Any, expected: Any, actual: Any) -> Any:
+    metric = FinalSessionState(BaseCriterion(threshold=1.0, state=state))
+    return metric.score(view([turn("a")], [turn("a")], expected_state=expected, actual_state=actual))
+
+
+@pytest.mark.parametrize(
+    ("state", "expected", "actual", "value", "reason"),
+    [
+        pytest.param({"n": FIVE}, None, {"n": 5.4}, 1.0, "every stated key is there and equal", id="fits"),
+        pytest.param({"n": FIVE}, None, {"n": 6}, 0.0, "state `n` is 6, expected", id="does not fit"),
+        pytest.param({"n": FIVE}, None, {}, 0.0, "state `n` is missing, expected", id="missing"),
+        pytest.param({"n": FIVE}, {"m": 1}, {"m": 1, "n": 9}, 0.0, "state `n` is 9", id="beside the case's keys"),
+        pytest.param({"n": FIVE}, {"n": 70}, {"n": 5}, 1.0, "every", id="its value goes before the case's"),
+        pytest.param({"t": "present"}, None, {"t": None}, 1.0, "every", id="present"),
+        pytest.param({"t": "present"}, None, {"u": 1}, 0.0, "`t` is missing, expected any value", id="absent"),
+        pytest.param({"t": {"match": "regex", "pattern": "^a"}}, {}, {"t": "b"}, 0.0, "state `t` is", id="regex"),
+        pytest.param({"t.u": "present"}, None, {"t": {"v": 1}}, 0.0, "state `t.u` is missing", id="a path"),
+        pytest.param({"t.u": FIVE}, {"t": {"v": 1}}, {"t": {"v": 1}}, 0.0, "expected `t.u` to be", id="a path that neither side has"),
+        pytest.param({"l[*].n": FIVE}, None, {"l": [{"n": 5}, {"n": 8}]}, 0.0, "state `l[*].n` is 8", id="every item"),
+        pytest.param({"l[*].n": FIVE}, None, {"l": [{"n": 5}, {"n": 5}]}, 1.0, "every", id="every item fits"),
+        pytest.param({"l[1].n": FIVE}, None, {"l": [{"n": 5}]}, 0.0, "state `l[1].n` is missing", id="an item that is not there"),
+        pytest.param({"n": {"match": "number", "tolerance": 1}}, {"n": 5}, {"n": 6}, 1.0, "every", id="how the case's value is compared"),
+    ],
+)  # fmt: skip
+def test_what_the_criterion_expects(
+    state: Any, expected: Any, actual: Any, value: float, reason: str
+) -> None:
+    found = by_criterion(state, expected, actual)
+    assert found.value == value
+    assert reason in found.reason
+
+
+def test_a_criterion_that_only_says_how_to_compare_has_nothing_to_do_where_no_state_is_stated() -> None:
+    assert by_criterion({"n": {"match": "number", "tolerance": 1}}, None, {"n": 1}).not_applicable
+    assert by_criterion({"n": "ignore"}, None, {"n": 1}).not_applicable
+
+
+def test_an_expectation_of_the_criterion_is_drawn_too() -> None:
+    found = by_criterion({"n": FIVE, "m.k": "present"}, {"a": 1}, {"a": 1, "n": 9})
+    assert [(each["key"], each["kind"]) for each in found.details["state"]] == [
+        ("a", "matched"), ("n", "differs"), ("m.k", "missing"),
+    ]  # fmt: skip
+
+
+def test_a_criterion_that_expects_needs_no_state_in_the_case_and_no_state_of_the_agent_is_an_error() -> None:
+    metric = FinalSessionState(BaseCriterion(threshold=1.0, state={"n": FIVE}))
+    assert metric.applies(EvalCase(eval_id="a", conversation=[]))
+    assert metric.facts.needs == frozenset()
+    assert by_criterion({"n": FIVE}, None, None).failure.kind is FailureKind.BROKE_CONTRACT
+
+
+def test_a_path_that_begins_with_a_place_is_refused() -> None:
+    with pytest.raises(CriterionError, match="a path begins with a key"):
+        FinalSessionState(BaseCriterion(threshold=1.0, state={"[0].n": "present"}))
+
+
+def surveyed(state: Any, *cases: Any) -> tuple[list[str], list[str]]:
+    survey = FinalSessionState(BaseCriterion(threshold=1.0, state=state)).survey()
+    assert survey
+    for stated in cases:
+        survey.see(EvalCase(eval_id="c", conversation=[], final_session_state=stated))
+    return [*survey.problems()], [*survey.doubts()]
+
+
+TEXT = {"match": "text"}
+
+
+@pytest.mark.parametrize(
+    ("state", "cases", "problem", "doubt"),
+    [
+        pytest.param({"n": TEXT}, [{"n": "a"}], "", "", id="stated"),
+        pytest.param({"n": TEXT}, [{}, {"n": "a"}], "", "", id="stated by one of several"),
+        pytest.param({"n": TEXT}, [{}, {}], "which no case states, so it decides nothing", "no case states `n`", id="stated by none"),
+        pytest.param({"totl": TEXT}, [{"total": "a"}], "Did you mean 'total'?", "Did you mean 'total'?", id="a slip, and nothing else"),
+        pytest.param({"totl": TEXT, "n": TEXT}, [{"total": "a", "n": "a"}], "", "no case states `totl`. Did you mean 'total'?", id="a slip beside others"),
+        pytest.param({"n": FIVE}, [{}], "", "", id="it expects by itself"),
+        pytest.param({"totl": FIVE}, [{"total": 5}], "", "Did you mean 'total'?", id="it expects by itself, and looks like a slip"),
+        pytest.param({"t.coverss": TEXT, "n": TEXT}, [{"t": {"covers": "a"}, "n": "b"}], "", "Did you mean 'covers'?", id="a slip inside"),
+        pytest.param({"t.id": "ignore"}, [{"t": {"covers": 2}}], "", "", id="an ignored key that no case states, inside one that is"),
+    ],
+)  # fmt: skip
+def test_keys_that_no_case_states_are_told(state: Any, cases: list[Any], problem: str, doubt: str) -> None:
+    problems, doubts = surveyed(state, *cases)
+    for said, expected in ((problems, problem), (doubts, doubt)):
+        assert bool(said) == bool(expected)
+        assert expected in "".join(said)

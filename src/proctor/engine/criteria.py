@@ -131,6 +131,7 @@ def _combine(config: EvalConfig, bound: Bound) -> None:
             try:
                 metric.metric.meet({part.name: part.facts for part in metric.parts})
             except CriterionError as problem:
+                problem.path = ("criteria", metric.name)
                 bound.problems.append(problem)
 
 
@@ -166,6 +167,7 @@ def _append(
             return
         bound.metrics.append(_bound(name, metric, criterion))
     except SetupError as problem:
+        problem.path = ("criteria", name)
         bound.problems.append(problem)
 
 
@@ -184,7 +186,9 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
         return None
     if facts.unavailable:
         way_out = " Leave it out with --no-judge." if "judge" in facts.needs else ""
-        raise CriterionError(f"The metric {name!r} cannot run: {facts.unavailable}.{way_out}")
+        unavailable = CriterionError(f"The metric {name!r} cannot run: {facts.unavailable}.{way_out}")
+        unavailable.is_mistake = False
+        raise unavailable
     metric: Metric = factory(criterion) if criterion is not None else factory()
     return metric
 

@@ -11,6 +11,7 @@ from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
 from proctor.engine.repeating import runs_of, too_few_trials, undecidable
 from proctor.engine.stated import READERS, checks_of, problems_of, unread
+from proctor.engine.surveys import Surveys
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
@@ -131,13 +132,16 @@ def make_plan(
     """
     found = [*problems, *options.problems()]
     found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
-    plans = [_plan_set(entry, options.usable(), found, hashed=hashed) for entry in wanted]
+    surveys = Surveys()
+    plans = [_plan_set(entry, options.usable(), found, surveys, hashed=hashed) for entry in wanted]
+    if not found:  # else a set may have lost what a criterion is about
+        found += surveys.problems()
     if not found and not any(plan.cases for plan in plans):
         found.append(SetupError(_nothing_left(options)))
     if found:
         raise SetupProblems(_once(found))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    return Plan(plans, most, _doubts(plans))
+    return Plan(plans, most, [*_doubts(plans), *surveys.doubts()])
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -170,9 +174,11 @@ def _nothing_left(options: RunOptions) -> str:
     return "no cases to run"
 
 
-def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *, hashed: bool) -> SetPlan:
+def _plan_set(
+    entry: PlannedSet, options: RunOptions, found: list[SetupError], surveys: Surveys, *, hashed: bool
+) -> SetPlan:
     bound = bind(entry.config, options)
-    found += [type(problem)(f"{entry.config_source}: {problem}") for problem in bound.problems]
+    found += [_in_config(problem, entry) for problem in bound.problems]
     found += _unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
     if problem := undecidable(entry.config.rule, num_runs):
@@ -192,9 +198,13 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     found += _unknown_ids(entry)
     sure = bool(bound.problems) or bound.decides_every_recorded_case()
     checks = checks_of(bound.metrics)
+    is_partial = bool(entry.only or options.tags or options.limit)
+    looks = surveys.of(entry.config, entry.config_source, bound.metrics, is_partial=is_partial)
     undecided: list[int] = []
     for index, case in _chosen(entry, options):
         plan.cases.append(index)
+        for look in looks:
+            look.see(case)
         if hashed:
             plan.hashes += case_hash(case)
         problems = problems_of(case, checks)
@@ -203,8 +213,7 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
             undecided.append(index)
         elif problem:
             problems.append(problem)
-        where = (entry.source.where(index) or entry.source.eval_set_id) if problems else ""
-        found += [SetupError(f"{where}: case {case.eval_id!r}: {problem}") for problem in problems]
+        found += [_in_case(problem, entry.source, index) for problem in problems]
         for key in unread(case, bound.metrics):
             plan.unread[key] = plan.unread.get(key, 0) + 1
     found += _without_gate(entry, undecided)
@@ -212,17 +221,31 @@ def _plan_set(entry: PlannedSet, options: RunOptions, found: list[SetupError], *
     return plan
 
 
-def _unsupported(entry: PlannedSet) -> list[SetupError]:
-    config, problems = entry.config, []
+def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
+    """A problem of the config, with where that came from."""
+    error = type(problem)(f"{entry.config_source}: {problem}")
+    error.path, error.parts, error.is_mistake = problem.path, problem.parts, problem.is_mistake
+    return error
+
+
+def _in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
+    """A problem of one case, with where that stands."""
+    where = source.where(index) or source.eval_set_id
+    error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
+    error.path, error.parts, error.is_mistake = ("eval_cases", index), [problem], problem is not _SCENARIO
+    return error
+
+
+def _unsupported(entry: PlannedSet) -> Iterator[SetupError]:
+    config, said = entry.config, []
     if config.live_model_config is not None:
-        problems.append(SetupError(f"{entry.config_source}: live_model_config (live audio) is not supported"))
+        said.append("live_model_config (live audio) is not supported")
     if getattr(config.user_simulator_config, "type", None) == "llm_audio":
-        problems.append(
-            SetupError(
-                f"{entry.config_source}: the user simulator 'llm_audio' is not supported; use 'llm_backed'"
-            )
-        )
-    return problems
+        said.append("the user simulator 'llm_audio' is not supported; use 'llm_backed'")
+    for each in said:
+        problem = SetupError(each)
+        problem.is_mistake = False
+        yield _in_config(problem, entry)
 
 
 def _unknown_ids(entry: PlannedSet) -> list[SetupError]:
@@ -269,7 +292,7 @@ def _tags(case: EvalCase) -> list[str]:
 def _cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
     if case.conversation_scenario is not None:
-        return "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
+        return _SCENARIO
     if not case.conversation:
         return "its conversation has no turns"
     if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
@@ -280,6 +303,9 @@ def _cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
 
 
+_SCENARIO = (
+    "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
+)
 _NO_GATE = (
     "nothing decides it: the criteria have no gating metric, and the case states no final session state"
 )
@@ -290,10 +316,9 @@ def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[Setup
     if not undecided:
         return
     first, source = undecided[0], entry.source
-    where = source.where(first) or source.eval_set_id
     others = len(undecided) - 1
     more = f" (and {others} more of {source.eval_set_id})" if others else ""
-    yield SetupError(f"{where}: case {source.ids()[first]!r}{more}: {_NO_GATE}: see {entry.config_source}")
+    yield _in_case(f"{_NO_GATE}: see {entry.config_source}", source, first, more)
 
 
 def _can_score(metric: BoundMetric, case: EvalCase) -> bool:

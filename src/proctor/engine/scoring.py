@@ -15,6 +15,7 @@ from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
 from proctor.schema.derive import Recorded
 from proctor.schema.score import MetricScore
+from proctor.schema.stated import all_stated
 from proctor.schema.trial import Failure, FailureKind, Trial
 
 
@@ -30,7 +31,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
         expected_state=fields["final_session_state"] or None,
         actual_state=trial.final_state,
         trial=trial,
-        extra=case.__pydantic_extra__,
+        extra=all_stated(case),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.derive import Recorded, TurnFacts, facts_of_invocation
 from proctor.schema.invocation import Invocation
@@ -63,7 +64,7 @@ class CaseView:
     trial: Trial | None = None
     """The evidence behind `actual`; `None` when only invocations were given."""
     extra: Mapping[str, Any] | None = None
-    """Keys of the case that the format does not have (`expectations`, `trajectory_rules`, one's own)."""
+    """Keys of the case and of its session input that the format does not have (`expectations`, one's own …)."""
     scores: Mapping[str, MetricScore] = field(default_factory=dict)
     """What other metrics found, for those that need `scores`: by name, and only of metrics that were asked before."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
@@ -80,6 +81,22 @@ class CaseView:
         return self._turns
 
 
+class Survey(Protocol):
+    """Sees every case that a metric is to judge, and then says what is amiss with its criterion, in sentences."""
+
+    def see(self, case: EvalCase) -> None:
+        """Look at one case."""
+        ...
+
+    def problems(self) -> Iterable[str]:
+        """What makes the criterion pointless for all cases seen: a set-up error."""
+        ...
+
+    def doubts(self) -> Iterable[str]:
+        """What a person should know: parts of the criterion that are about none of the cases, or not about all."""
+        ...
+
+
 class Metric(Protocol):
     """Measures one trial.
 
@@ -90,7 +107,8 @@ class Metric(Protocol):
     first, and a config without one of them is refused. `meet(facts)`, if there, is called once with their facts, and
     may raise `CriterionError`.
 
-    Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it.
+    Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it;
+    `survey() -> Survey | None` does so with its criterion, seen beside all cases.
 
     Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
     only where that is shown or something failed, so `score` can stay fast.
@@ -107,15 +125,16 @@ class Metric(Protocol):
 
 
 NEEDS: Mapping[str, str] = {
-    "expectations": "`expectations` in the case or the criterion",
+    "expectations": "`expectations` in the case, its session input or the criterion",
     "expected": "a recorded conversation",
-    "expected_state": "final_session_state in the case",
+    "expected_state": "final_session_state in the case, or `state` in the criterion",
     "judge": "a judge model",
+    "response_schema": "`response_schema` in the case, or `schema` in the criterion",
     "rubrics": "rubrics",
     "scenario": "a conversation scenario",
     "scores": "the scores of other metrics of the config",
     "tools": "what the agent declares about its tools",
-    "trajectory_rules": "`trajectory_rules` in the case or the criterion",
+    "trajectory_rules": "`trajectory_rules` in the case or its session input, or `rules` in the criterion",
 }
 """What `needs` of facts says, in words."""
 

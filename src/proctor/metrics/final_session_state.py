@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.errors import MetricError
+from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.matchers.base import ABSENT, holds_matcher, misspelled_matcher
 from proctor.metrics.matching import equal_json
-from proctor.metrics.options import check_criterion
+from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -17,14 +18,14 @@ from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind
 
 if TYPE_CHECKING:
-    from proctor.metrics.matchers.per_tool import Rules
     from proctor.metrics.matchers.templates import Template
+    from proctor.metrics.state_rules import StateRules
 
 __all__ = ["FinalSessionState"]
 
 NOTHING_STATED = "the case states no final session state"
 NO_STATE = (
-    "the case states a final session state, and the agent reports none: give it `final_state(session)`, change "
+    "a final session state is expected, and the agent reports none: give it `final_state(session)`, change "
     "`session.state`, or emit events with a `state_delta`"
 )
 
@@ -36,14 +37,15 @@ class StateCriterion(BaseCriterion):
 
 
 class FinalSessionState:
-    """1.0 where every key that the case states is in the final session state with a value that fits, else 0.0.
+    """1.0 where every key that is expected is in the final session state with a value that fits, else 0.0.
 
-    A plain value must be equal; a matcher may stand in its place, or in the criterion's `state`. Other keys do not
-    matter. Scored once per trial, not per invocation, and in every trial it must hold.
+    What is expected: every key that the case states, and what the criterion's `state` expects by itself (see
+    `state_rules`). A plain value must be equal; a matcher may stand in its place. Other keys do not matter. Scored once
+    per trial, not per invocation, and in every trial it must hold.
     ADK reads `final_session_state` but never looks at it.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts = MetricFacts(
         name="final_session_state",
         description="Every key of the case's final session state is there and equal when the conversation ends.",
         default_threshold=1.0,
@@ -57,21 +59,19 @@ class FinalSessionState:
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, StateCriterion)
-        self._rules: Rules = {}
+        self._rules: StateRules | None = None
         if typed.state is not None:
-            from proctor.metrics.matchers.per_tool import read_matchers
-            from proctor.metrics.matchers.reading import MatcherReader
-
-            reader = MatcherReader()
-            self._rules = read_matchers(typed.state, reader, "state")
-            if reader.problems:
-                raise CriterionError(
-                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
-                )
+            self._rules = _rules_of(self.facts.name, typed.state)
+            if self._rules.own:
+                self.facts = replace(self.facts, needs=self.facts.needs - {"expected_state"})
 
     def applies(self, case: EvalCase) -> bool:
-        """Whether the case states anything."""
-        return bool(case.final_session_state)
+        """Whether the case, or the criterion, expects anything."""
+        return bool(case.final_session_state or (self._rules and self._rules.own))
+
+    def survey(self) -> Survey | None:
+        """Look for keys of the criterion that no case states."""
+        return self._rules.survey() if self._rules else None
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the matchers in the state that a case states."""
@@ -80,16 +80,18 @@ class FinalSessionState:
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""
-        if not case.expected_state:
+        stated = case.expected_state or {}
+        if not stated and not (self._rules and self._rules.own):
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
         if case.actual_state is None:
             return MetricScore(
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
         keys = [
-            self._compare(name, value, case.actual_state.get(name, ABSENT))
-            for name, value in case.expected_state.items()
+            self._compare(name, value, case.actual_state.get(name, ABSENT)) for name, value in stated.items()
         ]
+        if self._rules:
+            keys += self._rules.entries(case.actual_state, stated)
         wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
             "; ".join(and_more([_describe(each) for each in wrong])) or "every stated key is there and equal"
@@ -104,7 +106,7 @@ class FinalSessionState:
                 raise MetricError(f"the final session state cannot be read: {'; '.join(problems)}")
             is_fine, told = templates[name].fits(actual), templates[name].tell()
         elif self._rules:
-            is_fine, told = self._by_rules(name, expected, actual)
+            is_fine, told = self._rules.compare(name, expected, actual)
         else:
             is_fine = equal_json(expected, actual)
         entry = {"key": name, "kind": "matched", "expected": expected}
@@ -116,11 +118,16 @@ class FinalSessionState:
                 entry["told"] = told
         return entry
 
-    def _by_rules(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
-        from proctor.metrics.matchers.per_tool import fits, tell
 
-        rule = self._rules.get((name,))
-        return fits((name,), expected, actual, self._rules, equal_json), tell(rule, expected) if rule else ""
+def _rules_of(metric: str, given: Any) -> StateRules:
+    from proctor.metrics.matchers.reading import MatcherReader
+    from proctor.metrics.state_rules import StateRules
+
+    reader = MatcherReader()
+    rules = StateRules(given, reader)
+    if reader.problems:
+        raise misfit(metric, reader.problems)
+    return rules
 
 
 def _read(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeVar
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.base import COMMON_OPTIONS, MetricFacts
 from proctor.schema.criterion import BaseCriterion
 
-__all__ = ["check_criterion", "refuse_criterion"]
+__all__ = ["check_criterion", "misfit", "refuse_criterion"]
 
 OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
 """Proctor's own options: one spelling. All others may also be written in camelCase, as in ADK."""
@@ -30,16 +31,32 @@ def check_criterion(facts: MetricFacts, criterion: BaseCriterion | None, kind: t
     if criterion is None:
         return kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
     problems = [*_unknown_options(facts, criterion), *_compat(criterion), *_threshold(facts, criterion)]
+    given = criterion.model_dump()
     typed = None
     try:
-        typed = kind.model_validate(criterion.model_dump())
+        typed = kind.model_validate(given)
     except ValidationError as error:
-        problems += [
-            f"{_place(entry['loc'])}: {entry['msg']}, got {entry['input']!r}" for entry in error.errors()
-        ]
+        problems += [_told(entry, given) for entry in error.errors()]
     if problems or typed is None:
-        raise CriterionError(f"The criterion of {facts.name!r} does not fit: {'; '.join(problems)}.")
+        raise misfit(facts.name, [message for _, message in problems], [place for place, _ in problems])
     return typed
+
+
+def misfit(metric: str, problems: Sequence[str], places: Iterable[str] = ()) -> CriterionError:
+    """The error of a criterion that does not fit its metric.
+
+    A problem is a sentence that begins with the option it is about (`rules[0].same: expected …`); where it does not,
+    `places` names the options.
+    """
+    told = "; ".join(problem.rstrip(".") for problem in problems)
+    error = CriterionError(
+        f"The criterion of {metric!r} does not fit: {told}{'' if told.endswith('?') else '.'}"
+    )
+    named = [*places]
+    error.parts = (
+        [f"{place}: {each}" for place, each in zip(named, problems, strict=True)] if named else problems
+    )
+    return error
 
 
 def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> None:
@@ -51,26 +68,28 @@ def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> Non
         )
 
 
-def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[str]:
+Problem = tuple[str, str]
+"""The option that is meant, and what is wrong with it."""
+
+
+def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem]:
     if facts.kind == "custom":  # the options are whatever its author reads
         return
     known = {*COMMON_OPTIONS, *facts.options}
     accepted = known | {to_camel(name) for name in known - OURS}
     for option in criterion.model_extra or {}:
         if option not in accepted:
-            yield (
-                f"unknown option {option!r}.{did_you_mean(option, known)} "
-                f"It takes: {', '.join(sorted([*facts.options, *COMMON_OPTIONS]))}"
-            )
+            takes = f"It takes: {', '.join(sorted([*facts.options, *COMMON_OPTIONS]))}"
+            yield option, f"unknown option {option!r}.{did_you_mean(option, known)} {takes}"
 
 
-def _compat(criterion: BaseCriterion) -> Iterator[str]:
+def _compat(criterion: BaseCriterion) -> Iterator[Problem]:
     compat = (criterion.model_extra or {}).get("compat")
     if compat not in (None, "adk"):
-        yield f"compat: expected 'adk', got {compat!r}"
+        yield "compat", f"compat: expected 'adk', got {compat!r}"
 
 
-def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[str]:
+def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem]:
     """A gate that is always open or always shut is a mistake; a metric that is only reported may say anything."""
     threshold = criterion.threshold
     if (criterion.model_extra or {}).get("gate") is False:
@@ -78,10 +97,23 @@ def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[str]:
     span = f"scores go from {facts.minimum:g} to {'any number' if facts.maximum is None else f'{facts.maximum:g}'}"
     report = 'to report the metric without deciding anything, add "gate": false'
     if threshold <= facts.minimum:
-        yield f"threshold {threshold:g} cannot fail ({span}); {report}"
+        yield "threshold", f"threshold {threshold:g} cannot fail ({span}); {report}"
     elif facts.maximum is not None and threshold > facts.maximum:
-        yield f"threshold {threshold:g} cannot pass ({span}); {report}"
+        yield "threshold", f"threshold {threshold:g} cannot pass ({span}); {report}"
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in loc)
+def _told(entry: Mapping[str, Any], given: Mapping[str, Any]) -> Problem:
+    """What pydantic says about one option; of a word that is none of a few, also which was probably meant."""
+    option, *inside = entry["loc"]
+    place = ".".join(map(str, [option if option in given else to_snake(str(option)), *inside]))
+    words = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
+    came = entry["input"]
+    meant = _meant(came, words) if isinstance(came, str) else ""
+    return place, f"{place}: {entry['msg']}, got {came!r}.{meant}"
+
+
+def _meant(came: str, words: Sequence[str]) -> str:
+    """As `did_you_mean`, whatever the case of the letters."""
+    return next(
+        (hint for form in (came, came.upper(), came.lower()) if (hint := did_you_mean(form, words))), ""
+    )

@@ -106,8 +106,8 @@ def _add_metric(
     before = sum(len(section.blocks) for section in sections)
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in _TELLING:
-            _extend(sections, turn, _of_turn(metric, each, limit))
-    overall = _drawn(score.details, limit)
+            _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
+    overall = [block for block in _drawn(score.details, limit) if block not in _blocks(sections, None)]
     if score.failure is not None:
         overall.append(cause_of(score.failure))
     _extend(sections, None, overall)
@@ -115,8 +115,16 @@ def _add_metric(
         _extend(sections, None, [Note(metric.name, score.reason or metric.reason)])
 
 
-def _of_turn(metric: MetricVerdict, score: Score, limit: int | None) -> Iterator[Block]:
-    drawn = _drawn(score.details, limit)
+def _blocks(sections: Iterable[Section], turn: int | None) -> list[Block]:
+    """What is shown of a turn so far."""
+    return [block for section in sections if section.turn == turn for block in section.blocks]
+
+
+def _of_turn(
+    metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[Block]
+) -> Iterator[Block]:
+    """What one metric says about a turn; of a drawing that another metric made already, only its reason."""
+    drawn = [block for block in _drawn(score.details, limit) if block not in shown]
     yield from drawn
     if score.reason and (limit is None or not drawn):
         yield Note(metric.name, score.reason)

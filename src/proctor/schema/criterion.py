@@ -92,7 +92,8 @@ def _read_match_type(value: Any) -> Any:
             return match_types[name]
     elif isinstance(value, int | float) and value in (0, 1, 2):
         return match_types(int(value))
-    raise PydanticCustomError("match_type", "expected EXACT, IN_ORDER or ANY_ORDER (or 0, 1, 2)")
+    known = {"expected": "'EXACT', 'IN_ORDER' or 'ANY_ORDER'"}  # as pydantic tells the words of a `Literal`
+    raise PydanticCustomError("match_type", "expected EXACT, IN_ORDER or ANY_ORDER (or 0, 1, 2)", known)
 
 
 class ToolTrajectoryCriterion(BaseCriterion):

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import pytest
 
 from proctor.errors import CriterionError, MetricError, MissingExtraError
+from proctor.metrics.base import CaseView
 from proctor.metrics.structure.json_schema import _by_text as schema_of_text, schema_of
 from proctor.registry import METRICS
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.structure.asking import ask, turn
 
@@ -99,7 +101,7 @@ def test_the_draft_that_a_schema_names_is_the_one_it_is_read_by(draft: str, valu
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "schema: none is given"),
+        ({"schema": None}, "expected a JSON Schema .an object., got NoneType"),
         ({"schema": True}, "expected a JSON Schema .an object., got bool"),
         ({"schema": "schema.json"}, "got str. Write the schema itself, not its path"),
         ({"schema": {"type": "objekt"}}, "it is no JSON Schema at type: 'objekt'"),
@@ -116,9 +118,78 @@ def test_mistakes_of_the_criterion(options: dict[str, Any], message: str) -> Non
         METRICS.get("response_schema")(BaseCriterion(threshold=1.0, **options))
 
 
-def test_without_a_criterion_it_says_what_is_missing() -> None:
-    with pytest.raises(CriterionError, match="schema: none is given"):
-        METRICS.get("response_schema")()
+# --- schemas of the case --------------------------------------------------------------------------------------------------
+
+LIST = {"type": "array"}
+
+
+def of_case(stated: Any, answers: list[str], **options: Any) -> list[float | None]:
+    metric = METRICS.get("response_schema")(BaseCriterion(threshold=1.0, **options))
+    case = CaseView(
+        eval_id="c", actual=[turn(answer) for answer in answers], extra={"response_schema": stated}
+    )
+    return [each.value for each in metric.score(case).per_invocation]
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "values"),
+    [
+        pytest.param(LIST, {}, [1.0, 0.0], id="for every turn"),
+        pytest.param(LIST, {"turns": "last"}, [None, 0.0], id="for those that the criterion asks about"),
+        pytest.param(LIST, {"schema": {"type": "object"}}, [1.0, 0.0], id="before the criterion's"),
+        pytest.param([{"turn": 2, "schema": LIST}], {}, [None, 0.0], id="for one turn"),
+        pytest.param([{"turn": 2, "schema": LIST}], {"schema": {"type": "object"}}, [0.0, 0.0], id="the criterion's elsewhere"),
+        pytest.param([{"turn": 1, "schema": LIST}], {"turns": "last"}, [1.0, None], id="a turn that is named is asked"),
+        pytest.param([{"turn": 1, "schema": LIST}, {"turn": 2, "schema": {}}], {}, [1.0, 1.0], id="a schema for each turn"),
+    ],
+)  # fmt: skip
+def test_a_case_states_its_own_schema(
+    schema: Any, options: dict[str, Any], values: list[float | None]
+) -> None:
+    assert of_case(schema, ["[]", "{}"], **options) == values
+
+
+def test_the_reason_tells_what_the_case_s_schema_asks_for() -> None:
+    metric = METRICS.get("response_schema")()
+    case = CaseView(eval_id="c", actual=[turn("{}")], extra={"response_schema": LIST})
+    assert metric.explain(case, metric.score(case), 0).reason == "the answer is {}, expected a list"
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ("schema.json", "response_schema: expected a JSON Schema (an object), got str"),
+        (True, "response_schema: expected a JSON Schema (an object), got bool"),
+        ({"type": "objekt"}, "response_schema: it is no JSON Schema at type"),
+        ({"$ref": "https://example.org/a.json"}, "response_schema: it refers to"),
+        ([], "response_schema: the list is empty"),
+        ([LIST], "response_schema[0]: expected a turn and its schema"),
+        ([{"turn": 0, "schema": {}}], "response_schema[0].turn: turns are counted from 1, got 0"),
+        ([{"turn": 3, "schema": {}}], "response_schema[0].turn: the case has 2 turn(s), got 3"),
+        (
+            [{"turn": 1, "schema": {}}, {"turn": 1, "schema": {}}],
+            "response_schema[1].turn: turn 1 has a schema",
+        ),
+        ([{"turn": 1, "schema": {"type": 1}}], "response_schema[0].schema: it is no JSON Schema"),
+        ([{"turn": 1, "schema": {}, "scema": {}}], "Did you mean 'schema'?"),
+    ],
+    ids=str,
+)
+def test_mistakes_of_a_case(schema: Any, problem: str) -> None:
+    turns = [{"user_content": {"parts": [{"text": "q"}]}}] * 2
+    case = EvalCase.model_validate({"eval_id": "c", "conversation": turns, "response_schema": schema})
+    (said,) = METRICS.get("response_schema")().check(case)
+    assert problem in said
+    with pytest.raises(MetricError, match="the case's schema cannot be read"):
+        of_case(schema, ["[]", "[]"])
+
+
+def test_without_any_schema_it_does_not_apply() -> None:
+    score, _ = ask("response_schema", [turn("{}")])
+    assert score.not_applicable
+    assert (
+        score.per_invocation[0].reason == "neither the case nor the criterion states a schema for this turn"
+    )
 
 
 @pytest.mark.parametrize("reference", ["#/$defs/nowhere", "other.json"])

@@ -140,7 +140,10 @@ def _other_args(given: Mapping[str, Any], reader: MatcherReader, where: str, *, 
     if "other_args" not in given:
         return usual
     if said not in ("allowed", "forbidden"):
-        reader.problem(where, f'`other_args` must be "allowed" or "forbidden", got {show_value(said)}')
+        meant = did_you_mean(str(said), ("allowed", "forbidden"))
+        reader.problem(
+            where, f'`other_args` must be "allowed" or "forbidden", got {show_value(said)}.{meant}'
+        )
     elif given.get("args") is None:
         reader.problem(
             where, "`other_args` says something only beside `args`; without them any arguments fit"

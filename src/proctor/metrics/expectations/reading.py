@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from proctor.metrics.expectations.grammar import (
     Repeated,
     optional,
 )
+from proctor.metrics.expectations.made import Made
 from proctor.metrics.expectations.patterns import CallPattern, read_call
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.wording import show_value
@@ -38,6 +39,10 @@ class Limit:
     least: int
     most: int | None
 
+    def over(self, calls: Sequence[Made]) -> Sequence[Made]:
+        """Of the calls that it is about, those that are too many."""
+        return calls[self.most :] if self.most is not None else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
@@ -55,19 +60,21 @@ class Expectation:
     """All calls that are named in it."""
 
 
-def read_expectations(given: Any, turns: int | None, reader: MatcherReader) -> list[Expectation]:
+def read_expectations(
+    given: Any, turns: int | None, reader: MatcherReader, place: str = "expectations"
+) -> list[Expectation]:
     """Read one expectation or a list of them; `turns` is how many turns the case has, where that is known."""
     if isinstance(given, Mapping):
-        return [_Block(reader, "expectations", turns).read(given)]
+        return [_Block(reader, place, turns).read(given)]
     if not isinstance(given, list) or not given:
         reader.problem(
-            "expectations",
+            place,
             f'expected an object such as {{"calls": [...]}}, or a list of them, got {show_value(given)}',
         )
         return []
     found = []
     for index, each in enumerate(given):
-        where = f"expectations[{index}]"
+        where = f"{place}[{index}]"
         if isinstance(each, Mapping):
             found.append(_Block(reader, where, turns).read(each))
         else:
@@ -117,8 +124,9 @@ class _Block:
     def _others(self, given: Mapping[str, Any]) -> bool:
         others = given.get("others", "forbidden")
         if others not in ("allowed", "forbidden"):
+            meant = did_you_mean(str(others), ("allowed", "forbidden"))
             self._problem(
-                ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}'
+                ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}.{meant}'
             )
         elif "others" in given and "calls" not in given:
             self._problem(".others", "it says something only beside `calls`")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.made import Made
@@ -11,33 +11,55 @@ from proctor.metrics.expectations.reading import Expectation, Limit
 from proctor.metrics.matching import ArgumentDifference
 from proctor.metrics.wording import and_more, show_call, show_name, show_value
 
-__all__ = ["broken_limits", "explain_calls"]
+__all__ = ["Drawn", "broken_limits", "drawn_once", "explain_calls"]
 
 TOO_MANY = "the calls are not what was expected; there are too many ways to read them to say which is closest"
 
 
-def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[dict[str, Any]]]:
-    """The sentences and the steps of the cheapest reading, then those of limits that are broken."""
+Place = tuple[int, int]
+"""Turn and position of a call, from 0."""
+
+
+class Drawn(NamedTuple):
+    """One step for reports to draw, and the call that it is about, if there is one."""
+
+    step: dict[str, Any]
+    place: Place | None
+
+
+def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[Drawn]]:
+    """The sentences and the steps of the cheapest reading, then those of limits that are broken; each call drawn once."""
     sentences: list[str] = []
-    steps: list[dict[str, Any]] = []
+    drawn: list[Drawn] = []
+    broken = broken_limits(expectation, calls)
+    over = {_place(one): one for limit, there in broken for one in limit.over(there)}
     if expectation.calls is not None:
         fits = read_as(expectation.calls, calls, others_allowed=expectation.others_allowed)
         if fits is None:
             sentences.append(TOO_MANY)
         else:
-            sentences += [_sentence(fit, several=_several(calls)) for fit in fits if fit.cost]
-            steps += [_step(fit) for fit in fits]
-    for limit, calls_there in broken_limits(expectation, calls):
-        sentences.append(_of_limit(limit, calls_there, several=_several(calls)))
-        told = {(step["actual"] or {}).get("place") for step in steps if step["kind"] == "extra"}
-        over = calls_there[limit.most :] if limit.most is not None else []
-        steps += [_step(Fit("extra", made=one)) for one in over if (one.turn, one.index) not in told]
-        if len(calls_there) < limit.least:
-            steps.append(_step(Fit("missing", limit.pattern)))
-    for step in steps:
-        if step["actual"]:
-            step["actual"].pop("place")
-    return and_more(sentences), steps
+            told = (
+                fit for fit in fits if fit.cost and not (fit.kind == "extra" and _place(fit.made) in over)
+            )
+            sentences += [_sentence(fit, several=_several(calls)) for fit in told]
+            drawn += [_draw(fit, over) for fit in fits]
+    for limit, there in broken:
+        sentences.append(_of_limit(limit, there, several=_several(calls)))
+        if len(there) < limit.least:
+            drawn.append(_draw(Fit("missing", limit.pattern), over))
+    there_already = {each.place for each in drawn}
+    drawn += [_draw(Fit("extra", made=one), over) for at, one in over.items() if at not in there_already]
+    return and_more(sentences), drawn
+
+
+def drawn_once(several: Iterable[Drawn]) -> list[dict[str, Any]]:
+    """The steps of several expectations as one list: each call in its first place, and wrong where one of them says so."""
+    steps: dict[object, dict[str, Any]] = {}
+    for number, (step, place) in enumerate(several):
+        key: object = number if place is None else place
+        if key not in steps or steps[key]["kind"] == "matched":
+            steps[key] = step
+    return [*steps.values()]
 
 
 def broken_limits(expectation: Expectation, calls: Sequence[Made]) -> list[tuple[Limit, list[Made]]]:
@@ -53,6 +75,10 @@ def broken_limits(expectation: Expectation, calls: Sequence[Made]) -> list[tuple
 def place(made: Made, *, several: bool) -> str:
     """Where a call stands: `call 2`, or `call 2 of turn 1` where there are several turns."""
     return f"call {made.index + 1} of turn {made.turn + 1}" if several else f"call {made.index + 1}"
+
+
+def _place(made: Made | None) -> Place | None:
+    return None if made is None else (made.turn, made.index)
 
 
 def _several(calls: Sequence[Made]) -> bool:
@@ -98,18 +124,16 @@ def _often(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def _step(fit: Fit) -> dict[str, Any]:
+def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
+    place = _place(fit.made)
     kind = "matched" if fit.kind == "allowed" else fit.kind
-    made = fit.made and {
-        "place": (fit.made.turn, fit.made.index),
-        "index": fit.made.index,
-        "name": fit.made.name,
-        "args": fit.made.args,
-    }
+    if place in over and kind == "matched":
+        kind = "extra"
+    made = fit.made and {"index": fit.made.index, "name": fit.made.name, "args": fit.made.args}
     expected = fit.pattern.to_data() if fit.pattern else None
     if fit.kind == "allowed" and fit.made:
         expected = {"name": fit.made.name, "args": fit.made.args}
-    data: dict[str, Any] = {"kind": kind, "expected": expected, "actual": made}
+    data: dict[str, Any] = {"kind": kind, "expected": None if kind == "extra" else expected, "actual": made}
     if fit.differences:
         data["arguments"] = [each.to_data() for each in fit.differences]
-    return data
+    return Drawn(data, place)

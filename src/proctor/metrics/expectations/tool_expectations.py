@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
-from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.errors import MetricError
+from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.known import unknown_tools
 from proctor.metrics.expectations.made import Made, calls_of, declared_tools
 from proctor.metrics.expectations.reading import Expectation, read_expectations
-from proctor.metrics.expectations.telling import broken_limits, explain_calls
+from proctor.metrics.expectations.telling import Drawn, broken_limits, drawn_once, explain_calls
+from proctor.metrics.expectations.turns_named import TurnSurvey, turns_lacking
 from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.options import check_criterion
+from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.wording import and_more
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
+from proctor.schema.stated import places_of, stated
 
 __all__ = ["ToolExpectations"]
 
 KEY = "expectations"
-NOTHING_STATED = "the case states no `expectations`"
+NOTHING_STATED = "neither the case nor the criterion states `expectations`"
 NOTHING_HERE = "nothing is expected of this turn by itself"
 MET = "the calls are what was expected"
 
@@ -48,7 +50,7 @@ class ToolExpectations:
         default_threshold=1.0,
         example={"tool_expectations": {"threshold": 1.0, "expectations": {"calls": ["get_weather"]}}},
         needs=frozenset({KEY}),
-        options={KEY: "expectations of every case, beside those that cases state themselves"},
+        options={KEY: "expectations of every case, beside those that a case, or its session input, states"},
         source="Proctor",
     )
 
@@ -59,30 +61,33 @@ class ToolExpectations:
             reader = MatcherReader()
             self._common = read_expectations(typed.expectations, None, reader)
             if reader.problems:
-                raise CriterionError(
-                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
-                )
+                raise misfit(self.facts.name, reader.problems)
 
     def applies(self, case: EvalCase) -> bool:
         """Whether anything is expected of the case."""
         turns = len(case.conversation or ())
-        return KEY in (case.model_extra or {}) or any(
+        return stated(case, KEY) is not None or any(
             each.turn is None or each.turn < turns for each in self._common
         )
+
+    def survey(self) -> Survey | None:
+        """Look for turns of the criterion that cases do not have."""
+        return TurnSurvey(self._common) if any(each.turn is not None for each in self._common) else None
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with a case's expectations."""
         reader = MatcherReader()
-        if KEY in (case.model_extra or {}):
-            turns = None if case.conversation is None else len(case.conversation)
-            read_expectations((case.model_extra or {})[KEY], turns, reader)
+        turns = None if case.conversation is None else len(case.conversation)
+        for place in places_of(case, KEY):
+            read_expectations(place.value, turns, reader, place.where)
         return reader.problems
 
     def score(self, case: CaseView) -> MetricScore:
         """Check one expectation after the other."""
         expected = self._expectations(case)
         if not expected:
-            return MetricScore(reason=NOTHING_STATED, not_applicable=True)
+            why = turns_lacking(self._common, len(case.actual)) if self._common else NOTHING_STATED
+            return MetricScore(reason=why, not_applicable=True)
         turns = _calls(case, expected)
         met = [_is_met(each, _about(each, turns)) for each in expected]
         found = [(_place(each, turns), fine) for each, fine in zip(expected, met, strict=True)]
@@ -110,10 +115,10 @@ class ToolExpectations:
         if KEY not in (case.extra or {}):
             return common
         reader = MatcherReader()
-        stated = read_expectations((case.extra or {})[KEY], len(case.actual), reader)
+        own = read_expectations((case.extra or {})[KEY], len(case.actual), reader)
         if reader.problems:
             raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
-        return [*stated, *common]
+        return [*own, *common]
 
 
 def _of_turn(here: Sequence[bool]) -> Score:
@@ -160,14 +165,10 @@ def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
 
 
 def _told(expected: Sequence[Expectation], turns: Sequence[list[Made]]) -> tuple[str, dict[str, Any] | None]:
-    sentences, steps = [], []
-    for each, (said, drawn) in _explained(expected, turns):
+    sentences: list[str] = []
+    drawn: list[Drawn] = []
+    for each in expected:
+        said, steps = explain_calls(each, _about(each, turns))
         sentences += [f"{each.where}: {sentence}" if len(expected) > 1 else sentence for sentence in said]
-        steps += drawn
-    return "; ".join(and_more(sentences)), {"alignment": steps} if steps else None
-
-
-def _explained(
-    expected: Sequence[Expectation], turns: Sequence[list[Made]]
-) -> Iterator[tuple[Expectation, tuple[list[str], list[dict[str, Any]]]]]:
-    return ((each, explain_calls(each, _about(each, turns))) for each in expected)
+        drawn += steps
+    return "; ".join(and_more(sentences)), {"alignment": drawn_once(drawn)} if drawn else None

@@ -90,7 +90,8 @@ def _read_rule(given: Any, reader: MatcherReader, where: str) -> Rule | None:
         known = {key for keys in FORMS.values() for key in keys} | {"name"}
         slips = [did_you_mean(str(key), known) for key in given if key not in known]
         said = f"has {' and '.join(f'`{kind.value}`' for kind in kinds)}" if kinds else "says nothing"
-        reader.problem(where, f"the rule {said}; a rule is one of {EXAMPLE}.{''.join(slips)}")
+        hint = f".{''.join(slips)}" if any(slips) else ""
+        reader.problem(where, f"the rule {said}; a rule is one of {EXAMPLE}{hint}")
         return None
     kind = kinds[0]
     keys = FORMS[kind] | {"name"}

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
-from proctor.errors import CriterionError, MetricError
+from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.expectations.known import unknown_tools
 from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.patterns import CallPattern
+from proctor.metrics.expectations.telling import Drawn, drawn_once
 from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.options import check_criterion
+from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.rules.checking import Breach, breaches
 from proctor.metrics.rules.rule import Kind, Rule, read_rules
 from proctor.metrics.wording import and_more, show_call
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
+from proctor.schema.stated import places_of, stated
 
 __all__ = ["TrajectoryRules"]
 
@@ -42,7 +44,9 @@ class TrajectoryRules:
         default_threshold=1.0,
         example={"trajectory_rules": {"threshold": 1.0, "rules": [{"call": "get_weather", "at_most": 2}]}},
         needs=frozenset({KEY}),
-        options={"rules": "rules for every case, beside the `trajectory_rules` of a case"},
+        options={
+            "rules": "rules for every case, beside the `trajectory_rules` of a case or its session input"
+        },
         source="M. B. Dwyer, G. S. Avrunin, J. C. Corbett, Patterns in property specifications (1999)",
     )
 
@@ -53,19 +57,17 @@ class TrajectoryRules:
             reader = MatcherReader()
             self._common = read_rules(typed.rules, reader, "rules")
             if reader.problems:
-                raise CriterionError(
-                    f"The criterion of {self.facts.name!r} does not fit: {'; '.join(reader.problems)}."
-                )
+                raise misfit(self.facts.name, reader.problems)
 
     def applies(self, case: EvalCase) -> bool:
         """Whether there is a rule for the case."""
-        return bool(self._common) or KEY in (case.model_extra or {})
+        return bool(self._common) or stated(case, KEY) is not None
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with a case's rules."""
         reader = MatcherReader()
-        if KEY in (case.model_extra or {}):
-            read_rules((case.model_extra or {})[KEY], reader, KEY)
+        for place in places_of(case, KEY):
+            read_rules(place.value, reader, place.where)
         return reader.problems
 
     def score(self, case: CaseView) -> MetricScore:
@@ -90,24 +92,24 @@ class TrajectoryRules:
         rules = self._rules(case)
         calls = _calls(case, rules)
         found = [[each for each in breaches(rule, calls) if calls[each.at].turn == index] for rule in rules]
-        steps: list[dict[str, Any]] = []
+        drawn: list[Drawn] = []
         told = []
         for rule, those in zip(rules, found, strict=True):
             for each in those:
-                steps += _drawn(rule, calls[each.at])
+                drawn += _drawn(rule, calls[each.at])
                 told.append({"rule": rule.tell(), "turn": index + 1, "call": calls[each.at].index + 1})
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
-        details = {"alignment": steps, "broken": told} if steps else None
+        details = {"alignment": drawn_once(drawn), "broken": told} if drawn else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
     def _rules(self, case: CaseView) -> list[Rule]:
         if KEY not in (case.extra or {}):
             return self._common
         reader = MatcherReader()
-        stated = read_rules((case.extra or {})[KEY], reader, KEY)
+        own = read_rules((case.extra or {})[KEY], reader, KEY)
         if reader.problems:
             raise MetricError(f"the case's rules cannot be read: {'; '.join(reader.problems)}")
-        return [*stated, *self._common]
+        return [*own, *self._common]
 
 
 def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
@@ -149,12 +151,14 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if 10 < number % 100 < 14 else endings.get(number % 10, 'th')}"
 
 
-def _drawn(rule: Rule, call: Made) -> list[dict[str, Any]]:
+def _drawn(rule: Rule, call: Made) -> list[Drawn]:
     """The call that should not be there, or beside it the one that should follow."""
     made = {"index": call.index, "name": call.name, "args": call.args}
+    place = (call.turn, call.index)
     if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
+        asked = {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made}
         return [
-            {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made},
-            {"kind": "missing", "expected": rule.second.to_data(), "actual": None},
+            Drawn(asked, place),
+            Drawn({"kind": "missing", "expected": rule.second.to_data(), "actual": None}, None),
         ]
-    return [{"kind": "extra", "expected": None, "actual": made}]
+    return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]

@@ -7,17 +7,22 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from proctor.errors import CriterionError
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.structure.json_schema import Schema, schema_of
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import CaseView, MetricFacts, Survey
+from proctor.metrics.options import misfit
+from proctor.metrics.structure.json_schema import Schema
+from proctor.metrics.structure.stated_schemas import KEY, Schemas, SchemaSurvey, read_schema
+from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json_text import json_in, read_json
 from proctor.metrics.wording import and_more
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
-from proctor.schema.score import Explanation, Score
+from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+from proctor.schema.stated import places_of, stated
 
 __all__ = ["ResponseSchema"]
 
+NO_SCHEMA = "neither the case nor the criterion states a schema for this turn"
 MOST_MISTAKES = 100
 """Listed in the details; the reason names a few of them."""
 
@@ -32,23 +37,24 @@ class SchemaCriterion(BaseCriterion):
 
 
 class ResponseSchema(AnswerMetric[SchemaCriterion]):
-    """1.0 where the final answer is JSON that is valid under the criterion's `schema`, else 0.0; overall the mean.
+    """1.0 where the final answer is JSON that is valid under its schema, else 0.0; overall the mean.
 
-    One pair of code fences around the JSON is not part of it. Without an answer it is 0. References to other documents
-    are never fetched: such a schema is a set-up error.
+    The schema is the case's own (`response_schema`), or else the criterion's. One pair of code fences around the JSON is
+    not part of it. Without an answer it is 0. References to other documents are never fetched: such a schema is a
+    set-up error.
     """
 
     facts = MetricFacts(
         name="response_schema",
         description="Whether the final answer is JSON that a JSON Schema allows.",
         default_threshold=1.0,
+        needs=frozenset({KEY}),
         options={
-            "schema": "the JSON Schema, draft 2020-12 unless its `$schema` says another",
+            "schema": "the JSON Schema of cases that state none, draft 2020-12 unless its `$schema` says another",
             "formats": "true: `format` (date, email, ipv4 …) is checked, too",
             "anywhere": "true: a valid object or list anywhere in the answer is enough, whatever stands around it",
             **TURNS,
         },
-        required=frozenset({"schema"}),
         source="JSON Schema (json-schema.org), checked by the package jsonschema",
         example={
             "response_schema": {
@@ -64,34 +70,66 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
     )
     kind = SchemaCriterion
 
-    def given(self) -> Expected:
-        """The schema, checked."""
+    def given(self) -> Expected | None:
+        """The criterion's schema, checked."""
         document = self.criterion.json_schema
-        what = "The criterion of 'response_schema' does not fit: schema:"
-        if document is None:
-            raise CriterionError(f'{what} none is given. Write {{"threshold": 1.0, "schema": {{…}}}}.')
-        if not isinstance(document, dict):
-            raise CriterionError(
-                f"{what} expected a JSON Schema (an object), got {type(document).__name__}. "
-                "Write the schema itself, not its path or its text."
-            )
+        if "json_schema" not in self.criterion.model_fields_set:
+            return None
         try:
-            self._schema: Schema = schema_of(document, formats=self.criterion.formats)
+            return [read_schema(document, formats=self.criterion.formats)]
         except CriterionError as error:
-            raise CriterionError(f"{what} {error}.") from None
-        return [document]
+            raise misfit(self.facts.name, [f"schema: {error}"]) from None
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether there is a schema for the case."""
+        return self._given is not None or stated(case, KEY) is not None
+
+    def check(self, case: EvalCase) -> list[str]:
+        """What is wrong with the schemas of a case."""
+        turns = None if case.conversation is None else len(case.conversation)
+        formats = self.criterion.formats
+        read = (
+            Schemas(each.value, turns, formats=formats, where=each.where) for each in places_of(case, KEY)
+        )
+        return [problem for each in read for problem in each.problems]
+
+    def survey(self) -> Survey | None:
+        """Look whether cases state what the criterion does not."""
+        return SchemaSurvey() if self._given is None else None
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Look at the answers turn by turn; nothing recorded is needed."""
+        return mean_score([self._turn(case, index) for index in range(len(case.actual))])
+
+    def expected_of(self, case: CaseView, index: int) -> Expected | Score:
+        """The schema of one turn: the case's, or else the criterion's."""
+        is_asked = index >= self._first_asked(len(case.actual))
+        own = self._stated(case).of_turn(index, is_asked=is_asked) if KEY in (case.extra or {}) else None
+        if own is not None:
+            return [own]
+        if not is_asked:
+            return Score(reason=NOT_ASKED, not_applicable=True)
+        return self._given or Score(reason=NO_SCHEMA, not_applicable=True)
+
+    def _stated(self, case: CaseView) -> Schemas:
+        read = Schemas((case.extra or {})[KEY], len(case.actual), formats=self.criterion.formats)
+        if read.problems:
+            raise MetricError(f"the case's schema cannot be read: {'; '.join(read.problems)}")
+        return read
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """1 for JSON that is valid; with `anywhere`, where one of the values in the answer is."""
+        (schema,) = expected
         try:
-            return Score(1.0 if any(self._schema.fits(value) for value in self._read(answer)) else 0.0)
+            return Score(1.0 if any(schema.fits(value) for value in self._read(answer)) else 0.0)
         except ValueError:
             return Score(0.0)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """What in the answer is not as the schema says (of several values, the one with fewest mistakes)."""
+        schema: Schema = expected[0]
         try:
-            found = [(value, self._schema.mistakes(value)) for value in self._read(answer)]
+            found = [(value, schema.mistakes(value)) for value in self._read(answer)]
         except ValueError as error:
             return Explanation(self._no_json(answer, error))
         value, mistakes = min(found, key=lambda each: len(each[1]))

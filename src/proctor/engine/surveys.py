@@ -1,0 +1,74 @@
+"""What is amiss with criteria, seen beside all the cases of a run that they are to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proctor.engine.criteria import BoundMetric
+from proctor.errors import CriterionError, SetupError
+from proctor.metrics.base import Survey
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+
+__all__ = ["Look", "Surveys"]
+
+
+@dataclass(slots=True)
+class Look:
+    """One criterion's view of the cases that go by."""
+
+    metric: BoundMetric
+    survey: Survey
+    source: str
+    """The config that the criterion is in."""
+    is_partial: bool = False
+    """Whether cases were left out on purpose: what nobody states may be stated by one of those."""
+
+    def see(self, case: EvalCase) -> None:
+        """Look at a case, if it is one that the metric scores."""
+        if self.metric.covers(scenario=case.conversation is None):
+            self.survey.see(case)
+
+    def problem(self, said: str) -> SetupError:
+        """What the survey says, as an error of the config."""
+        error = CriterionError(f"{self.source}: The criterion of {self.metric.name!r} does not fit: {said}.")
+        error.path, error.parts = ("criteria", self.metric.name), [said]
+        return error
+
+
+class Surveys:
+    """All that look; sets that share a config are looked at together."""
+
+    def __init__(self) -> None:
+        self._looks: dict[tuple[int, str], Look] = {}
+
+    def of(
+        self, config: EvalConfig, source: str, metrics: Iterable[BoundMetric], *, is_partial: bool
+    ) -> list[Look]:
+        """Those that are to see the cases of a set."""
+        found = []
+        for metric in metrics:
+            survey = getattr(metric.metric, "survey", None)
+            if survey is None or (made := survey()) is None:
+                continue
+            look = self._looks.setdefault((id(config), metric.name), Look(metric, made, source))
+            look.is_partial |= is_partial
+            found.append(look)
+        return found
+
+    def problems(self) -> list[SetupError]:
+        """What no run can be meant by."""
+        looks = (look for look in self._looks.values() if not look.is_partial)
+        return [look.problem(said) for look in looks for said in look.survey.problems()]
+
+    def doubts(self) -> list[str]:
+        """What a person should know before the run."""
+        return [line for look in self._looks.values() for line in _doubts(look)]
+
+
+def _doubts(look: Look) -> list[str]:
+    said: Sequence[str] = [*look.survey.doubts()]
+    if look.is_partial:
+        said = [*look.survey.problems(), *said]
+    return [f"{look.source}: {look.metric.name}: {each}" for each in said]
