@@ -16,8 +16,10 @@ from typing import Any
 __all__ = ["constants", "most_steps", "named", "parsed", "parts"]
 
 try:
-    from re import _constants as constants  # type: ignore[attr-defined]  # private, and the only parser of the syntax
-    from re import _parser as parser  # type: ignore[attr-defined]  # the same
+    from re import (  # type: ignore[attr-defined]  # private, and the only parser of the syntax
+        _constants as constants,
+        _parser as parser,
+    )
 except ImportError:  # another Python may lay it out in another way: then nothing is called cheap
     constants = parser = None
 
