@@ -485,3 +485,57 @@ def _without_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         return connect(f"{name}&vfs=unix-dotfile" if options.get("uri") else name, **options)  # type: ignore[call-overload,no-any-return]  # handed on
 
     monkeypatch.setattr(sqlite3, "connect", elsewhere)
+
+
+# --- a file system that is mounted read-only -----------------------------------------------------------------------------
+
+_MOUNTED_READ_ONLY = """
+import sys
+sys.path[:0] = [{source!r}, {root!r}]
+from pathlib import Path
+from proctor.errors import StoreError
+from tests.stores.making import opened
+for path in map(Path, {paths!r}):
+    for read_only in (False, True):
+        try:
+            store = opened(path, read_only=read_only)
+            print([case.outcome.value for run in store.runs() for case in store.load(run.run_id).cases])
+        except StoreError as error:
+            print(error)
+"""
+
+
+def _mounted_read_only(folder: Path, code: str) -> list[str]:
+    """What a process prints that has `folder` mounted read-only, in a name space of its own."""
+    mounted = f"mount --bind '{folder}' '{folder}' && mount -o remount,ro,bind '{folder}'"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    command = ["unshare", "-rm", "sh", "-c", f'{mounted} && exec "$0" -c "$1"', sys.executable, code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="only Linux has name spaces to mount in")
+def test_on_a_read_only_file_system_a_store_is_for_looking_and_says_why(place: Path, root: Path) -> None:
+    """One that was closed, one whose writer was killed and that has all in its log, and one that is not there."""
+    closed, killed, none = place / "closed.db", place / "killed.db", place / "none.db"
+    store = opened(closed)
+    write_run(store, done=[0, 1])
+    store.close()
+    left, heard = opened(place / "left.db"), Heard()
+    writer = begun(left, "later", heard=heard)
+    writer.put(records(0), "token")
+    heard.wait_for(1)
+    for suffix in ("", "-wal"):
+        shutil.copyfile(f"{place / 'left.db'}{suffix}", f"{killed}{suffix}")
+    writer.close()
+    paths = [str(path) for path in (closed, killed, none)]
+    code = _MOUNTED_READ_ONLY.format(source=str(root / "src"), root=str(root), paths=paths)
+    refused = "the store cannot be written, its file system is mounted read-only."
+    assert _mounted_read_only(place, code) == [
+        f"{closed}: {refused} What is in it can be shown and exported; for what is new, name another with --store",
+        "['passed', 'passed', 'not_run']",
+        f"{killed}: {refused} What is in it can be shown and exported; for what is new, name another with --store",
+        "['passed', 'not_run', 'not_run']",
+        f"{none}: {refused} For what is new, name another with --store",
+        f"{none}: no store is there. Nothing has been run with it yet; is the path right?",
+    ]

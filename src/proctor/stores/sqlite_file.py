@@ -52,6 +52,12 @@ class SqliteFile:
         with _system_errors(self.name):
             if self.path.is_dir():
                 raise StoreError(f"{self.name}: expected a file for the store, this is a folder")
+            if not self.read_only and _is_mounted_read_only(self.path):
+                shown = "What is in it can be shown and exported; for" if self.path.exists() else "For"
+                raise StoreError(
+                    f"{self.name}: the store cannot be written, its file system is mounted read-only. {shown} what is "
+                    "new, name another with --store"
+                )
             if not self.path.exists():
                 self._make()
             self._check_header()
@@ -272,6 +278,14 @@ def _make_folder(folder: Path) -> None:
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
+
+
+def _is_mounted_read_only(path: Path) -> bool:
+    """Tell whether a file's system takes no writing, whoever asks; SQLite would only speak of an I/O error."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return False
+    there = next(one for one in (path, *path.parents) if one.exists())
+    return bool(os.statvfs(there).f_flag & os.ST_RDONLY)
 
 
 def _identity_of(path: Path) -> tuple[int, int]:
