@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.errors import SetupError, SetupProblems
 
 
@@ -22,7 +23,7 @@ def set_up() -> Iterator[None]:
     """Let set-up problems leave as `InvalidSetupError`."""
     try:
         yield
-    except InvalidSetupError:
+    except (InvalidSetupError, NotFoundError):
         raise
     except SetupProblems as error:
         raise InvalidSetupError(error.problems) from None

@@ -1,0 +1,144 @@
+"""Running an agent without judging it, and judging what was recorded: the two halves of a run, each by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.agents.base import Agent
+from proctor.engine.criteria import BoundMetric, bind
+from proctor.engine.options import RunOptions
+from proctor.engine.progress import Silent
+from proctor.errors import SetupError, SetupProblems
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.kept import kept_json
+from proctor.schema.trial import Trial
+from proctor.schema.verdict import CaseResult, Outcome, SetSummary
+
+__all__ = ["Metrics", "infer", "judge"]
+
+
+async def infer(
+    agent: Agent, label: str, eval_set: EvalSet, *, only: Sequence[str] = (), concurrency: int = 8
+) -> AsyncIterator[Trial]:
+    """Run the cases of `eval_set` (those of `only`, where given) once each; yields the evidence of each as it ends.
+
+    Nothing is scored, and nothing is decided. What the agent raises is the trial's `failure`.
+
+    Raises:
+        AgentLoadError: the agent could not be opened.
+    """
+    from proctor.api.evaluating import carry_out
+    from proctor.api.preparing import Prepared
+    from proctor.engine.plan import Plan, SetPlan
+    from proctor.engine.sources import GivenSet
+
+    source = GivenSet(eval_set)
+    chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
+    summary = SetSummary(source.eval_set_id, None, "", len(chosen))
+    plan = Plan([SetPlan(source, summary, [], EvalConfig(), cases=chosen)], 1)
+    watch = _Ended()
+    prepared = Prepared(agent, label, plan, RunOptions(num_runs=1, concurrency=concurrency))
+    run = asyncio.create_task(carry_out(prepared, watch, None))
+    run.add_done_callback(lambda _: watch.ended.put_nowait(None))
+    try:
+        while (result := await watch.ended.get()) is not None:
+            if (trial := result.trials[0].trial) is not None:
+                yield trial
+        await run
+    finally:
+        run.cancel()  # of no effect once it is done
+
+
+class _Ended(Silent):
+    """Hands on each case as it ends."""
+
+    def __init__(self) -> None:
+        self.ended: asyncio.Queue[CaseResult | None] = asyncio.Queue()
+
+    def case_finished(self, result: CaseResult) -> None:
+        self.ended.put_nowait(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The metrics of a config, built and checked."""
+
+    config: EvalConfig
+    bound: list[BoundMetric]
+
+    @classmethod
+    def of(cls, config: EvalConfig, own: Mapping[str, Any] | None = None) -> Metrics:
+        """Build them; `own` has metrics, by name, that only this caller knows.
+
+        Raises:
+            SetupProblems: what is wrong with the criteria.
+        """
+        own = own or {}
+        others = {name: value for name, value in config.criteria.items() if name not in own}
+        bound = bind(config.model_copy(update={"criteria": others}), RunOptions())
+        found = {metric.name: metric for metric in bound.metrics}
+        problems = list(bound.problems)
+        for name, factory in own.items():
+            if (criterion := config.criterion_for(name)) is not None:
+                try:
+                    found[name] = BoundMetric(
+                        factory(criterion), criterion.threshold, gate=factory.facts.gates
+                    )
+                except SetupError as problem:
+                    problems.append(problem)
+        if problems:
+            raise SetupProblems(problems)
+        order = dict.fromkeys([*config.criteria, *found])
+        return cls(config, [found[name] for name in order if name in found])
+
+
+async def judge(
+    recorded: Sequence[tuple[EvalCase, Trial]], metrics: Metrics, *, concurrency: int = 8
+) -> AsyncIterator[tuple[int, CaseResult]]:
+    """Score and decide what was recorded, without an agent; yields place and verdict of each as it is done."""
+    from proctor.engine.cases import CaseState, Job, TrialState
+    from proctor.engine.executor import LocalExecutor
+    from proctor.engine.plan import SetPlan
+    from proctor.engine.trials import TrialWork
+
+    options = RunOptions(concurrency=concurrency, explain="all")
+    work = TrialWork(None, options, None, stored=None)
+    done: asyncio.Queue[tuple[int, CaseResult] | None] = asyncio.Queue()
+
+    def job_of(position: int, case: EvalCase, trial: Trial) -> Job:
+        chosen = SetPlan(
+            _NO_SOURCE, SetSummary(trial.eval_set_id, None, "", 1), metrics.bound, metrics.config
+        )
+        result = CaseResult(trial.eval_set_id, case.eval_id, Outcome.NOT_RUN)
+        state = CaseState(chosen, case, position, chosen.metrics_for(case), [None], 1, result)
+        return Job(state, 0, evidence=kept_json(trial))
+
+    def take(job: Job, outcome: TrialState) -> None:
+        job.state.trials[0] = outcome
+        done.put_nowait((job.state.position, job.state.decide(keep_all=True)))
+
+    executor = LocalExecutor(
+        work,
+        abandoned=work.abandoned,
+        on_done=take,
+        concurrency=concurrency,
+        shortest_timeout=options.timeout,
+    )
+    jobs = (job_of(position, *pair) for position, pair in enumerate(recorded))
+    run = asyncio.create_task(executor.run(jobs))
+    run.add_done_callback(lambda _: done.put_nowait(None))
+    try:
+        while (one := await done.get()) is not None:
+            yield one
+        await run
+    finally:
+        run.cancel()  # of no effect once it is done
+
+
+_NO_SOURCE: Any = None
+"""Where cases are at hand, no set is read."""

@@ -1,0 +1,89 @@
+"""As `google.adk.evaluation.base_eval_service`: what the evaluation service takes and gives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from proctor.schema.base import WireModel
+from proctor.schema.criterion import EvalMetric
+from proctor.schema.invocation import Invocation
+from proctor.schema.result import EvalCaseResult, InferenceStatus
+
+__all__ = [
+    "BaseEvalService",
+    "EvaluateConfig",
+    "EvaluateRequest",
+    "InferenceConfig",
+    "InferenceRequest",
+    "InferenceResult",
+    "InferenceStatus",
+]
+
+AT_ONCE = 4
+Parallelism = Annotated[int, Field(ge=1)]
+
+
+def _nothing_live(value: object) -> object:
+    if value:
+        raise ValueError("live mode (bidirectional streaming) is not supported")
+    return value
+
+
+class InferenceConfig(WireModel):
+    """How agents are run: so many cases at once."""
+
+    labels: dict[str, str] | None = None
+    parallelism: Parallelism = AT_ONCE
+    use_live: Annotated[bool, BeforeValidator(_nothing_live)] = False
+    live_timeout_seconds: int = 300
+
+
+class InferenceRequest(WireModel):
+    """Which cases are to be run; `eval_case_ids` empty or null: all of the set."""
+
+    app_name: str
+    eval_set_id: str
+    eval_case_ids: list[str] | None = None
+    inference_config: InferenceConfig = Field(default_factory=InferenceConfig)
+
+
+class InferenceResult(WireModel):
+    """What the agent did with one case; `inferences` is null and `error_message` says why where it broke."""
+
+    app_name: str
+    eval_set_id: str
+    eval_case_id: str
+    inferences: list[Invocation] | None = None
+    session_id: str | None = None
+    status: InferenceStatus = InferenceStatus.UNKNOWN
+    error_message: str | None = None
+
+
+class EvaluateConfig(WireModel):
+    """What is to be computed, so many cases at once."""
+
+    eval_metrics: list[EvalMetric]
+    parallelism: Parallelism = AT_ONCE
+
+
+class EvaluateRequest(WireModel):
+    """Which inferences are to be judged, and how."""
+
+    inference_results: list[InferenceResult]
+    evaluate_config: EvaluateConfig
+
+
+class BaseEvalService(ABC):
+    """Runs agents, and judges what they did."""
+
+    @abstractmethod
+    def perform_inference(self, inference_request: InferenceRequest) -> AsyncGenerator[InferenceResult, None]:
+        """Run the cases; yields the result of each as it ends."""
+
+    @abstractmethod
+    def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
+        """Judge the inferences; yields the result of each as it is done."""

@@ -1,0 +1,5 @@
+"""As `google.adk.evaluation.conversation_scenarios`."""
+
+from proctor.schema.scenario import ConversationGenerationConfig, ConversationScenario, ConversationScenarios
+
+__all__ = ["ConversationGenerationConfig", "ConversationScenario", "ConversationScenarios"]

@@ -1,0 +1,45 @@
+"""As `google.adk.evaluation.eval_case`."""
+
+from typing import Any, TypeAlias
+
+from proctor.schema.case import EvalCase
+from proctor.schema.content import FunctionCall, FunctionResponse
+from proctor.schema.invocation import (
+    AppDetails,
+    IntermediateData,
+    Invocation,
+    InvocationEvent,
+    InvocationEvents,
+    tool_calls_of as get_all_tool_calls,
+    tool_responses_of as get_all_tool_responses,
+)
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.session import SessionInput
+
+__all__ = [
+    "AppDetails",
+    "ConversationScenario",
+    "EvalCase",
+    "IntermediateData",
+    "IntermediateDataType",
+    "Invocation",
+    "InvocationEvent",
+    "InvocationEvents",
+    "SessionInput",
+    "SessionState",
+    "StaticConversation",
+    "get_all_tool_calls",
+    "get_all_tool_calls_with_responses",
+    "get_all_tool_responses",
+]
+
+IntermediateDataType: TypeAlias = IntermediateData | InvocationEvents
+StaticConversation: TypeAlias = list[Invocation]
+SessionState: TypeAlias = dict[str, Any]
+
+
+def get_all_tool_calls_with_responses(
+    intermediate_data: IntermediateDataType | None,
+) -> list[tuple[FunctionCall, FunctionResponse | None]]:
+    """Pair each call with the response of the same id."""
+    return Invocation(user_content={}, intermediate_data=intermediate_data).calls_with_responses

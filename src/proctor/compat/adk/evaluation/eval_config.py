@@ -1,0 +1,38 @@
+"""As `google.adk.evaluation.eval_config`."""
+
+from __future__ import annotations
+
+import os
+
+from proctor.api import load_config
+from proctor.compat.adk.refusing import set_up
+from proctor.schema.config import CustomMetricConfig, EvalConfig
+from proctor.schema.criterion import BaseCriterion, EvalMetric
+
+__all__ = [
+    "BaseCriterion",
+    "CustomMetricConfig",
+    "EvalConfig",
+    "EvalMetric",
+    "get_eval_metrics_from_config",
+    "get_evaluation_criteria_or_default",
+]
+
+
+def get_evaluation_criteria_or_default(
+    eval_config_file_path: str | os.PathLike[str] | None,
+) -> EvalConfig:
+    """Read a config; without a path, return what judges when there is none.
+
+    Raises:
+        ValueError: there is no such file (google-adk takes the defaults then, in silence), or it is no config.
+    """
+    if not eval_config_file_path:
+        return EvalConfig.default()
+    with set_up():
+        return load_config(os.fspath(eval_config_file_path))
+
+
+def get_eval_metrics_from_config(eval_config: EvalConfig) -> list[EvalMetric]:
+    """Return the metrics that a config asks for, and the informational ones that are always computed."""
+    return eval_config.eval_metrics()

@@ -1,0 +1,53 @@
+"""As `google.adk.evaluation.eval_metrics`."""
+
+from typing import TypeAlias
+
+from proctor.schema.criterion import (
+    BaseCriterion,
+    EvalMetric,
+    HallucinationsCriterion,
+    Interval,
+    JudgeModelOptions,
+    LlmAsAJudgeCriterion,
+    LlmBackedUserSimulatorCriterion,
+    MetricInfo,
+    MetricValueInfo,
+    PrebuiltMetrics,
+    RubricsBasedCriterion,
+    ToolTrajectoryCriterion,
+)
+from proctor.schema.result import (
+    DurationDetails,
+    EvalMetricResult,
+    EvalMetricResultDetails,
+    EvalMetricResultPerInvocation,
+    TokenUsageDetails,
+)
+from proctor.schema.rubric import Rubric, RubricScore
+from proctor.schema.status import EvalStatus
+
+__all__ = [
+    "BaseCriterion",
+    "DurationDetails",
+    "EvalMetric",
+    "EvalMetricResult",
+    "EvalMetricResultDetails",
+    "EvalMetricResultPerInvocation",
+    "EvalStatus",
+    "HallucinationsCriterion",
+    "Interval",
+    "JudgeModelOptions",
+    "LlmAsAJudgeCriterion",
+    "LlmBackedUserSimulatorCriterion",
+    "MetricInfo",
+    "MetricValueInfo",
+    "PrebuiltMetrics",
+    "Rubric",
+    "RubricScore",
+    "RubricsBasedCriterion",
+    "Threshold",
+    "TokenUsageDetails",
+    "ToolTrajectoryCriterion",
+]
+
+Threshold: TypeAlias = float

@@ -1,0 +1,10 @@
+"""As `google.adk.evaluation.eval_result`."""
+
+from proctor.schema.result import (
+    EvalCaseResult,
+    EvalMetricResult,
+    EvalMetricResultPerInvocation,
+    EvalSetResult,
+)
+
+__all__ = ["EvalCaseResult", "EvalMetricResult", "EvalMetricResultPerInvocation", "EvalSetResult"]

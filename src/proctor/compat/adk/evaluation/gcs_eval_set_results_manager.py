@@ -1,0 +1,25 @@
+"""As `google.adk.evaluation.gcs_eval_set_results_manager`: results in a bucket of Google Cloud Storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.compat.adk.keeping_results import ResultsInDocuments
+from proctor.compat.adk.refusing import set_up
+from proctor.stores.documents import BucketDocuments
+
+__all__ = ["GcsEvalSetResultsManager"]
+
+
+class GcsEvalSetResultsManager(ResultsInDocuments):
+    """Results as `gs://<bucket_name>/<app>/evals/eval_history/<name>.evalset_result.json`."""
+
+    def __init__(self, bucket_name: str, *, eval_storage_dir: str = "", **options: Any) -> None:
+        """Take the bucket; `eval_storage_dir` is a folder in it that all is put into, `options` are those of fsspec.
+
+        Raises:
+            ValueError: the bucket is not there, or the package for it is missing.
+        """
+        with set_up():
+            documents = BucketDocuments("gs", bucket_name, eval_storage_dir, options)
+        super().__init__(documents, "{app_name}/evals/eval_history")

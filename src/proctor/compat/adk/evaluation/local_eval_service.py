@@ -1,0 +1,144 @@
+"""As `google.adk.evaluation.local_eval_service`: runs agents in this process, and judges what they did."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from proctor.api import load_agent
+from proctor.api.inferring import Metrics, infer, judge
+from proctor.compat.adk.errors.not_found_error import NotFoundError
+from proctor.compat.adk.evaluation.base_eval_service import (
+    BaseEvalService,
+    EvaluateRequest,
+    InferenceRequest,
+    InferenceResult,
+)
+from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResultsManager
+from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
+from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvaluatorRegistry
+from proctor.compat.adk.inferences import config_of, inference_of, trial_of
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.results import case_results_of
+from proctor.errors import did_you_mean
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.result import EvalCaseResult
+from proctor.schema.trial import Trial
+
+__all__ = ["EVAL_SESSION_ID_PREFIX", "LocalEvalService"]
+
+EVAL_SESSION_ID_PREFIX = "adk-eval-session-"
+
+
+class LocalEvalService(BaseEvalService):
+    """Runs agents in this process, and judges what they did.
+
+    `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
+    anything is run or scored.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - google-adk's signature
+        self,
+        root_agent: Any,
+        eval_sets_manager: EvalSetsManager,
+        metric_evaluator_registry: MetricEvaluatorRegistry | None = None,
+        session_service: Any = None,
+        artifact_service: Any = None,
+        eval_set_results_manager: EvalSetResultsManager | None = None,
+        session_id_supplier: Any = None,
+        user_simulator_provider: Any = None,
+        memory_service: Any = None,
+    ) -> None:
+        given = {
+            "session_service": session_service, "artifact_service": artifact_service, "memory_service": memory_service,
+            "session_id_supplier": session_id_supplier, "user_simulator_provider": user_simulator_provider,
+        }  # fmt: skip
+        for name, value in given.items():
+            if value is not None:
+                raise refused(f"{name}: each run of a case has its own here; leave it out")
+        self._agent = root_agent
+        self._sets = eval_sets_manager
+        self._keeper = eval_set_results_manager
+        self._own = metric_evaluator_registry.factories if metric_evaluator_registry is not None else {}
+        self._recorded: dict[tuple[str, str, str], Trial] = {}
+        """Evidence of this service's own inferences: by set, case and session."""
+
+    async def perform_inference(
+        self, inference_request: InferenceRequest
+    ) -> AsyncGenerator[InferenceResult, None]:
+        """Run the cases; yields the result of each as it ends.
+
+        Raises:
+            ValueError: the set or a case is not there, or the agent cannot be loaded.
+        """
+        asked = inference_request
+        eval_set = self._set(asked)
+        with set_up():
+            agent = load_agent(self._agent)
+        parallelism = asked.inference_config.parallelism
+        trials = infer(
+            agent, asked.app_name, eval_set, only=asked.eval_case_ids or (), concurrency=parallelism
+        )
+        async for trial in trials:
+            self._recorded[trial.eval_set_id, trial.eval_id, trial.session_id] = trial
+            yield inference_of(trial, asked.app_name)
+
+    async def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
+        """Judge the inferences; yields the result of each as it is done. The results of each set are kept at the end.
+
+        Raises:
+            ValueError: a metric does not exist or does not fit, or a case is not there.
+        """
+        asked = evaluate_request
+        config = config_of(asked.evaluate_config.eval_metrics)
+        with set_up():
+            metrics = Metrics.of(config, self._own)
+        recorded = [(self._case(one), self._trial(one)) for one in asked.inference_results]
+        kept: dict[tuple[str, str], list[EvalCaseResult]] = {}
+        parallelism = asked.evaluate_config.parallelism
+        async for position, verdict in judge(recorded, metrics, concurrency=parallelism):
+            inference = asked.inference_results[position]
+            (result,) = case_results_of(verdict, recorded[position][0], config.criteria)
+            kept.setdefault((inference.app_name, inference.eval_set_id), []).append(result)
+            yield result
+        await self._keep(kept)
+
+    def _set(self, asked: InferenceRequest) -> EvalSet:
+        found = self._sets.get_eval_set(asked.app_name, asked.eval_set_id)
+        if found is None:
+            raise NotFoundError(f"there is no eval set {asked.eval_set_id!r} of the app {asked.app_name!r}")
+        there = [case.eval_id for case in found.eval_cases]
+        for eval_id in asked.eval_case_ids or ():
+            if eval_id not in there:
+                hint = did_you_mean(eval_id, there)
+                raise NotFoundError(f"eval set {asked.eval_set_id!r} has no case {eval_id!r}.{hint}")
+        if not there:
+            raise refused(f"the eval set {asked.eval_set_id!r} has no cases")
+        return found
+
+    def _case(self, inference: InferenceResult) -> EvalCase:
+        where = inference.app_name, inference.eval_set_id, inference.eval_case_id
+        found = self._sets.get_eval_case(*where)
+        if found is None:
+            raise NotFoundError(
+                "there is no case {2!r} in the eval set {1!r} of the app {0!r}".format(*where)
+            )
+        return found
+
+    def _trial(self, inference: InferenceResult) -> Trial:
+        """The evidence behind an inference: as it was recorded here, or what the inference itself has."""
+        where = inference.eval_set_id, inference.eval_case_id, inference.session_id or ""
+        known = self._recorded.get(where)
+        if known is not None and (known.failure or known.invocations == inference.inferences):
+            return known
+        return trial_of(inference)
+
+    async def _keep(self, kept: dict[tuple[str, str], list[EvalCaseResult]]) -> None:
+        if self._keeper is None:
+            return
+        for (app_name, eval_set_id), results in kept.items():
+            saved: Any = self._keeper.save_eval_set_result(app_name, eval_set_id, results)
+            if inspect.isawaitable(saved):
+                await saved

@@ -1,0 +1,37 @@
+"""As `google.adk.evaluation.local_eval_set_results_manager`: results beside the agents, or in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+
+from proctor.compat.adk.keeping_results import ResultsInDocuments
+from proctor.compat.adk.refusing import refused
+from proctor.schema.adk_results import HISTORY
+from proctor.stores.documents import FolderDocuments
+
+__all__ = ["LocalEvalSetResultsManager"]
+
+
+class LocalEvalSetResultsManager(ResultsInDocuments):
+    """Results as `<agents_dir>/<app>/.adk/eval_history/*.evalset_result.json`, where `adk web` finds them.
+
+    Or as `<results_dir>/<app>/*.evalset_result.json`.
+    """
+
+    def __init__(
+        self,
+        agents_dir: str | os.PathLike[str] | None = None,
+        *,
+        results_dir: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Take the folder that holds the agents' folders, or one for results alone.
+
+        Raises:
+            ValueError: neither is given, or both.
+        """
+        if agents_dir is not None and results_dir is None:
+            super().__init__(FolderDocuments(agents_dir), "/".join(("{app_name}", *HISTORY)))
+        elif results_dir is not None and agents_dir is None:
+            super().__init__(FolderDocuments(results_dir), "{app_name}")
+        else:
+            raise refused("LocalEvalSetResultsManager: expected either agents_dir or results_dir")

@@ -1,0 +1,1 @@
+"""As `google.adk.evaluation.simulation`: the configurations; how users are played is Proctor's own."""

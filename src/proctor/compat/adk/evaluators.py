@@ -1,0 +1,200 @@
+"""Evaluators of google-adk's shape as metrics of the engine, and metrics of the engine as evaluators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from proctor.compat.adk.evaluation.evaluator import (
+    EvaluationResult,
+    Evaluator,
+    PerInvocationResult,
+)
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import Metric, MetricFacts
+from proctor.metrics.custom import ANY_SCORE, FunctionMetricFactory
+from proctor.metrics.signature import read_signature
+from proctor.registry import METRICS
+from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
+from proctor.schema.invocation import Invocation
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.status import EvalStatus
+from proctor.schema.verdict import InvocationVerdict, MetricVerdict
+
+# --- an evaluator as a metric ----------------------------------------------------------------------------------------
+
+
+class EvaluatorMetricFactory:
+    """Builds a metric from a criterion; it asks a new evaluator for each case, as google-adk does."""
+
+    def __init__(self, info: MetricInfo, evaluator: type[Evaluator]) -> None:
+        """Take what is known of the metric, and the class that scores it."""
+        interval = info.metric_value_info.interval
+        self.info, self.evaluator = info, evaluator
+        self.facts = MetricFacts(
+            name=info.metric_name,
+            description=info.description or (inspect.getdoc(evaluator) or "").partition("\n")[0],
+            kind="custom",
+            minimum=interval.min_value if interval else ANY_SCORE,
+            maximum=interval.max_value if interval else None,
+            gates=info.requires_threshold,
+            source="your own evaluator",
+        )
+
+    def __call__(self, criterion: BaseCriterion | None = None) -> Metric:
+        """Build the metric.
+
+        Raises:
+            CriterionError: the evaluator refuses its criterion, or the threshold cannot fail or pass within its range.
+        """
+        asked = self._asked(criterion)
+        try:
+            self.evaluator(eval_metric=asked)  # type: ignore[call-arg]  # what subclasses take, by convention
+        except Exception as error:
+            name, kind = self.info.metric_name, type(error).__name__
+            raise CriterionError(f"{name}: {self.evaluator.__name__} refuses it: {kind}: {error}") from error
+
+        async def evaluate(
+            actual_invocations: list[Invocation],
+            expected_invocations: list[Invocation] | None,
+            conversation_scenario: ConversationScenario | None,
+        ) -> EvaluationResult:
+            evaluator = self.evaluator(eval_metric=asked)  # type: ignore[call-arg]  # see above
+            given = (actual_invocations, expected_invocations, conversation_scenario)
+            return _agreed(asked, await evaluated(evaluator, *given))
+
+        signature = read_signature(self.info.metric_name, evaluate)
+        return FunctionMetricFactory(self.facts, evaluate, signature)(criterion)
+
+    def _asked(self, criterion: BaseCriterion | None) -> EvalMetric:
+        threshold = criterion.threshold if criterion is not None else None
+        return EvalMetric(metric_name=self.info.metric_name, threshold=threshold, criterion=criterion)
+
+
+async def evaluated(
+    evaluator: Evaluator,
+    actual: list[Invocation],
+    expected: list[Invocation] | None,
+    scenario: ConversationScenario | None,
+) -> EvaluationResult:
+    """Ask an evaluator, plain or async, with as many arguments as it takes (older ones know no scenario)."""
+    values = {
+        "actual_invocations": actual,
+        "expected_invocations": expected,
+        "conversation_scenario": scenario,
+    }
+    taken = inspect.signature(evaluator.evaluate_invocations).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        values = {name: value for name, value in values.items() if name in taken}
+    answer: Any = evaluator.evaluate_invocations(**values)  # type: ignore[arg-type]  # chosen by its own signature
+    return cast("EvaluationResult", await answer if inspect.isawaitable(answer) else answer)
+
+
+def _agreed(asked: EvalMetric, result: EvaluationResult) -> EvaluationResult:
+    """Return the result, unless what it calls its score is not what the score means under the threshold.
+
+    Raises:
+        MetricError: it passes what the threshold fails, or the other way round. Neither can be trusted.
+    """
+    status = getattr(result, "overall_eval_status", None)
+    score, threshold = getattr(result, "overall_score", None), asked.threshold
+    if score is None or threshold is None or status not in (EvalStatus.PASSED, EvalStatus.FAILED):
+        return result
+    if (score >= threshold) is not (status == EvalStatus.PASSED):
+        raise MetricError(
+            f"the evaluator says {EvalStatus(status).name} for a score of {score:g} at the threshold {threshold:g}; "
+            "a score must grow with what is good, and pass from the threshold on"
+        )
+    return result
+
+
+# --- a metric as an evaluator ----------------------------------------------------------------------------------------
+
+
+class PrebuiltEvaluator(Evaluator):
+    """One of the metrics that Proctor computes, by itself: for standalone use."""
+
+    metric_name: ClassVar[str] = ""
+
+    def __init__(self, eval_metric: EvalMetric | None = None, *, threshold: float | None = None) -> None:
+        """Take the metric with its criterion, or the threshold alone.
+
+        Raises:
+            ValueError: neither is given, or both, or the criterion does not fit.
+        """
+        if (eval_metric is None) == (threshold is None):
+            raise refused(f"{self.metric_name}: expected either eval_metric or threshold")
+        criterion = _criterion(eval_metric) if eval_metric is not None else None
+        if criterion is None:
+            criterion = BaseCriterion(threshold=threshold)
+        self._criteria = {self.metric_name: criterion}
+        with set_up():
+            METRICS.get(self.metric_name)(criterion)
+
+    def evaluate_invocations(
+        self,
+        actual_invocations: list[Invocation],
+        expected_invocations: list[Invocation] | None = None,
+        conversation_scenario: ConversationScenario | None = None,
+    ) -> EvaluationResult:
+        """Score what was done beside what was expected.
+
+        Raises:
+            ValueError: the metric cannot be computed from these.
+        """
+        if not actual_invocations:
+            return EvaluationResult()
+        from proctor.api import score_sync
+
+        with set_up():
+            facts = METRICS.get(self.metric_name).facts
+            if "expected" in facts.needs and expected_invocations is None:
+                raise refused(f"{self.metric_name} needs expected_invocations")
+            verdicts = score_sync(
+                actual_invocations,
+                expected_invocations,
+                criteria=self._criteria,
+                scenario=conversation_scenario,
+            )
+        return result_of(verdicts[self.metric_name], actual_invocations, expected_invocations)
+
+
+def _criterion(metric: EvalMetric) -> BaseCriterion | None:
+    if metric.criterion is not None:
+        return metric.criterion
+    return BaseCriterion(threshold=metric.threshold) if metric.threshold is not None else None
+
+
+def result_of(
+    verdict: MetricVerdict, actual: Sequence[Invocation], expected: Sequence[Invocation] | None
+) -> EvaluationResult:
+    """Return a verdict in google-adk's form.
+
+    Raises:
+        ValueError: the metric could not be computed.
+    """
+    if verdict.failure is not None:
+        raise refused(f"{verdict.name}: {verdict.failure.cause}")
+    results = [
+        _of_turn(actual[turn], expected[turn] if expected else None, found)
+        for turn, found in enumerate(verdict.per_invocation)
+    ]
+    return EvaluationResult(
+        overall_score=verdict.score, overall_eval_status=verdict.status, per_invocation_results=results
+    )
+
+
+def _of_turn(
+    actual: Invocation, expected: Invocation | None, found: InvocationVerdict
+) -> PerInvocationResult:
+    details: Mapping[str, Any] = found.details or {}
+    known = ("rubric_scores", "token_usage_details", "duration_details")
+    return PerInvocationResult(
+        actual_invocation=actual,
+        expected_invocation=expected,
+        score=found.score,
+        eval_status=found.status,
+        **{name: details.get(name) for name in known},
+    )

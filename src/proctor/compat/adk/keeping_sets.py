@@ -1,0 +1,122 @@
+"""Eval sets kept as documents: one rule for folders, buckets and memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from proctor.compat.adk.errors.not_found_error import NotFoundError
+from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.files.eval_sets import load_eval_set_text
+from proctor.files.find import require_new_set_id, require_path_segment
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.stores.documents import Documents
+
+SUFFIX = ".evalset.json"
+
+
+class CasesInSets(EvalSetsManager):
+    """What a manager does with cases, for those that can read and write a whole set."""
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+
+    @abstractmethod
+    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None: ...
+
+    def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
+        """Return a case; `None` when it, or its set, is not there."""
+        eval_set = self.get_eval_set(app_name, eval_set_id)
+        cases = eval_set.eval_cases if eval_set is not None else []
+        return next((case for case in cases if case.eval_id == eval_case_id), None)
+
+    def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase) -> None:
+        """Add a case. Raises NotFoundError: there is no such set; ValueError: it has a case of that id."""
+        with self._cases(app_name, eval_set_id) as cases:
+            if any(case.eval_id == eval_case.eval_id for case in cases):
+                raise refused(f"eval set {eval_set_id!r} has a case {eval_case.eval_id!r} already")
+            cases.append(eval_case)
+
+    def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase) -> None:
+        """Replace the case of the same id, in its place. Raises NotFoundError."""
+        with self._cases(app_name, eval_set_id) as cases:
+            cases[_index(cases, eval_set_id, updated_eval_case.eval_id)] = updated_eval_case
+
+    def delete_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
+        """Remove a case. Raises NotFoundError."""
+        with self._cases(app_name, eval_set_id) as cases:
+            del cases[_index(cases, eval_set_id, eval_case_id)]
+
+    @contextmanager
+    def _cases(self, app_name: str, eval_set_id: str) -> Iterator[list[EvalCase]]:
+        """The cases of a set, to be changed: the set is written when nothing is raised."""
+        with self._changing:
+            eval_set = self.get_eval_set(app_name, eval_set_id)
+            if eval_set is None:
+                raise NotFoundError(f"there is no eval set {eval_set_id!r} of the app {app_name!r}")
+            cases = list(eval_set.eval_cases)
+            yield cases
+            self._write(app_name, eval_set_id, eval_set.model_copy(update={"eval_cases": cases}))
+
+
+class SetsInDocuments(CasesInSets):
+    """Eval sets as `<folder of the app>/<id>.evalset.json`, in the text that google-adk writes."""
+
+    def __init__(self, documents: Documents, folder: str) -> None:
+        """Take where documents are, and where those of an app are there (with `{app_name}`)."""
+        super().__init__()
+        self._documents, self._folder = documents, folder
+
+    def get_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet | None:
+        """Return an eval set; `None` when it is not there."""
+        path = self._path(app_name, eval_set_id)
+        with set_up():
+            data = self._documents.read(path)
+            return None if data is None else load_eval_set_text(data, self._documents.label(path))
+
+    def create_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet:
+        """Create an empty eval set. Raises ValueError: the id will not do, or there is one."""
+        made = EvalSet(
+            eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time()
+        )
+        with set_up():
+            require_new_set_id(eval_set_id)
+            path = self._path(app_name, eval_set_id)
+            if not self._documents.create(path, made):
+                raise refused(f"{self._documents.label(path)}: there is an eval set of that id already")
+        return made
+
+    def list_eval_sets(self, app_name: str) -> list[str]:
+        """Return the ids of an app's eval sets."""
+        with set_up():
+            names = self._documents.names(self._app(app_name))
+        if names is None:
+            return self._nothing_of(app_name)
+        return [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
+
+    def _nothing_of(self, app_name: str) -> list[str]:
+        """Say what there is where nothing is kept of an app: no set."""
+        return []
+
+    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None:
+        with set_up():
+            self._documents.save(self._path(app_name, eval_set_id), eval_set)
+
+    def _path(self, app_name: str, eval_set_id: str) -> str:
+        with set_up():
+            return f"{self._app(app_name)}/{require_path_segment(eval_set_id, 'the eval set id')}{SUFFIX}"
+
+    def _app(self, app_name: str) -> str:
+        return self._folder.format(app_name=require_path_segment(app_name, "the app name"))
+
+
+def _index(cases: list[EvalCase], eval_set_id: str, eval_case_id: str) -> int:
+    found = next((index for index, case in enumerate(cases) if case.eval_id == eval_case_id), None)
+    if found is None:
+        raise NotFoundError(f"eval set {eval_set_id!r} has no case {eval_case_id!r}")
+    return found

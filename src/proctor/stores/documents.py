@@ -1,0 +1,173 @@
+"""Documents of the format by their paths below one place: a folder, or a bucket of an object store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from proctor.errors import StoreError
+from proctor.extras import import_extra
+from proctor.files.save import save_model
+from proctor.schema.writing import to_adk_json
+
+
+class Documents(Protocol):
+    """Where documents are kept. Paths have `/` between their parts; whoever makes them checks each part."""
+
+    def label(self, path: str) -> str:
+        """Return how messages name a document."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return a document's bytes; `None` when it is not there. Raises StoreError."""
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Write a new document, whole or not at all; `False`, and nothing done, when it is there. Raises StoreError."""
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
+        """Write a document, whole or not at all (`full`: nulls and defaults, too). Raises SetupError."""
+
+    def names(self, folder: str) -> list[str] | None:
+        """Return the names of the documents right in a folder, sorted; `None` when it is not there. Raises StoreError."""
+
+
+class FolderDocuments:
+    """Documents in a folder of this machine."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Take the folder; it is made when something is written."""
+        self._root = Path(root)
+
+    def label(self, path: str) -> str:
+        """Return the path of the file."""
+        return str(self._root / path)
+
+    def read(self, path: str) -> bytes | None:
+        """Read the file."""
+        try:
+            return (self._root / path).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _failed(self.label(path), "read", error) from error
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Write a new file: of two that do so at once, one does."""
+        target = self._root / path
+        aside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(to_adk_json(model), encoding="utf-8")
+            try:
+                os.link(aside, target)
+            finally:
+                aside.unlink()
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise _failed(self.label(path), "written", error) from error
+        return True
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
+        """Write the file; one with comments, which JSON cannot keep, is left as it is and refused."""
+        target = self._root / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _failed(self.label(path), "written", error) from error
+        save_model(model, target, full=full)
+
+    def names(self, folder: str) -> list[str] | None:
+        """List the files of the folder."""
+        try:
+            return sorted(entry.name for entry in (self._root / folder).iterdir() if entry.is_file())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed(self.label(folder), "listed", error) from error
+
+
+_PACKAGES = {
+    "gs": ("gcsfs", "gcs", "A bucket of Google Cloud Storage"),
+    "s3": ("s3fs", "s3", "A bucket of S3"),
+}
+
+
+class BucketDocuments:
+    """Documents in a bucket, through fsspec."""
+
+    def __init__(
+        self, scheme: str, bucket: str, folder: str = "", options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Open a bucket (`scheme`: `gs` or `s3`); `folder` stands before all paths, `options` are fsspec's.
+
+        Raises:
+            MissingExtraError: the package for it is not installed.
+            StoreError: the bucket is not there, or cannot be reached.
+        """
+        package, extra, feature = _PACKAGES[scheme]
+        import_extra(package, extra=extra, feature=feature)
+        import fsspec
+
+        self._url = f"{scheme}://{bucket}"
+        self._root = "/".join(part for part in (bucket, *folder.split("/")) if part)
+        try:
+            self._files: Any = fsspec.filesystem(scheme, **{"use_listings_cache": False, **(options or {})})
+            is_there = self._files.exists(bucket)
+        except Exception as error:  # one of the provider's many
+            raise _failed(self._url, "opened", error) from error
+        if not is_there:
+            raise StoreError(f"{self._url}: there is no such bucket, or no permission to see it")
+
+    def label(self, path: str) -> str:
+        """Return the URL of the object."""
+        return f"{self._url.partition(':')[0]}://{self._root}/{path}"
+
+    def read(self, path: str) -> bytes | None:
+        """Read the object."""
+        try:
+            data: bytes = self._files.cat_file(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failed(self.label(path), "read", error) from error
+        return data
+
+    def create(self, path: str, model: BaseModel) -> bool:
+        """Put the object if there is none: the object store sees to it that of two at once, one does."""
+        try:
+            self._put(path, to_adk_json(model), mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
+        """Put the object in the place of what was there."""
+        self._put(path, to_adk_json(model, full=full), mode="overwrite")
+
+    def names(self, folder: str) -> list[str] | None:
+        """List the objects right below the folder; object stores have no empty folders."""
+        try:
+            self._files.invalidate_cache()
+            found = self._files.ls(f"{self._root}/{folder}", detail=True)
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failed(self.label(folder), "listed", error) from error
+        return sorted(entry["name"].rpartition("/")[2] for entry in found if entry["type"] == "file")
+
+    def _put(self, path: str, text: str, *, mode: str) -> None:
+        try:
+            self._files.pipe_file(f"{self._root}/{path}", text.encode(), mode=mode)
+        except FileExistsError:
+            raise
+        except Exception as error:
+            raise _failed(self.label(path), "written", error) from error
+
+
+def _failed(label: str, done: str, error: Exception) -> StoreError:
+    what = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+    return StoreError(f"{label}: cannot be {done}: {what}")
