@@ -6,6 +6,7 @@
     ├── SetupError              the user can fix it; shown without a traceback, exit code 2, nothing was run
     │   ├── SetupProblems       several at once: all that is wrong with a run, before the first agent call
     │   ├── EvalFileError       a file is not what it should be; carries every problem with its place
+    │   ├── NothingToRunError   nothing is wrong, and of what was chosen no case is left (a shard, changed cases)
     │   ├── UnknownNameError    no metric, agent, report or case of that name
     │   ├── MissingExtraError   an optional package is not installed
     │   ├── AgentLoadError      the agent under test could not be loaded
@@ -36,6 +37,8 @@ class SetupError(ProctorError):
     Whoever knows more than the message says it by attributes, for `proctor check` to point at the very line.
     """
 
+    file: str = ""
+    """Its document, as messages name it."""
     path: tuple[str | int, ...] = ()
     """What it is about: keys and positions in its document, as in `("criteria", "exact_match")`."""
     parts: Sequence[str] = ()
@@ -65,6 +68,13 @@ class EvalFileError(SetupError):
     def __init__(self, message: str, problems: Sequence[Any] = ()) -> None:
         self.problems = list(problems)
         super().__init__(message)
+
+
+class NothingToRunError(SetupError):
+    """Nothing is wrong with what was asked for, and it leaves no case to run: an empty shard, no case that changed.
+
+    Never a result, for a result without cases says nothing; the command line ends with 0 and says why.
+    """
 
 
 class UnknownNameError(SetupError):

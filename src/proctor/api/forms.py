@@ -41,6 +41,7 @@ class EvaluateOptions(TypedDict, total=False):
     limit: int | None
     tags: Sequence[str]
     only: Mapping[str, Sequence[str]] | None
+    shard: str | None
     retry_errors: int
     fail_fast: bool
     max_failures: int | None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from proctor.engine.sharding import parse_shard
 from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
 
@@ -30,6 +31,8 @@ class RunOptions:
     """At most this many cases of each set."""
     tags: Collection[str] = ()
     """Only cases that carry one of these tags."""
+    shard: str | None = None
+    """`I/N`: only the cases that belong to the I-th of N shards (`engine/sharding.py`), of what the other options choose."""
     retry_errors: int = 0
     """Further attempts at a trial that ended in an infrastructure error."""
     fail_fast: bool = False
@@ -82,6 +85,11 @@ class RunOptions:
         for name in ("keep_evidence", "explain"):
             if (value := getattr(self, name)) not in ("all", "failures"):
                 wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
+        if self.shard is not None:
+            try:
+                parse_shard(self.shard)
+            except SetupError as problem:
+                wrong["shard"] = str(problem)
         if self.compat not in (None, "adk"):
             wrong["compat"] = f"compat knows only 'adk', got {self.compat!r}"
         return wrong

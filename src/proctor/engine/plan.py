@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric, bind
+from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
 from proctor.engine.repeating import runs_of, too_few_trials, undecidable
+from proctor.engine.sharding import parse_shard, share
 from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.engine.surveys import Surveys
-from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.engine.undecided import NO_GATE, SCENARIO_CASE, cannot_decide
+from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.kept import HASH_BYTES, case_hash
@@ -77,8 +79,12 @@ class SetPlan:
     """Trials of each case."""
     hashes: bytearray = field(default_factory=bytearray)
     """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
+    elsewhere: int = 0
+    """Cases that other shards run."""
     unread: dict[str, int] = field(default_factory=dict)
     """Keys by which so many cases expect something that no metric looks at."""
+    doubts: Sequence[SetupError] = ()
+    """What a person should know about the criteria."""
     rule: TrialRule | None = field(init=False)
     """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
     _without_state: list[BoundMetric] = field(init=False)
@@ -129,6 +135,7 @@ def make_plan(
 
     Raises:
         SetupProblems: all that is wrong, `problems` (found while loading) first.
+        NothingToRunError: nothing is wrong, and the shard holds no case.
     """
     found = [*problems, *options.problems()]
     found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
@@ -136,12 +143,16 @@ def make_plan(
     plans = [_plan_set(entry, options.usable(), found, surveys, hashed=hashed) for entry in wanted]
     if not found:  # else a set may have lost what a criterion is about
         found += surveys.problems()
-    if not found and not any(plan.cases for plan in plans):
+    here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
+    shared = [share(options.shard, here, elsewhere)] if options.shard and elsewhere else []
+    if not found and not here:
+        if shared:
+            raise NothingToRunError(shared[0])
         found.append(SetupError(_nothing_left(options)))
     if found:
         raise SetupProblems(_once(found))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    return Plan(plans, most, [*_doubts(plans), *surveys.doubts()])
+    return Plan(plans, most, [*shared, *_doubts(plans), *surveys.doubts()])
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -151,7 +162,8 @@ def _doubts(plans: Sequence[SetPlan]) -> list[str]:
         for plan in plans
         if plan.rule and (doubt := too_few_trials(plan.rule, plan.num_runs))
     )
-    return list(dict.fromkeys([*found, *_unread(plans)]))
+    criteria = (f"{plan.summary.config_source}: {doubt}" for plan in plans for doubt in plan.doubts)
+    return list(dict.fromkeys([*found, *criteria, *_unread(plans)]))
 
 
 def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:
@@ -182,7 +194,7 @@ def _plan_set(
     found += _unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
     if problem := undecidable(entry.config.rule, num_runs):
-        found.append(SetupError(f"{entry.config_source}: {problem}"))
+        found.append(_in_config(SetupError(problem), entry))
     summary = SetSummary(
         eval_set_id=entry.source.eval_set_id,
         path=entry.source.label,
@@ -194,22 +206,22 @@ def _plan_set(
         rule=entry.config.rule,
         criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],
     )
-    plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs)
+    plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
     found += _unknown_ids(entry)
     sure = bool(bound.problems) or bound.decides_every_recorded_case()
     checks = checks_of(bound.metrics)
-    is_partial = bool(entry.only or options.tags or options.limit)
+    is_partial = bool(entry.only or options.tags or options.limit or options.shard)
     looks = surveys.of(entry.config, entry.config_source, bound.metrics, is_partial=is_partial)
     undecided: list[int] = []
-    for index, case in _chosen(entry, options):
+    for index, case in _chosen(entry, options, plan):
         plan.cases.append(index)
         for look in looks:
             look.see(case)
         if hashed:
             plan.hashes += case_hash(case)
         problems = problems_of(case, checks)
-        problem = _cannot_decide(case, bound, sure=sure)
-        if problem is _NO_GATE:  # of the config, not of the case: it is said once
+        problem = cannot_decide(case, bound, sure=sure)
+        if problem is NO_GATE:  # of the config, not of the case: it is said once
             undecided.append(index)
         elif problem:
             problems.append(problem)
@@ -224,7 +236,8 @@ def _plan_set(
 def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
     """A problem of the config, with where that came from."""
     error = type(problem)(f"{entry.config_source}: {problem}")
-    error.path, error.parts, error.is_mistake = problem.path, problem.parts, problem.is_mistake
+    error.file, error.path = entry.config_source, problem.path
+    error.parts, error.is_mistake = problem.parts or [str(problem)], problem.is_mistake
     return error
 
 
@@ -232,7 +245,8 @@ def _in_case(problem: str, source: CaseSource, index: int, more: str = "") -> Se
     """A problem of one case, with where that stands."""
     where = source.where(index) or source.eval_set_id
     error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
-    error.path, error.parts, error.is_mistake = ("eval_cases", index), [problem], problem is not _SCENARIO
+    error.file, error.path = source.label or "", ("eval_cases", index)
+    error.parts, error.is_mistake = [problem], problem is not SCENARIO_CASE
     return error
 
 
@@ -268,47 +282,29 @@ def _some(names: Sequence[str], most: int = 10) -> str:
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
-def _chosen(entry: PlannedSet, options: RunOptions) -> Iterator[tuple[int, EvalCase]]:
+def _chosen(entry: PlannedSet, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
     """Return the cases to run, with their indexes; of the others, none is read but to see its tags."""
     only, limit, tags = set(entry.only), options.limit, set(options.tags)
+    shard = parse_shard(options.shard) if options.shard is not None else None
     found = 0
     for index, eval_id in enumerate(entry.source.ids()):
         if limit is not None and found >= limit:
             return
         if only and eval_id not in only:
             continue
-        case = entry.source.case(index)
-        if tags and not tags & set(_tags(case)):
+        case = entry.source.case(index) if tags else None
+        if case is not None and not tags & set(_tags(case)):
             continue
         found += 1
-        yield index, case
+        if shard is not None and not shard.holds(entry.source.eval_set_id, eval_id):
+            plan.elsewhere += 1
+            continue
+        yield index, case if case is not None else entry.source.case(index)
 
 
 def _tags(case: EvalCase) -> list[str]:
     tags = (case.model_extra or {}).get("tags") or []
     return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-
-
-def _cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
-    """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
-    if case.conversation_scenario is not None:
-        return _SCENARIO
-    if not case.conversation:
-        return "its conversation has no turns"
-    if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
-        return ""
-    gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
-    if not gating:
-        return _NO_GATE
-    return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
-
-
-_SCENARIO = (
-    "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
-)
-_NO_GATE = (
-    "nothing decides it: the criteria have no gating metric, and the case states no final session state"
-)
 
 
 def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[SetupError]:
@@ -318,15 +314,4 @@ def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[Setup
     first, source = undecided[0], entry.source
     others = len(undecided) - 1
     more = f" (and {others} more of {source.eval_set_id})" if others else ""
-    yield _in_case(f"{_NO_GATE}: see {entry.config_source}", source, first, more)
-
-
-def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
-    if not metric.covers(scenario=False):
-        return False
-    if "expected_state" in metric.facts.needs and not case.final_session_state:
-        return False
-    if metric.parts:
-        return any(_can_score(part, case) for part in metric.parts)
-    applies = getattr(metric.metric, "applies", None)
-    return applies is None or bool(applies(case))
+    yield _in_case(f"{NO_GATE}: see {entry.config_source}", source, first, more)
