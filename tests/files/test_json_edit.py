@@ -69,7 +69,7 @@ def test_what_is_appended_and_taken_out_again_leaves_the_text_as_it_was(
     longer = edit.text()
     assert json.loads(longer)["items"] == [*items, new]
     again = JsonEdit(longer)
-    again.remove_item(node_at(again, "items"), len(items))
+    again.remove_items(node_at(again, "items"), [len(items)])
     assert again.text() == text
 
 
@@ -121,4 +121,22 @@ REPLACED = {
 def test_a_value_is_written_as_its_text_writes(text: str, value: Any, expected: str) -> None:
     edit = JsonEdit(text)
     edit.replace(node_at(edit, "a"), value)
+    assert edit.text() == expected
+
+
+REMOVED = {
+    "the first": ("[1, 2, 3]", [0], "[2, 3]"),
+    "one between": ("[1, 2,  3]", [1], "[1,  3]"),
+    "the last": ("[\n 1,\n 2\n]", [1], "[\n 1\n]"),
+    "several": ("[1, 2, 3, 4]", [0, 2], "[2, 4]"),
+    "all": ("[\n 1,\n 2\n]", [0, 1], "[]"),
+    "none": ("[ 1,2 ]", [], "[ 1,2 ]"),
+    "before a comma too many": ("[1, 2,]", [0], "[2,]"),
+}
+
+
+@pytest.mark.parametrize(("text", "indexes", "expected"), REMOVED.values(), ids=REMOVED)
+def test_items_are_taken_out_with_their_commas(text: str, indexes: list[int], expected: str) -> None:
+    edit = JsonEdit(text)
+    edit.remove_items(edit.root, indexes)
     assert edit.text() == expected

@@ -222,6 +222,82 @@ def test_cases_a_line(store: Store, tmp_path: Path) -> None:
     assert file.read_text().splitlines() == [*lines[:2], lines[2].replace("10 degrees", "11 degrees")]
 
 
+YAML = """\
+# Notes of mine stay.
+eval_set: s
+cases:
+  - case: one   # and this
+    ask: How warm is it?
+    tools: [look(city=Oslo, unit=C)]
+    expect: 10 degrees
+    state: {seats: 0}
+    final_state: {seats: 2}
+
+  - case: two
+    turns:
+      - ask: Hello?
+        expect: |
+          Hello
+          there.
+      - ask: How warm?
+        tools:
+          - look(city=Oslo, unit=C)
+        expect: 10 degrees  # so far
+    extra:
+      mine: [1, 2]
+"""
+
+
+def test_yaml_keeps_its_comments_and_its_layout(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.yaml"
+    file.write_text(YAML)
+    built = agent(
+        ("look", {"city": "Rome", "unit": "C"}), ("tell", {}), text="11 degrees", state={"seats": 3}
+    )
+    result = proctor.evaluate_sync(built, file, config=CONFIG, store=store)
+    blessed(result.run_id, store, []).write()
+    assert (
+        file.read_text()
+        == """\
+# Notes of mine stay.
+eval_set: s
+cases:
+  - case: one   # and this
+    ask: How warm is it?
+    tools:
+      - look(city=Rome, unit=C)
+      - tell()
+    expect: 11 degrees
+    state: {seats: 0}
+    final_state: {seats: 3}
+
+  - case: two
+    turns:
+      - ask: Hello?
+        tools:
+          - look(city=Rome, unit=C)
+          - tell()
+        expect: 11 degrees
+      - ask: How warm?
+        tools:
+          - look(city=Rome, unit=C)
+          - tell()
+        expect: 11 degrees  # so far
+    extra:
+      mine: [1, 2]
+"""
+    )
+    assert proctor.evaluate_sync(built, file, config=CONFIG).passed
+
+
+def test_yaml_that_expects_what_was_done_stays_as_it_is(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.yaml"
+    file.write_text(YAML)
+    result = proctor.evaluate_sync("replay", file, config=CONFIG, store=store)
+    found = blessed(result.run_id, store, ["one", "two"])
+    assert (found.after, found.cases) == (YAML, [])
+
+
 # --- what is refused ---------------------------------------------------------------------------------------------------
 
 

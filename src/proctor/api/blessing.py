@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
-from proctor.files.blessing import bless_case
-from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.editable import editable, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
-from proctor.files.json_edit import JsonEdit, JsonNode
-from proctor.files.kinds import Kind
 from proctor.schema.content import text_of
 from proctor.schema.kept import case_hash
 from proctor.schema.outcome import Outcome
@@ -45,7 +42,7 @@ class Blessing:
         """
         from proctor.files.save import write_text
 
-        if _text_of(self.path) != self.before:
+        if text_of_file(self.path) != self.before:
             raise EvalFileError(f"{self.path}: the file was changed meanwhile; nothing was written to it")
         if self.after != self.before:
             write_text(self.path, self.after)
@@ -173,61 +170,15 @@ def _deeds(trial: Trial) -> str:
 
 def _of_file(path: Path, picked: Collection[_Picked], *, force: bool) -> Blessing:
     source = open_eval_set(path)
-    _check_form(source, path)
-    before = _text_of(path)
-    text = _EditedText(source, before)
+    before = text_of_file(path)
+    text = editable(source, before)
     blessing = Blessing(path, before, before)
     for case, trial in picked:
         index = _index_of(source, case, path, force=force)
-        edit, node = text.place(index)
-        changes = len(edit.spans)
-        bless_case(edit, node, source.case(index), trial.invocations, trial.final_state)
-        (blessing.cases if len(edit.spans) > changes else blessing.unchanged).append(case.eval_id)
+        changed = text.bless(index, source.case(index), trial.invocations, trial.final_state)
+        (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
     blessing.after = text.text()
     return blessing
-
-
-class _EditedText:
-    """The text of a set, to be changed case by case: one document, or one for each line."""
-
-    def __init__(self, source: EvalSetFile, text: str) -> None:
-        self._source = source
-        self._is_lines = source.kind is Kind.CASE_LINES
-        self._pieces = text.split("\n") if self._is_lines else [text]
-        self._edits: dict[int, JsonEdit] = {}
-
-    def place(self, index: int) -> tuple[JsonEdit, JsonNode]:
-        """Return what edits a case, and where it stands there."""
-        piece = self._source.line(index) - 1 if self._is_lines else 0
-        if piece not in self._edits:
-            self._edits[piece] = JsonEdit(self._pieces[piece], start=self._pieces[piece].startswith("\ufeff"))
-        edit = self._edits[piece]
-        root: JsonNode | None = edit.root
-        if self._source.kind is Kind.EVAL_SET:
-            root = edit.root.at("eval_cases") or edit.root.at("evalCases")
-        if root is not None and self._source.kind in {Kind.EVAL_SET, Kind.CASE_LIST}:
-            root = root.at(index)
-        if root is None:
-            raise EvalFileError(f"{self._source.label}: the file was changed while it was read")
-        return edit, root
-
-    def text(self) -> str:
-        """Return the text with the changes made."""
-        return "\n".join(
-            self._edits[number].text() if number in self._edits else piece
-            for number, piece in enumerate(self._pieces)
-        )
-
-
-_IN_PLACE = {Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE}
-
-
-def _check_form(source: EvalSetFile, path: Path) -> None:
-    if source.kind not in _IN_PLACE or path.suffix.lower() in YAML_SUFFIXES:
-        form = "YAML" if path.suffix.lower() in YAML_SUFFIXES else str(source.kind)
-        raise EvalFileError(
-            f"{path}: {form}: this form cannot be changed in place; `proctor convert` it to JSON first"
-        )
 
 
 def _index_of(source: EvalSetFile, case: PlannedCase, path: Path, *, force: bool) -> int:
@@ -241,10 +192,3 @@ def _index_of(source: EvalSetFile, case: PlannedCase, path: Path, *, force: bool
             "it as it is now with --force (force=True)"
         )
     return index
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvalFileError(f"{path}: cannot be read: {error}") from None

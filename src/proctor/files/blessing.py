@@ -54,6 +54,22 @@ def bless_case(
     _bless_state(edit, node, case, final_state)
 
 
+def same_text(expected: Invocation, actual: Invocation) -> bool:
+    """Whether the agent answered with the expected text."""
+    texts = [text_of(turn.final_response, thoughts=False) for turn in (expected, actual)]
+    return texts[0] == texts[1]
+
+
+def same_calls(expected: Invocation, actual: Invocation) -> bool:
+    """Whether the agent made the expected calls, in their order and no others."""
+    return _told(expected.tool_calls) == _told(actual.tool_calls)
+
+
+def same_answers(expected: Invocation, actual: Invocation) -> bool:
+    """Whether the tools answered as stated, if anything is stated."""
+    return not expected.tool_responses or _answers(expected.tool_responses) == _answers(actual.tool_responses)
+
+
 class _Turn:
     """One turn of a case, and what the agent did in it."""
 
@@ -71,9 +87,9 @@ class _Turn:
         return _spelled(self.node, name) or _SPELLINGS[name][self.is_camel and len(_SPELLINGS[name]) > 1]
 
     def _bless_text(self) -> None:
-        said = text_of(self.actual.final_response, thoughts=False)
-        if text_of(self.expected.final_response, thoughts=False) == said:
+        if same_text(self.expected, self.actual):
             return
+        said = text_of(self.actual.final_response, thoughts=False)
         key, content = self._key("final_response"), self.node.at(self._key("final_response"))
         place = _only_text(content, self.expected.final_response)
         if place is not None:
@@ -86,11 +102,7 @@ class _Turn:
 
     def _bless_calls(self) -> None:
         expected, actual = self.expected, self.actual
-        same_calls = _told(expected.tool_calls) == _told(actual.tool_calls)
-        same_answers = not expected.tool_responses or (
-            _answers(expected.tool_responses) == _answers(actual.tool_responses)
-        )
-        if same_calls and same_answers:
+        if same_calls(expected, actual) and same_answers(expected, actual):
             return
         key = self._key("intermediate_data")
         data = self.node.at(key)
@@ -110,7 +122,7 @@ class _Turn:
         place = data.at(uses)
         if place is None or not place.items:
             self.edit.put(data, uses, [_call(call) for call in self.actual.tool_calls])
-        elif _told(self.expected.tool_calls) != _told(self.actual.tool_calls):
+        elif not same_calls(self.expected, self.actual):
             self.edit.replace_items(place, list(self._calls(place)))
         answers = _spelled(data, "tool_responses")
         if answers and isinstance(expected, IntermediateData) and expected.tool_responses:
@@ -147,15 +159,27 @@ def _bless_state(
     place = node.at(key) if key else None
     if place is None or place.members is None or final_state is None:
         return
-    gone = [name for name in place.members if name not in final_state]
+    for name, value in state_that_came(case, final_state).items():
+        edit.replace(place.members[name], value)
+
+
+def state_that_came(case: EvalCase, final_state: Mapping[str, Any]) -> dict[str, Any]:
+    """The stated keys of a case's final state with the values that they ended with; matchers, written by hand, stay.
+
+    Raises:
+        EvalFileError: a stated key is not there at all.
+    """
+    stated = case.final_session_state or {}
+    gone = [name for name in stated if name not in final_state]
     if gone:
         where = field_name(("final_session_state", gone[0]))
         raise EvalFileError(
             f"{case.eval_id}: {where} is expected, and the session has no such key at its end: take it out by hand"
         )
-    for name, value in place.members.items():
-        if value.at("$match") is None:  # what is written by hand, and says more than a value
-            edit.replace(value, final_state[name])
+    return {
+        name: value if isinstance(value, dict) and "$match" in value else final_state[name]
+        for name, value in stated.items()
+    }
 
 
 # --- reading the tree --------------------------------------------------------------------------------------------------

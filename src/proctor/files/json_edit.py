@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,15 +141,19 @@ class JsonEdit:
         text = f",{self._gap_of(node)}".join(texts)
         self._splices.append((first.start, last.end, text))
 
-    def remove_item(self, node: JsonNode, index: int) -> None:
-        """Take an item out of a list, with the comma that it had."""
+    def remove_items(self, node: JsonNode, indexes: Collection[int]) -> None:
+        """Take items out of a list, each with the comma before it."""
         items = node.items or []
-        if len(items) == 1:
+        kept = [index for index in range(len(items)) if index not in indexes]
+        if len(kept) == len(items):
+            return
+        if not kept:
             self._splices.append((node.start + 1, node.end - 1, ""))
-        elif index:
-            self._splices.append((items[index - 1].end, items[index].end, ""))
-        else:
-            self._splices.append((items[0].start, items[1].start, ""))
+            return
+        pieces = [self.raw(items[kept[0]])]
+        for index in kept[1:]:
+            pieces += [self.source[items[index - 1].end : items[index].start], self.raw(items[index])]
+        self._splices.append((items[0].start, items[-1].end, "".join(pieces)))
 
     # --- layout ---
 

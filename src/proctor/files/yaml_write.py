@@ -24,7 +24,7 @@ _SHORT_FLOW = 88  # an object of plain values is written on one line when it is 
 def write_yaml(eval_set: EvalSet) -> str:
     """The text of a YAML file that reads as the same set."""
     document: Object = json.loads(to_adk_json(eval_set))
-    _restore_what_json_omits(eval_set, document["eval_cases"])
+    _restore_what_json_omits(eval_set.eval_cases, document["eval_cases"])
     written: Object = {"eval_set": document.pop("eval_set_id")}
     cases = document.pop("eval_cases")
     _keep(written, document, EvalSet)
@@ -35,9 +35,24 @@ def write_yaml(eval_set: EvalSet) -> str:
     return emit(written)
 
 
-def _restore_what_json_omits(eval_set: EvalSet, cases: list[Object]) -> None:
+def write_case(case: EvalCase) -> Object:
+    """One case, to be emitted as an item of `cases`."""
+    document: Object = json.loads(to_adk_json(case))
+    _restore_what_json_omits([case], [document])
+    return _case(document)
+
+
+def write_turn(turn: Invocation) -> Object:
+    """One turn, to be emitted as an item of `turns`, or entry by entry in its case."""
+    document: Object = json.loads(to_adk_json(turn))
+    if isinstance(turn.intermediate_data, InvocationEvents):
+        document["intermediate_data"].setdefault("invocation_events", [])
+    return _turn(document)
+
+
+def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> None:
     """The format's own writer says `{}` for either form of intermediate data, and no final state for null."""
-    for case, written in zip(eval_set.eval_cases, cases, strict=True):
+    for case, written in zip(cases, documents, strict=True):
         if case.final_session_state is None:
             written["final_session_state"] = None
         for index, turn in enumerate(case.conversation or ()):

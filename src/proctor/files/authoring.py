@@ -1,0 +1,131 @@
+"""Eval sets that grow and shrink: cases are put into a file and taken out of it, and the rest of it stays as it is."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from proctor.errors import EvalFileError, SetupError, did_you_mean
+from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
+from proctor.files.editable import cases_of, text_of_file
+from proctor.files.eval_sets import EvalSetFile, open_eval_set
+from proctor.files.find import SET_SUFFIXES
+from proctor.files.json_edit import JsonEdit
+from proctor.files.kinds import Kind
+from proctor.files.save import save_eval_set, write_text
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.writing import to_adk_json, to_lines
+
+_EDITED = {Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST}
+
+
+def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()) -> EvalSet:
+    """Write a new set: as ADK writes it, as YAML or as JSON lines, as the suffix says; its id is the file's name.
+
+    Raises:
+        EvalFileError: the file is there already, cannot be written, or its suffix says nothing.
+    """
+    if path.exists():
+        raise EvalFileError(f"{path}: this file is there already")
+    suffix = next((suffix for suffix in SET_SUFFIXES if path.name.endswith(suffix)), "")
+    if not suffix or path.name == suffix:
+        raise EvalFileError(f"{path}: a set is called NAME{SET_SUFFIXES[0]} (or .yaml, .jsonl at its end)")
+    eval_set_id = eval_set_id or path.name.removesuffix(suffix)
+    made = EvalSet(
+        eval_set_id=eval_set_id, name=eval_set_id, eval_cases=list(cases), creation_timestamp=time.time()
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix in YAML_SUFFIXES:
+        from proctor.files.yaml_write import write_yaml
+
+        write_text(path, write_yaml(made))
+    elif path.suffix == LINES_SUFFIX:
+        write_text(path, to_lines(made, made.eval_cases))
+    else:
+        save_eval_set(made, path)
+    return made
+
+
+def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
+    """Put cases behind those of a set, in the form that its file has.
+
+    Raises:
+        EvalFileError: the file cannot be read, written or changed in place, or has a case of one of these ids.
+    """
+    source = _open(path)
+    for case in cases:
+        if case.eval_id in source.ids():
+            where = source.where(list(source.ids()).index(case.eval_id))
+            raise EvalFileError(f"{where}: the set has a case {case.eval_id} already")
+    if not cases:
+        return
+    text = text_of_file(path)
+    if path.suffix.lower() in YAML_SUFFIXES:
+        text = _added_to_yaml(path, text, cases)
+    elif source.kind is Kind.CASE_LINES:
+        lines = list(to_lines(EvalSet(eval_set_id=source.eval_set_id, eval_cases=[]), cases))[1:]
+        text += "".join(["" if text.endswith("\n") or not text else "\n", *lines])
+    else:
+        edit = JsonEdit(text, start=text.startswith("\ufeff"))
+        edit.append(cases_of(edit, source), [json.loads(to_adk_json(case)) for case in cases])
+        text = edit.text()
+    write_text(path, text)
+
+
+def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
+    """Take cases out of a set.
+
+    Raises:
+        EvalFileError: the file cannot be read, written or changed in place.
+        SetupError: it has no such case.
+    """
+    source = _open(path)
+    ids = list(source.ids())
+    for eval_id in eval_ids:
+        if eval_id not in ids:
+            raise SetupError(f"{path}: there is no case {eval_id!r}.{did_you_mean(eval_id, ids)}")
+    gone = {ids.index(eval_id) for eval_id in eval_ids}
+    text = text_of_file(path)
+    if path.suffix.lower() in YAML_SUFFIXES:
+        text = _removed_from_yaml(path, text, gone)
+    elif source.kind is Kind.CASE_LINES:
+        lines = text.splitlines(keepends=True)
+        doomed = {source.line(index) - 1 for index in gone}
+        text = "".join(line for number, line in enumerate(lines) if number not in doomed)
+    else:
+        edit = JsonEdit(text, start=text.startswith("\ufeff"))
+        edit.remove_items(cases_of(edit, source), gone)
+        text = edit.text()
+    write_text(path, text)
+
+
+def _open(path: Path) -> EvalSetFile:
+    source = open_eval_set(path, allow_empty=True)
+    if source.kind not in _EDITED:
+        raise EvalFileError(
+            f"{path}: {source.kind}: this form cannot be changed in place; `proctor migrate` or `proctor convert` it first"
+        )
+    return source
+
+
+# --- YAML --------------------------------------------------------------------------------------------------------------
+
+
+def _added_to_yaml(path: Path, text: str, cases: Sequence[EvalCase]) -> str:
+    from proctor.files.yaml_edit import YamlEdit
+    from proctor.files.yaml_write import write_case
+
+    edit = YamlEdit(str(path), text)
+    edit.append(edit.case_list, [write_case(case) for case in cases])
+    return edit.text()
+
+
+def _removed_from_yaml(path: Path, text: str, gone: set[int]) -> str:
+    from proctor.files.yaml_edit import YamlEdit
+
+    edit = YamlEdit(str(path), text)
+    edit.remove_items(edit.case_list, gone)
+    return edit.text()

@@ -1,0 +1,121 @@
+"""The files of eval sets that can be changed in place: which they are, and where a case stands in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from proctor.errors import EvalFileError
+from proctor.files.blessing import bless_case
+from proctor.files.documents import YAML_SUFFIXES
+from proctor.files.eval_sets import EvalSetFile
+from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.files.kinds import Kind
+from proctor.schema.case import EvalCase
+from proctor.schema.invocation import Invocation
+
+IN_PLACE = frozenset({Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE})
+
+
+class Editable(Protocol):
+    """The text of a set whose cases can be blessed."""
+
+    def bless(
+        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> bool:
+        """Make a case expect what was done; tell whether that changes anything. Raises EvalFileError, as `bless_case`."""
+        ...
+
+    def text(self) -> str:
+        """Return the text with the changes made."""
+        ...
+
+
+def editable(source: EvalSetFile, text: str) -> Editable:
+    """Return the text of a set's file, to be changed.
+
+    Raises:
+        EvalFileError: its form is one of those that are only read.
+    """
+    if source.kind not in IN_PLACE:
+        raise EvalFileError(
+            f"{source.label}: {source.kind}: this form cannot be changed in place; `proctor convert` it to JSON first"
+        )
+    is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
+    return _Yaml(source, text) if is_yaml else _Json(source, text)
+
+
+def text_of_file(path: Path) -> str:
+    """Return the text of a file as it is, line ends and all. Raises EvalFileError: it cannot be read."""
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvalFileError(f"{path}: cannot be read: {error}") from None
+
+
+class _Json:
+    """One document, or one for each line."""
+
+    def __init__(self, source: EvalSetFile, text: str) -> None:
+        self._source = source
+        self._is_lines = source.kind is Kind.CASE_LINES
+        self._pieces = text.split("\n") if self._is_lines else [text]
+        self._edits: dict[int, JsonEdit] = {}
+
+    def bless(
+        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> bool:
+        edit, node = self._place(index)
+        changes = len(edit.spans)
+        bless_case(edit, node, case, actual, final_state)
+        return len(edit.spans) > changes
+
+    def text(self) -> str:
+        return "\n".join(
+            self._edits[number].text() if number in self._edits else piece
+            for number, piece in enumerate(self._pieces)
+        )
+
+    def _place(self, index: int) -> tuple[JsonEdit, JsonNode]:
+        """What edits a case, and where it stands there."""
+        piece = self._source.line(index) - 1 if self._is_lines else 0
+        if piece not in self._edits:
+            self._edits[piece] = JsonEdit(self._pieces[piece], start=self._pieces[piece].startswith("\ufeff"))
+        edit = self._edits[piece]
+        node: JsonNode | None = edit.root
+        if self._source.kind in {Kind.EVAL_SET, Kind.CASE_LIST}:
+            node = cases_of(edit, self._source).at(index)
+        if node is None:
+            raise EvalFileError(f"{self._source.label}: the file was changed while it was read")
+        return edit, node
+
+
+def cases_of(edit: JsonEdit, source: EvalSetFile) -> JsonNode:
+    """Return the list of cases of a set that is one JSON document."""
+    node: JsonNode | None = edit.root
+    if source.kind is Kind.EVAL_SET:
+        node = edit.root.at("eval_cases") or edit.root.at("evalCases")
+    if node is None or node.items is None:
+        raise EvalFileError(f"{source.label}: its list of cases is not where it was")
+    return node
+
+
+class _Yaml:
+    def __init__(self, source: EvalSetFile, text: str) -> None:
+        from proctor.files.yaml_edit import YamlEdit
+
+        self._edit = YamlEdit(source.label, text)
+
+    def bless(
+        self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> bool:
+        from proctor.files.blessing_yaml import bless_yaml_case
+
+        changes = len(self._edit.spans)
+        listed = self._edit.cases
+        bless_yaml_case(self._edit, listed[index] if listed else self._edit.root, case, actual, final_state)
+        return len(self._edit.spans) > changes
+
+    def text(self) -> str:
+        return self._edit.text()

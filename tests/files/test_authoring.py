@@ -1,0 +1,134 @@
+"""Eval sets grow and shrink case by case, and the rest of the file stays as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proctor import EvalCase, EvalFileError, SetupError
+from proctor.files.authoring import add_cases, create_set, remove_cases
+from proctor.files.eval_sets import load_eval_set, open_eval_set
+
+
+def case(eval_id: str, text: str = "hi") -> EvalCase:
+    turn = {"user_content": {"parts": [{"text": text}], "role": "user"},
+            "final_response": {"parts": [{"text": "hello"}], "role": "model"}}  # fmt: skip
+    return EvalCase.model_validate({"eval_id": eval_id, "conversation": [turn]})
+
+
+NAMES = ["s.evalset.json", "s.evalset.jsonl", "s.evalset.yaml"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_set_is_made_grows_and_shrinks(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "new" / name
+    made = create_set(path, cases=[case("a")])
+    assert (made.eval_set_id, load_eval_set(path).eval_set_id) == ("s", "s")
+    one = path.read_bytes()
+    add_cases(path, [case("b"), case("c", "ä # : \n- x")])
+    three = load_eval_set(path)
+    assert [each.eval_id for each in three.eval_cases] == ["a", "b", "c"]
+    assert three.eval_cases[2] == case("c", "ä # : \n- x")
+    remove_cases(path, ["b", "c"])
+    assert path.read_bytes() == one
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_a_set_may_begin_empty(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    create_set(path)
+    add_cases(path, [case("a")])
+    assert load_eval_set(path).eval_cases == [case("a")]
+    remove_cases(path, ["a"])
+    assert load_eval_set(path).eval_cases == []
+
+
+AS_WRITTEN = {
+    "comments and odd spaces": (
+        "s.evalset.json",
+        '{ "eval_set_id": "s", // mine\n  "eval_cases": [\n    %s\n  ], "own":  1 }\n',
+        '{ "eval_set_id": "s", // mine\n  "eval_cases": [\n    %s,\n    %s\n  ], "own":  1 }\n',
+    ),
+    "YAML with comments": (
+        "s.evalset.yaml",
+        "# mine\ncases:\n- case: a  # one\n  ask: hi\n  expect: hello\n\nname: x\n",
+        "# mine\ncases:\n- case: a  # one\n  ask: hi\n  expect: hello\n- case: b\n  ask: hi\n  expect: hello\n\nname: x\n",
+    ),
+    "lines without an end": ("s.evalset.jsonl", '{"eval_set_id":"s"}\n%s', '{"eval_set_id":"s"}\n%s\n%s\n'),
+}
+
+
+@pytest.mark.parametrize(("name", "before", "after"), AS_WRITTEN.values(), ids=AS_WRITTEN)
+def test_what_is_there_stays_as_it_is(name: str, before: str, after: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    first = json.dumps(case("a").model_dump(exclude_none=True, exclude_defaults=True))
+    path.write_text(before.replace("%s", first))
+    add_cases(path, [case("b")])
+    written = path.read_text()
+    if "%s" in after:
+        start = after.partition("%s")[0] + first
+        assert written.startswith(start)
+        assert written.endswith(after.rpartition("%s")[2])
+    else:
+        assert written == after
+    assert [each.eval_id for each in load_eval_set(path).eval_cases] == ["a", "b"]
+
+
+def test_an_id_stands_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.json"
+    create_set(path, cases=[case("a")])
+    before = path.read_bytes()
+    with pytest.raises(EvalFileError, match=r"s\.evalset\.json:5: the set has a case a already"):
+        add_cases(path, [case("b"), case("a")])
+    assert path.read_bytes() == before
+
+
+def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.json"
+    create_set(path, cases=[case("apple")])
+    with pytest.raises(SetupError, match=r"there is no case 'aple'\. Did you mean 'apple'\?"):
+        remove_cases(path, ["aple"])
+
+
+def test_a_file_that_is_there_is_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.json"
+    create_set(path)
+    with pytest.raises(EvalFileError, match="this file is there already"):
+        create_set(path)
+
+
+@pytest.mark.parametrize("name", ["s.json", "s", ".evalset.json", "s.evalset.txt"])
+def test_a_set_is_known_by_its_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(EvalFileError, match=r"a set is called NAME\.evalset\.json"):
+        create_set(tmp_path / name)
+
+
+def test_old_forms_are_not_changed_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "s.test.json"
+    path.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
+    with pytest.raises(EvalFileError, match="cannot be changed in place; `proctor migrate`"):
+        add_cases(path, [case("a")])
+
+
+def test_every_published_set_gets_its_bytes_back(shared: Path, tmp_path: Path) -> None:
+    """A case is added and taken out again."""
+    tried = 0
+    for entry in json.loads((shared / "corpus" / "index.json").read_text()):
+        source = shared / "corpus" / entry["file"]
+        if entry["kind"] not in {"evalset", "test-new"} or source.suffix != ".json":
+            continue
+        path = tmp_path / "s.evalset.json"
+        path.write_bytes(source.read_bytes())
+        try:
+            if not open_eval_set(path).ids():
+                continue
+            add_cases(path, [case("the new one")])
+        except EvalFileError:
+            continue
+        tried += 1
+        assert load_eval_set(path).eval_cases[-1] == case("the new one")
+        remove_cases(path, ["the new one"])
+        assert path.read_bytes() == source.read_bytes(), entry["file"]
+    assert tried == 95
