@@ -94,3 +94,22 @@ def test_a_run_of_sound_files_loads_nothing_for_other_files(tmp_path: Path) -> N
     loaded = _loaded_by("-m", "proctor", "eval", *words, "--store", f"{tmp_path}/runs.sqlite3")
     assert "proctor.engine.plan" in loaded
     assert loaded & {"proctor.schema.legacy", "proctor.files.scan", "rich", "yaml"} == set()
+
+
+def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
+    script = (
+        "import sys, pytest; code = pytest.main(sys.argv[1:]); print('LOADED', *sys.modules); sys.exit(code)"
+    )
+    words = (*words, "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder))
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(done.stdout.partition("LOADED ")[2].split())
+
+
+def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it():\n    assert True\n")
+    (tmp_path / "data.test.json").write_text("{}")
+    more = _loaded_by_pytest(tmp_path) - _loaded_by_pytest(tmp_path, "-p", "no:proctor")
+    assert more == {"proctor", "proctor.version", "proctor.pytest_plugin", "proctor.pytest_plugin.options"}

@@ -1,0 +1,177 @@
+"""The pytest plugin: eval-set files as test files, cases as items; fixtures for tests in code.
+
+pytest loads this module in every project where Proctor is installed. So it holds the hooks and nothing else: what they
+do is imported when a session has something to do with Proctor.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from proctor.pytest_plugin.options import add_options
+
+if TYPE_CHECKING:
+    from proctor.pytest_plugin.collecting import EvalSetFile
+    from proctor.pytest_plugin.fixtures import Evaluate
+
+SET_SUFFIXES = (
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
+    ".test.jsonl",
+)  # fmt: skip
+"""Those of `proctor.files.find`; a test holds them together."""
+_ANY_NAME = (".json", ".yaml", ".yml", ".jsonl")
+_MARKER = (
+    "proctor(*eval_sets, **options): eval sets for the fixtures `eval_case` and `evaluate`, and options of "
+    "`proctor.evaluate` for this test, such as num_runs=5, min_pass_rate=0.8"
+)
+_ERRORS = "proctor.errors"  # loaded before anything of Proctor's can fail, or come to a result
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--proctor-…` and their twins in pytest's ini file."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known, and listen for what cases came to."""
+    config.addinivalue_line("markers", _MARKER)
+    config.pluginmanager.register(Told(), "proctor-told")
+
+
+# --- eval sets as test files --------------------------------------------------------------------------------------------
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFile | None:
+    """Take a file for an eval set: one that is named by its path, and where an agent is set any that is called so."""
+    name = file_path.name.lower()
+    if not name.endswith(_ANY_NAME):
+        return None
+    config, named = parent.config, parent.session.isinitpath(file_path)
+    if name.endswith(SET_SUFFIXES):
+        wanted = named or config.getoption("proctor_agent") or config.getini("proctor_agent")
+    else:  # whose file that is cannot be told from its name
+        wanted = named and config.getoption("proctor_agent")
+    if not wanted:
+        return None
+    from proctor.pytest_plugin.collecting import collector_of
+
+    return collector_of(file_path, parent)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let go of what the session has opened."""
+    if project := sys.modules.get("proctor.pytest_plugin.project"):
+        project.close(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist how cases are dealt out: which of them come to it together."""
+    node.workerinput["proctor_dist"] = node.config.getoption("dist", "no")
+
+
+# --- reports ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put what a case came to, or the evidence behind an assertion, into the report."""
+    report = yield
+    if hasattr(item, "finish_report"):
+        item.finish_report(report, call)
+    elif (
+        call.excinfo is not None and _ERRORS in sys.modules
+    ) or "proctor.pytest_plugin.fixtures" in sys.modules:
+        from proctor.pytest_plugin.evidence import explain
+
+        explain(report, call, item)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Show an undecided case as what it is; it counts as failed."""
+    told = getattr(report, "proctor", None)
+    if told is not None and report.failed and told["outcome"] == "inconclusive":
+        return "failed", "I", "INCONCLUSIVE"
+    return None
+
+
+class Told:
+    """What the reports of cases told; with pytest-xdist, here is where those of all workers come together."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.cases: list[dict[str, Any]] = []
+        self.runs: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a report tells of a case."""
+        if (told := getattr(report, "proctor", None)) is not None:
+            self.cases.append(told)
+        self.runs += getattr(report, "proctor_runs", ())
+
+    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
+        """Say what all cases came to, where the run is kept, and how to look closer."""
+        if self.cases or self.runs:
+            from proctor.pytest_plugin.summary import write
+
+            write(self.cases, self.runs, terminalreporter, config)
+
+
+# --- tests in code ------------------------------------------------------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that asks for `eval_case` each case of the sets that its marker names."""
+    if "eval_case" in metafunc.fixturenames:
+        from proctor.pytest_plugin.fixtures import parametrize
+
+        parametrize(metafunc)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` find a test by the tags of its case."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None and "eval_case" in callspec.params:
+        from proctor.pytest_plugin.collecting import tags_of
+
+        item.extra_keyword_matches.update(tags_of(callspec.params["eval_case"]))
+
+
+@pytest.fixture(scope="session")
+def agent(request: pytest.FixtureRequest) -> Any:
+    """The agent under test: `--proctor-agent`, `proctor_agent` of pytest's ini file, or `agent` in [tool.proctor].
+
+    A fixture of this name in a test module or a conftest.py takes its place, also for `evaluate`.
+    """
+    from proctor.pytest_plugin.project import project_of
+
+    return project_of(request.config).agent()
+
+
+@pytest.fixture
+def eval_case() -> Any:
+    """Each case of the eval sets that the test's marker names: `@pytest.mark.proctor("cases.evalset.json")`."""
+    from proctor.pytest_plugin.fixtures import not_marked
+
+    return not_marked()
+
+
+@pytest.fixture
+def evaluate(request: pytest.FixtureRequest) -> Iterator[Evaluate]:
+    """What runs eval sets or cases against the agent, as `proctor.evaluate` does, for `assert` to look at.
+
+    A plain test calls it: `result = evaluate("cases.evalset.json")`, an async one awaits it: `await evaluate(…)`.
+    """
+    from proctor.pytest_plugin.fixtures import Evaluate
+
+    asked = Evaluate(request)
+    yield asked
+    asked.check()

@@ -1,0 +1,80 @@
+"""The evidence behind a failed assertion on a result, and mistakes in a set-up without a traceback."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from proctor.errors import SetupError
+from proctor.pytest_plugin.failures import case_text, report_options, shown_problem
+from proctor.pytest_plugin.project import KEPT
+from proctor.sanitize import clean
+from proctor.schema.verdict import CaseResult, RunResult
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_MOST = 3
+"""Results that are shown for one assertion."""
+
+
+def explain(report: pytest.TestReport, call: pytest.CallInfo[None], item: pytest.Item) -> None:
+    """Add to the report of a test which runs it kept and, if it failed, what its results that did not pass have to show."""
+    if call.when == "call" and (runs := item.stash.get(KEPT, None)):
+        report.proctor_runs = runs  # type: ignore[attr-defined]  # any attribute travels with a report
+    excinfo = call.excinfo
+    if excinfo is None:
+        return
+    if isinstance(excinfo.value, SetupError) and call.when == "setup":
+        report.longrepr = shown_problem(excinfo)
+        return
+    add = getattr(report.longrepr, "addsection", None)
+    if add is None or not isinstance(excinfo.value, AssertionError):
+        return
+    for found in results_behind(excinfo)[:_MOST]:
+        add(f"proctor: {clean(_name(found))}", _text(found, item.config).strip("\n"))
+
+
+def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResult | CaseResult]:
+    """Return the results that a failed assertion is about, and that did not pass; each case once.
+
+    These are the ones whose names stand in the statement, and what its parts came to; where there is none, all that
+    the function has. The innermost function that has any tells.
+    """
+    for entry in reversed(excinfo.traceback):
+        there = list(_results_in(entry.frame.f_locals.items()))
+        if there:
+            names = set(_NAME.findall(str(entry.statement)))
+            named = [found for name, found in there if name in names or name.startswith("@py_")]
+            return _each_once(named or [found for _, found in there])
+    return []
+
+
+def _results_in(names: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RunResult | CaseResult]]:
+    for name, value in names:
+        if isinstance(value, RunResult | CaseResult) and not value.passed:
+            yield name, value
+
+
+def _each_once(found: Iterable[RunResult | CaseResult]) -> list[RunResult | CaseResult]:
+    unique = list({id(one): one for one in found}.values())
+    within = {id(case) for one in unique if isinstance(one, RunResult) for case in one.cases}
+    return [one for one in unique if id(one) not in within]
+
+
+def _name(found: RunResult | CaseResult) -> str:
+    return found.agent if isinstance(found, RunResult) else f"{found.eval_set_id}/{found.eval_id}"
+
+
+def _text(found: RunResult | CaseResult, config: pytest.Config) -> str:
+    if isinstance(found, CaseResult):
+        return case_text(found, config)
+    if len(found.cases) == 1 and found.failure is None:
+        return case_text(found.cases[0], config)
+    from proctor.reports.terminal import TerminalReport
+
+    out = io.StringIO()
+    TerminalReport().write([found], out, options=report_options(config))
+    return out.getvalue()

@@ -1,0 +1,123 @@
+"""How pytest shows a case that did not pass: the evidence of the terminal's report, and one line for its lists."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import EvalError
+from proctor.reports.base import ReportOptions
+from proctor.reports.evidence import reason_of
+from proctor.reports.marks import WORDS
+from proctor.sanitize import clean, encodable
+from proctor.schema.verdict import CaseResult
+
+if TYPE_CHECKING:
+    import pytest
+
+    from proctor.pytest_plugin.batches import Ended
+    from proctor.pytest_plugin.collecting import CaseItem
+
+
+class CaseFailedError(AssertionError):
+    """A case did not pass: it failed, or it is undecided."""
+
+    def __init__(self, ended: Ended | None) -> None:
+        self.ended = ended
+        super().__init__(line_of(ended.case) if ended is not None else "the case was not run")
+
+
+class CaseErrorError(EvalError):
+    """What a case comes to could not be computed, or it was not reached."""
+
+    def __init__(self, ended: Ended) -> None:
+        self.ended = ended
+        super().__init__(line_of(ended.case))
+
+
+def line_of(case: CaseResult) -> str:
+    """Return in one line what a case came to, and why."""
+    reason = reason_of(case)
+    return clean(f"{WORDS[case.outcome]}: {reason}" if reason else WORDS[case.outcome])
+
+
+def shown_failure(excinfo: pytest.ExceptionInfo[BaseException], case: CaseResult, item: CaseItem) -> Any:
+    """Return what pytest prints of a case that did not pass."""
+    path, line, _ = item.reportinfo()
+    plain = _plain(excinfo, case_text(case, item.config), clean(str(path)), (line or 0) + 1, line_of(case))
+    return _Coloured(plain, case_text(case, item.config, color=True)) if _has_color(item.config) else plain
+
+
+def shown_problem(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+    """Return what pytest prints of a mistake in the set-up: the problems, and no traceback."""
+    text = clean(str(excinfo.value), lines=True)
+    first = text.partition("\n")[0]
+    return _plain(excinfo, text, "", 0, first)
+
+
+def _plain(excinfo: pytest.ExceptionInfo[BaseException], text: str, path: str, line: int, said: str) -> Any:
+    """Return `text` in the form of a traceback: the only one that reaches pytest through another process."""
+    shown: Any = excinfo.getrepr(style="native")
+    shown.reprtraceback.reprentries[:] = shown.reprtraceback.reprentries[:1]
+    shown.reprtraceback.reprentries[0].lines[:] = [text.rstrip("\n") + "\n"]
+    if hasattr(shown, "chain"):
+        shown.chain = [(shown.reprtraceback, shown.reprcrash, None)]
+    if shown.reprcrash is not None:
+        shown.reprcrash.path, shown.reprcrash.lineno, shown.reprcrash.message = path, line, said
+    return shown
+
+
+class _Coloured:
+    """The same with colours where a terminal takes them, and nowhere else."""
+
+    def __init__(self, plain: Any, colored: str) -> None:
+        self._plain = plain
+        self._colored = colored
+
+    def toterminal(self, tw: Any) -> None:
+        """Write to pytest's terminal, or to what it takes for one."""
+        if tw.hasmarkup:
+            tw.write(self._colored)
+        else:
+            self._plain.toterminal(tw)
+
+    def __str__(self) -> str:
+        return str(self._plain)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plain, name)
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------
+
+
+def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -> str:
+    """Return a case with its evidence as the terminal's report draws it."""
+    from proctor.reports.one_case import draw_failure
+
+    out = io.StringIO()
+    draw_failure(case, out, options=report_options(config, color=color))
+    if case.place:
+        out.write(f"{clean(case.place)}: {WORDS[case.outcome]}\n")
+    return encodable(out.getvalue(), _encoding())
+
+
+def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptions:
+    """Return how much is shown, and how wide: as pytest's own options say."""
+    from proctor.reports.marks import ASCII, marks_for
+
+    return ReportOptions(
+        verbose=config.get_verbosity() > 1,
+        width=config.get_terminal_writer().fullwidth,
+        color=color,
+        symbols=marks_for(_encoding()) is not ASCII,
+    )
+
+
+def _encoding() -> str:
+    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
+
+
+def _has_color(config: pytest.Config) -> bool:
+    return not hasattr(config, "workerinput") and bool(config.get_terminal_writer().hasmarkup)

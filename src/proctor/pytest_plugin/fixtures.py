@@ -1,0 +1,296 @@
+"""What the fixtures `evaluate` and `eval_case` do for tests in code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor import api
+from proctor.errors import SetupError, did_you_mean
+from proctor.files.find import find_config, find_sets, split_selector
+from proctor.pytest_plugin.collecting import item_name
+from proctor.pytest_plugin.failures import case_text, line_of
+from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
+from proctor.sanitize import clean
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.verdict import RunResult
+
+_HOW = '@pytest.mark.proctor("cases.evalset.json")'
+
+
+# --- the cases of a set, one by one ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a case came from."""
+
+    path: Path
+    eval_set_id: str
+    place: str
+
+
+_ORIGINS = pytest.StashKey[dict[int, Origin]]()
+"""By the identity of the case, which its test's parameters keep alive."""
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Make one test of each case of the sets that the test's marker names.
+
+    Raises:
+        CollectError: a set cannot be read; the message has every problem.
+    """
+    marker = metafunc.definition.get_closest_marker("proctor")
+    if marker is None or not marker.args:
+        return  # the fixture says what is missing, unless the test has its own
+    origins = metafunc.config.stash.setdefault(_ORIGINS, {})
+    folder = metafunc.definition.path.parent
+    params = []
+    duplicates = bool(
+        marker.kwargs.get("allow_duplicate_ids") or project_of(metafunc.config).allows_duplicates
+    )
+    try:
+        for found in find_sets([seen_from(str(one), folder) for one in marker.args]):
+            for case, origin in _cases(found.path, found.case_ids, allow_duplicate_ids=duplicates):
+                origins[id(case)] = origin
+                params.append(pytest.param(case, id=item_name(case.eval_id)))
+    except SetupError as problem:
+        raise pytest.Collector.CollectError(clean(str(problem), lines=True)) from None
+    metafunc.parametrize("eval_case", params)
+
+
+def _cases(
+    path: Path, wanted: Sequence[str], *, allow_duplicate_ids: bool
+) -> Iterator[tuple[EvalCase, Origin]]:
+    from proctor.files.eval_sets import open_eval_set
+
+    source = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
+    ids = list(source.ids())
+    for name in wanted:
+        if name not in ids:
+            raise SetupError(f"{path}: no case {name!r}.{did_you_mean(name, ids)}")
+    for index, eval_id in enumerate(ids):
+        if not wanted or eval_id in wanted:
+            yield source.case(index), Origin(path, source.eval_set_id, source.where(index))
+
+
+def seen_from(selector: str, folder: Path) -> str:
+    """Return a path as it is meant in a test: from the test file's folder where it is there, else from the working one."""
+    name = selector if (folder / selector).exists() else split_selector(selector)[0]
+    path = folder / name
+    if Path(name).is_absolute() or not name or not path.exists():
+        return selector
+    try:
+        shown = path.resolve().relative_to(Path.cwd().resolve())
+    except ValueError:
+        shown = path
+    return f"{shown}{selector[len(name) :]}"
+
+
+def not_marked() -> Any:
+    """Say what a test that asks for `eval_case` lacks.
+
+    Raises:
+        SetupError: always.
+    """
+    raise SetupError(f"`eval_case` needs to know the eval set: mark the test with {_HOW}")
+
+
+# --- evaluating in a test -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, repr=False)
+class Evaluated(RunResult):
+    """A result that knows whether the test has looked at it; awaiting it gives it back."""
+
+    looked_at: bool = False
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            object.__setattr__(self, "looked_at", True)
+        return object.__getattribute__(self, name)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __await__(self) -> Generator[Any, Any, Evaluated]:
+        return self
+        yield  # a generator that ends at once
+
+    @classmethod
+    def of(cls, run: RunResult) -> Evaluated:
+        """Take over what a run came to."""
+        made = cls(**{field.name: getattr(run, field.name) for field in fields(RunResult)})
+        object.__setattr__(made, "looked_at", False)
+        return made
+
+
+class Pending:
+    """What `evaluate(…)` gives in an async test: the result is there when it was awaited, and nothing before."""
+
+    def __init__(self, asked: Evaluate, run: Any) -> None:
+        self._asked, self._run = asked, run
+        self._result: Evaluated | None = None
+        self._awaited = False
+
+    def __await__(self) -> Generator[Any, Any, Evaluated]:
+        return self._answer().__await__()
+
+    async def _answer(self) -> Evaluated:
+        self._awaited = True
+        if self._result is None:
+            self._result = self._asked.keep(await self._run())
+        return self._result
+
+    def __repr__(self) -> str:
+        return "<evaluation that was not awaited>"
+
+    def __bool__(self) -> bool:
+        raise TypeError(_FORGOTTEN)
+
+    def __getattr__(self, name: str) -> Any:
+        raise TypeError(_FORGOTTEN)
+
+
+_FORGOTTEN = "`evaluate` is awaited in an async test: result = await evaluate(…)"
+
+
+class Evaluate:
+    """Runs eval sets or cases against the agent, with the session's options and those of the test's marker.
+
+    Called with what `proctor.evaluate` takes: paths (from the test file's folder, else from the working folder), sets,
+    dicts, one `EvalCase` or several; without any, the sets that the marker names. `agent=` is another agent.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        """Take the test."""
+        self._request = request
+        self._project = project_of(request.config)
+        marks = list(request.node.iter_markers("proctor"))
+        self._marked = {name: value for mark in reversed(marks) for name, value in mark.kwargs.items()}
+        self._sets = next((mark.args for mark in marks if mark.args), ())
+        self._agent = self._find_agent()
+        self._pending: list[Pending] = []
+        self._results: list[Evaluated] = []
+
+    def _find_agent(self) -> Any:
+        """The agent of the marker, of the test's own fixture of that name, or of the session; `None`: there is none."""
+        if "agent" in self._marked:
+            return self._marked.pop("agent")
+        try:
+            return self._project.reference(self._request.getfixturevalue("agent"))
+        except NoAgentError:
+            return None
+
+    def __repr__(self) -> str:
+        return "evaluate"
+
+    def __call__(self, eval_sets: Any = None, /, *, agent: Any = None, **options: Any) -> Any:
+        """Run, and return the result; in an async test, what is to be awaited.
+
+        Raises:
+            SetupProblems: all that is wrong with the set-up, before the first agent call.
+        """
+        __tracebackhide__ = True
+        try:
+            run = self._prepared(eval_sets, agent, options)
+            if _is_within_a_loop():
+                self._pending.append(Pending(self, run))
+                return self._pending[-1]
+            from proctor.engine.loop import run_sync
+
+            return self.keep(run_sync(run))
+        except SetupError as problem:
+            raise problem.with_traceback(None) from None
+
+    def _prepared(self, eval_sets: Any, agent: Any, given: dict[str, Any]) -> Callable[[], Any]:
+        folder = self._request.path.parent
+        wanted = self._wanted(eval_sets)
+        origins = [self._origin(one) for one in wanted]
+        own = {**self._marked, **given}
+        if isinstance(own.get("config"), str | Path):
+            own["config"] = seen_from(str(own["config"]), folder)
+        options: dict[str, Any] = {"store": self._project.store, **self._project.options, **own}
+        options.setdefault("config", _config_of(origins))
+        ref = self._agent if agent is None else agent
+        if ref is None:
+            ref = self._project.agent_ref  # which says where an agent could have been named
+        sets = [_as_set(one, origin, folder) for one, origin in zip(wanted, origins, strict=True)]
+
+        async def run() -> RunResult:
+            result = await api.evaluate(ref, sets, **options)
+            if result.run_id and options["store"] is self._project.store:
+                self._request.node.stash.setdefault(KEPT, []).append(result.run_id)
+            for case, origin in zip(result.cases, origins, strict=False):
+                case.place = case.place or (origin.place if origin else "")
+            return result
+
+        return run
+
+    def _wanted(self, eval_sets: Any) -> list[Any]:
+        if eval_sets is None:
+            params = getattr(self._request.node, "callspec", None)
+            case = params.params.get("eval_case") if params is not None else None
+            if case is not None:
+                return [case]
+            if not self._sets:
+                raise SetupError(f'name what to evaluate: evaluate("cases.evalset.json"), or {_HOW}')
+            return list(self._sets)
+        return list(eval_sets) if isinstance(eval_sets, list | tuple) else [eval_sets]
+
+    def _origin(self, one: Any) -> Origin | None:
+        return (
+            self._request.config.stash.get(_ORIGINS, {}).get(id(one)) if isinstance(one, EvalCase) else None
+        )
+
+    def keep(self, run: RunResult) -> Evaluated:
+        """Remember a result until the test is over."""
+        self._results.append(Evaluated.of(run))
+        return self._results[-1]
+
+    def check(self) -> None:
+        """Fail the test for what it did not await, and for what did not pass and it did not look at."""
+        __tracebackhide__ = True
+        if any(not object.__getattribute__(one, "_awaited") for one in self._pending):
+            pytest.fail(f"nothing was run: {_FORGOTTEN}", pytrace=False)
+        for result in self._results:
+            if not object.__getattribute__(result, "looked_at") and not result.passed:
+                pytest.fail(_overlooked(result, self._request.config), pytrace=False)
+
+
+def _is_within_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _config_of(origins: Iterable[Origin | None]) -> Path | None:
+    """The config that is found for the files that cases came from, as if these were run.
+
+    Raises:
+        SetupError: there is more than one.
+    """
+    found = list(dict.fromkeys(find_config(origin.path) for origin in origins if origin is not None))
+    if len(found) > 1:
+        raise SetupError("the cases come from files that different configs judge: say which, with config=")
+    return found[0] if found else None
+
+
+def _as_set(one: Any, origin: Origin | None, folder: Path) -> Any:
+    if isinstance(one, EvalCase):
+        return EvalSet(eval_set_id=origin.eval_set_id if origin else "evaluate", eval_cases=[one])
+    return seen_from(str(one), folder) if isinstance(one, str | Path) else one
+
+
+def _overlooked(result: RunResult, config: pytest.Config) -> str:
+    telling = [case for case in result.cases if not case.passed]
+    head = f"{clean(repr(result))} was not looked at: write `assert result`, or look at what else matters"
+    return "\n".join([head, *(case_text(case, config) or line_of(case) for case in telling[:3])])

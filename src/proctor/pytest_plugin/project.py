@@ -1,0 +1,209 @@
+"""What a session runs: the agent, the options, the store; read when something is first asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from proctor import api
+from proctor.api.project import engine_options, load_function, prepare_process
+from proctor.api.runs import is_for_results, open_store
+from proctor.errors import SettingsError, SetupError
+from proctor.pytest_plugin.options import given, stated
+from proctor.settings import Settings, load_settings, resolved
+
+if TYPE_CHECKING:
+    from proctor.pytest_plugin.batches import Batches
+    from proctor.stores.adk_files import AdkFiles
+    from proctor.stores.base import Store
+
+NOWHERE = "memory:"
+_SEVERAL = frozenset({"agent", "store"})
+"""Settings that may name several; an option names one."""
+
+
+class NoAgentError(SetupError):
+    """No agent is named anywhere."""
+
+
+class Project:
+    """One session's agent and options: the command line over pytest's ini file over the project's settings."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Take pytest's configuration; nothing is read yet."""
+        self.config = config
+        self._given = given(config)
+        self._open: list[Store] = []
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The project's settings with what pytest's ini file says over them.
+
+        Raises:
+            SettingsError: one of the two says something that cannot be.
+        """
+        settings = load_settings(self.config.invocation_params.dir)
+        prepare_process(settings)
+        ini = self.config.inipath
+        try:
+            said = stated(self.config)
+        except ValueError as error:
+            raise SettingsError(f"{ini}: {error}") from None
+        folder = ini.parent if ini is not None else self.config.rootpath
+        fields = {
+            name: resolved(name, [value] if name in _SEVERAL else value, folder)
+            for name, value in said.items()
+            if hasattr(settings, name)
+        }
+        others = {name: value for name, value in said.items() if name not in fields}
+        self._given = {**others, **{name: value for name, value in self._given.items() if value is not None}}
+        return replace(settings, **fields)
+
+    @cached_property
+    def agent_ref(self) -> str:
+        """The AGENT string.
+
+        Raises:
+            SetupError: none is named anywhere, or the settings name several.
+        """
+        settings, asked = self.settings, self.config.getoption("proctor_agent")
+        if asked:
+            return str(asked)
+        if len(settings.agent) > 1:
+            raise SetupError(
+                f"{settings.file} names {len(settings.agent)} agents, and a test session runs one: choose it with "
+                "--proctor-agent"
+            )
+        if not settings.agent:
+            raise NoAgentError(
+                "no agent is named: give one with --proctor-agent AGENT, as `proctor_agent` in pytest's ini file, or as "
+                "`agent` in [tool.proctor]"
+            )
+        return settings.agent[0]
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments of `proctor.evaluate`, but for the store.
+
+        Raises:
+            SetupError: a function of the settings (`setup`, `teardown`) cannot be found.
+        """
+        settings = self.settings
+        options = engine_options(self._given, settings)
+        for name in ("setup", "teardown"):
+            if name in options:
+                options[name] = load_function(options[name], f"`{name}` in {settings.file}")
+        return options
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return api.load_agent(self.agent_ref, agent_name=self.options.get("agent_name"))
+
+    def agent(self) -> Any:
+        """Return the agent, loaded once.
+
+        Raises:
+            SetupError: none is named, or it cannot be loaded.
+        """
+        return self._loaded
+
+    def reference(self, agent: Any) -> Any:
+        """Return what names `agent` in a report: the AGENT string where it is the one that was loaded from it."""
+        return self.agent_ref if agent is self.__dict__.get("_loaded") else agent
+
+    @property
+    def allows_duplicates(self) -> bool:
+        """Whether cases that share an id run under distinct ones."""
+        return bool(self.options.get("allow_duplicate_ids"))
+
+    # --- keeping --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _places(self) -> tuple[str, ...]:
+        asked = self.config.getoption("proctor_store")
+        return (asked,) if asked else self.settings.store
+
+    @cached_property
+    def store_url(self) -> str:
+        """Where runs are kept; empty: nowhere, since nobody has named a place.
+
+        Raises:
+            SetupError: two places are named.
+        """
+        named = [url for url in self._places if not is_for_results(url)]
+        if len(named) > 1:
+            raise SetupError(f"a run lives in one store, and there are two: {' and '.join(named)}")
+        return named[0] if named and named[0] != NOWHERE else ""
+
+    @cached_property
+    def store(self) -> Store | None:
+        """The store, opened once.
+
+        Raises:
+            StoreError: it cannot be used.
+        """
+        if not self.store_url:
+            return None
+        self._open.append(open_store(self.store_url))
+        return self._open[0]
+
+    @cached_property
+    def results(self) -> list[AdkFiles]:
+        """The folders of agents that results are also written to (`adk:DIR`).
+
+        Raises:
+            StoreError: one is not there, or may not be written.
+        """
+        from proctor.stores.adk_files import AdkFiles
+
+        found = [AdkFiles.from_url(url) for url in self._places if is_for_results(url)]
+        for place in found:
+            place.check()
+        return found
+
+    # --- running --------------------------------------------------------------------------------------------------------
+
+    def plan(self, path: Path) -> api.Prepared:
+        """Check everything about the eval set at `path`, and return what would be run.
+
+        Raises:
+            SetupError: all that is wrong with it, with the agent, the config or an option.
+        """
+        self.store, self.results  # noqa: B018 - what is wrong with them is said before anything runs, too
+        return api.prepare(self.agent_ref, [str(path)], self.options)  # type: ignore[arg-type]  # checked by name
+
+    @cached_property
+    def batches(self) -> Batches:
+        """What runs the cases of eval-set files."""
+        from proctor.pytest_plugin.batches import Batches
+
+        return Batches(self)
+
+    def close(self) -> None:
+        """End what is under way, and let go of the store."""
+        if "batches" in self.__dict__:
+            self.batches.close()
+        for store in self._open:
+            store.close()
+
+
+KEPT = pytest.StashKey[list[str]]()
+"""Of a test: the runs that it has put into the store."""
+_KEY = pytest.StashKey[Project]()
+
+
+def project_of(config: pytest.Config) -> Project:
+    """Return what this session runs."""
+    if (known := config.stash.get(_KEY, None)) is None:
+        known = config.stash[_KEY] = Project(config)
+    return known
+
+
+def close(config: pytest.Config) -> None:
+    """Let go of what this session has opened."""
+    if (known := config.stash.get(_KEY, None)) is not None:
+        known.close()

@@ -1,0 +1,71 @@
+"""The last section of a session: what all cases came to, where the run is kept, and how to look closer."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.reports.summary import sentence
+from proctor.schema.outcome import Outcome
+from proctor.schema.verdict import CaseResult, RunResult
+
+if TYPE_CHECKING:
+    import pytest
+
+_MOST_RUNS = 5
+
+
+def write(
+    cases: Sequence[dict[str, Any]], runs: Sequence[str], terminalreporter: Any, config: pytest.Config
+) -> None:
+    """Write the section: `cases` of eval-set files, `runs` that tests in code have kept.
+
+    A quiet session (`-q`) has it only where not all passed.
+    """
+    lines = [*(_of_cases(cases) if cases else ()), *_kept(cases, runs, config)]
+    if config.get_verbosity() < 0 and not _attention(cases):
+        return
+    terminalreporter.section("proctor", sep="-")
+    for line in lines:
+        terminalreporter.write_line(line)
+
+
+def _attention(cases: Sequence[dict[str, Any]]) -> bool:
+    return any(told["outcome"] != Outcome.PASSED or told["warnings"] for told in cases)
+
+
+def _result(cases: Sequence[dict[str, Any]]) -> RunResult:
+    """All cases as one result; of a case that was run again, the last time counts."""
+    agents = ", ".join(dict.fromkeys(told["agent"] for told in cases))
+    last = {(told["set"], told["case"]): told for told in cases}
+    return RunResult(
+        agents, [CaseResult(told["set"], told["case"], Outcome(told["outcome"])) for told in last.values()]
+    )
+
+
+def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for warning in dict.fromkeys(warning for told in cases for warning in told["warnings"]):
+        yield f"warning: {warning}"
+    result, flaky = _result(cases), sum(told["flaky"] for told in cases)
+    yield f"agent {result.agent} - {sentence(result, flaky=flaky)}"
+    if not result.passed and not any(told["run"] for told in cases):
+        yield "the evidence is not kept; with --proctor-store URL it is, for `proctor show`"
+
+
+def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
+    from proctor.api.runs import default_store, store_file, store_url
+    from proctor.pytest_plugin.project import project_of
+
+    kept = list(dict.fromkeys([told["run"] for told in cases if told["run"]] + list(runs)))
+    if not kept:
+        return
+    url = project_of(config).store_url
+    named = url and store_file(store_url(url)) != default_store()
+    where = f" --store {shlex.quote(url)}" if named else ""
+    for run in kept[:_MOST_RUNS]:
+        telling = (told["case"] for told in cases if told["run"] == run and told["outcome"] != Outcome.PASSED)
+        case = next(telling, "")
+        yield f"run {run} - proctor show {run}{f' {shlex.quote(case)}' if case else ''}{where}"
+    if len(kept) > _MOST_RUNS:
+        yield f"... and {len(kept) - _MOST_RUNS} more runs - proctor runs{where}"
