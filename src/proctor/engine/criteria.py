@@ -10,7 +10,7 @@ from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggre
 from proctor.engine.combining import order_of
 from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
-from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts
+from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
 from proctor.registry import METRICS, load_object
 from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import BaseCriterion
@@ -80,6 +80,8 @@ class Bound:
     metrics: list[BoundMetric]
     skipped: dict[str, str]
     problems: list[SetupError]
+    doubts: list[SetupError] = field(default_factory=list)
+    """What a person should know about the criteria; no reason not to run."""
 
     def decides_every_recorded_case(self) -> bool:
         """Tell whether some metric gates and applies whatever a recorded case states."""
@@ -166,9 +168,16 @@ def _append(
             bound.skipped[name] = "--no-judge"
             return
         bound.metrics.append(_bound(name, metric, criterion))
+        bound.doubts += [_doubt(name, said) for said in idle_options(metric.facts, criterion)]
     except SetupError as problem:
         problem.path = ("criteria", name)
         bound.problems.append(problem)
+
+
+def _doubt(name: str, said: str) -> SetupError:
+    doubt = CriterionError(f"{name}: {said}")
+    doubt.path, doubt.parts = ("criteria", name), [said]
+    return doubt
 
 
 def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, custom: Any) -> Metric | None:

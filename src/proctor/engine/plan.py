@@ -117,6 +117,10 @@ class Plan:
     """Trials of a case; where sets differ (`SetPlan.num_runs`), the most."""
     warnings: list[str] = field(default_factory=list)
     """What a person should know before the run."""
+    doubts: list[SetupError] = field(default_factory=list)
+    """Of these, what is about the criteria, with its place."""
+    shares: list[str] = field(default_factory=list)
+    """Which share of the cases this run has, where other shards have the rest."""
 
     @property
     def trials(self) -> int:
@@ -152,7 +156,8 @@ def make_plan(
     if found:
         raise SetupProblems(_once(found))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    return Plan(plans, most, [*shared, *_doubts(plans), *surveys.doubts()])
+    doubts = _once([*(doubt for plan in plans for doubt in plan.doubts), *surveys.doubts()])
+    return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared)
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -162,8 +167,7 @@ def _doubts(plans: Sequence[SetPlan]) -> list[str]:
         for plan in plans
         if plan.rule and (doubt := too_few_trials(plan.rule, plan.num_runs))
     )
-    criteria = (f"{plan.summary.config_source}: {doubt}" for plan in plans for doubt in plan.doubts)
-    return list(dict.fromkeys([*found, *criteria, *_unread(plans)]))
+    return list(dict.fromkeys([*found, *_unread(plans)]))
 
 
 def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from proctor.engine.criteria import BoundMetric
@@ -30,10 +30,19 @@ class Look:
         if self.metric.covers(scenario=case.conversation is None):
             self.survey.see(case)
 
-    def problem(self, said: str) -> SetupError:
-        """What the survey says, as an error of the config."""
-        error = CriterionError(f"{self.source}: The criterion of {self.metric.name!r} does not fit: {said}.")
-        error.path, error.parts = ("criteria", self.metric.name), [said]
+    def problems(self) -> list[SetupError]:
+        """What the survey refuses."""
+        fit = f"The criterion of {self.metric.name!r} does not fit"
+        return [self._error(said, f"{fit}: {said}.") for said in self.survey.problems()]
+
+    def doubts(self) -> list[SetupError]:
+        """What it finds doubtful; of a part of the cases, that is all that it says."""
+        said = [*(self.survey.problems() if self.is_partial else ()), *self.survey.doubts()]
+        return [self._error(each, f"{self.metric.name}: {each}") for each in said]
+
+    def _error(self, said: str, message: str) -> SetupError:
+        error = CriterionError(f"{self.source}: {message}")
+        error.file, error.path, error.parts = self.source, ("criteria", self.metric.name), [said]
         return error
 
 
@@ -59,16 +68,8 @@ class Surveys:
 
     def problems(self) -> list[SetupError]:
         """What no run can be meant by."""
-        looks = (look for look in self._looks.values() if not look.is_partial)
-        return [look.problem(said) for look in looks for said in look.survey.problems()]
+        return [each for look in self._looks.values() if not look.is_partial for each in look.problems()]
 
-    def doubts(self) -> list[str]:
+    def doubts(self) -> list[SetupError]:
         """What a person should know before the run."""
-        return [line for look in self._looks.values() for line in _doubts(look)]
-
-
-def _doubts(look: Look) -> list[str]:
-    said: Sequence[str] = [*look.survey.doubts()]
-    if look.is_partial:
-        said = [*look.survey.problems(), *said]
-    return [f"{look.source}: {look.metric.name}: {each}" for each in said]
+        return [each for look in self._looks.values() for each in look.doubts()]

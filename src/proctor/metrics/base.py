@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -183,6 +183,19 @@ def range_of(facts: MetricFacts) -> str:
 def needs_of(facts: MetricFacts) -> str:
     """What it needs, in words; `nothing` for one that looks at the agent's run only."""
     return ", ".join(NEEDS.get(need, need) for need in sorted(facts.needs)) or "nothing"
+
+
+def idle_options(facts: MetricFacts, criterion: BaseCriterion | None) -> Iterator[str]:
+    """Options of ADK's that any criterion may have, where nothing reads them: the metric asks no model."""
+    if criterion is None or facts.kind != "deterministic":
+        return
+    if criterion.include_intermediate_responses_in_final:
+        yield f"include_intermediate_responses_in_final: {_IDLE}"
+    if {"judge_model_options", "judgeModelOptions"} & (criterion.model_extra or {}).keys():
+        yield f"judge_model_options: {_IDLE}"
+
+
+_IDLE = "nothing reads this option here: the metric asks no language model"
 
 
 def is_adk_compatible(criterion: BaseCriterion) -> bool:

@@ -26,7 +26,7 @@ from proctor.schema.config import CustomMetricConfig
 from proctor.schema.criterion import BaseCriterion, EvalMetric
 from proctor.schema.score import MetricScore, mean_score
 
-__all__ = ["FunctionMetric", "FunctionMetricFactory", "as_factory", "from_config", "metric"]
+__all__ = ["FunctionMetric", "FunctionMetricFactory", "as_factory", "from_config", "metric", "read_path"]
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -210,13 +210,23 @@ def _factory(facts: MetricFacts, function: Function, path: str = "") -> Function
     return FunctionMetricFactory(facts, function, signature, path)
 
 
-def _import(name: str, path: str) -> Any:
+def read_path(name: str, path: str) -> tuple[str, str]:
+    """The module and the attribute in it that a dotted path names.
+
+    Raises:
+        CriterionError: it names neither.
+    """
     module_name, _, attribute = path.replace(":", ".").rpartition(".")
     if not module_name or not attribute:
         raise CriterionError(
             f"The custom metric {name!r}: code_config.name must be a dotted path to a function "
             f"(package.module.function), got {path!r}."
         )
+    return module_name, attribute
+
+
+def _import(name: str, path: str) -> Any:
+    module_name, attribute = read_path(name, path)
     try:
         module = import_module(module_name)
     except (Exception, SystemExit) as error:

@@ -1,0 +1,38 @@
+"""Cases that nothing would decide."""
+
+from __future__ import annotations
+
+from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
+from proctor.schema.case import EvalCase
+
+__all__ = ["NO_GATE", "SCENARIO_CASE", "cannot_decide"]
+
+SCENARIO_CASE = (
+    "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
+)
+NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+
+
+def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
+    """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
+    if case.conversation_scenario is not None:
+        return SCENARIO_CASE
+    if not case.conversation:
+        return "its conversation has no turns"
+    if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
+        return ""
+    gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
+    if not gating:
+        return NO_GATE
+    return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
+
+
+def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
+    if not metric.covers(scenario=False):
+        return False
+    if "expected_state" in metric.facts.needs and not case.final_session_state:
+        return False
+    if metric.parts:
+        return any(_can_score(part, case) for part in metric.parts)
+    applies = getattr(metric.metric, "applies", None)
+    return applies is None or bool(applies(case))
