@@ -71,7 +71,7 @@ TRICKY = {
     "sign": pair("-5 °C", "5 °C", "numeric_match", False, "not in the answer: -5"),  # frost or not
     "typographic minus": pair("-5 °C", "−5 °C", "numeric_match", True, "states -5"),
     "range is no minus": pair("-10", "5-10", "numeric_match", False, "not in the answer: -10"),  # from five to ten
-    "date is no sum": pair("-5", "2024-05-01", "numeric_match", False, "not in the answer: -5"),
+    "date is no sum": pair("-5", "2024-05-01", "numeric_match", False, "a date, a phone number or a code"),
     "number of a name": pair("4", "I am GPT4", "numeric_match", False, "states no number"),  # a name, not a quantity
     "number by chance": pair("22", "It is 21 °C on May 22", "numeric_match", True, "states 22"),  # stated, though of the day: `pick` narrows it
     "number by chance, first": pair("22", "It is 21 °C on May 22", "numeric_match", False, "states 21", pick="first"),

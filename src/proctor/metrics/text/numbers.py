@@ -1,87 +1,181 @@
-"""The numbers that a text states, as a careful reader reads them.
+"""The numbers that a text states, as a careful reader reads them; what could be read in several ways is told apart.
 
 Read are digits of all scripts; a sign right before the number (or its currency sign) that nothing stands before from
-which it could subtract or to which it could connect; groups of thousands (`1,234,567`, the Indian `12,34,567`, the
-Swiss `1'234`, non-breaking and thin spaces, `1_000`), decimals, fractions of one character (`2½`), exponents (`6.02e23`). A plain blank separates
-numbers. Digits within a name (`GPT4`) are none; of `1.2.3` each is one; units and percent signs are not read. Whether
-`1,234` is larger than `1.234` depends on who writes it: `decimal` says which sign stands before decimals.
+which it could subtract or to which it could connect, and the word *minus*; groups of thousands (`1,234,567`, the Indian
+`12,34,567`, the Swiss `1'234`, non-breaking and thin spaces, `1_000`), decimals, fractions of one character (`2½`),
+exponents (`6.02e23`, `6.02 × 10²³`). Units and percent signs are not read.
+
+Not numbers: digits within a name (`GPT4`, `COVID-19`, `v1.2.3`), versions, dates, times, addresses, phone numbers.
+Numbers without a value: those that a reader could take in several ways (`1,23`, `10 200`, `1/2`, `–5`), or that a word
+behind them changes (`3 million`, `2 and a half`). How runs of digits are read: `number_forms`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Literal
-from unicodedata import decimal as digit_of
-from unicodedata import numeric
+from unicodedata import category, decimal as digit_of, normalize, numeric
 
-from proctor.metrics.text.number_words import with_digits
+from proctor.metrics.text.number_context import is_changed, is_negative, is_raised, is_unsure
+from proctor.metrics.text.number_forms import (
+    CHAIN,
+    FRACTION,
+    GAPS,
+    LETTERS,
+    NAME,
+    DecimalSign,
+    Figure,
+    read_run,
+)
+from proctor.metrics.text.number_words import ROW, with_digits
 
-__all__ = ["DecimalSign", "numbers_in"]
+__all__ = ["DecimalSign", "Figure", "numbers_in", "read_numbers"]
 
-DecimalSign = Literal[".", ","]
+POWER = "a power"
+IN_A_ROW = "a year, or several numbers in a row"
+PAIRED = "one number, or several with blanks between them"
 
-# Letters of alphabets that set numbers apart; an ideograph or a Thai letter may stand right before a number.
-LETTER = "A-Za-z_\u00aa-\u024f\u0370-\u058f"
-CURRENCY = "$\u00a2-\u00a5\u20a0-\u20cf"
-
-# Groups are as many as numbers have: without a limit, a long list of figures would be gone through again and again.
-NUMBER = re.compile(
+_TIMES = r"\s?(?:[\u00d7x*\u00b7\u22c5]|\\times|\\cdot)\s?"
+PLACES = re.compile(
     rf"""
-    (?<![{LETTER}\d])
-    (?: (?P<chain> \d+ (?:\.\d+){{2,}} )
-    | (?: \d{{1,3}}(?:,\d{{3}}){{1,30}} (?!,?\d)                                     # 1,234,567
-        | \d{{1,2}}(?:,\d{{2}}){{1,30}},\d{{3}} (?!,?\d)                           # 12,34,567
-        | \d{{1,3}}(?P<gap>['\u2019\u00a0\u2009\u202f_])\d{{3}}(?:(?P=gap)\d{{3}}){{0,30}} (?!\d)   # 1'234'567
-        | \d+ )
-      (?: \.\d+ )? (?: [eE][-+]?\d{{1,3}} (?!\w) )?
-    | (?<![\w)\]]) \.\d+                                                        # .5
+      (?P<link> \b(?:https?://|www\.)\S+ | (?<![\w:.])(?=[\da-fA-F]*::?[\da-fA-F]+:)(?:[\da-fA-F]{{0,4}}:){{2,7}}[\da-fA-F]{{1,4}} )
+    | (?P<phone> \+(?=(?:[ ().-]{{0,2}}\d){{8}})\d{{1,3}}(?=[ (-])(?:[ .-]?\(?\d{{1,5}}\)?){{2,6}} | \(\d{{2,5}}\)[ -]?\d{{2,4}}[ -]\d{{3,}} )
+    | \\[dt]?frac\{{ (?P<fraction> [^{{}}]{{1,20}}\}}\{{[^{{}}]{{1,20}} ) \}}
+    | (?<![{LETTERS}\d_.,]) (?:
+        (?P<mantissa> \d{{1,9}}(?:[.,]\d{{1,30}})? ) {_TIMES} 10 (?:\^|\*\*)[{{(]?(?P<exponent>[-+]?\d{{1,3}})[)}}]? (?![\d.,]*\d)
+      | (?P<power> \d[\d.,]{{0,30}}\s?(?:\^|\*\*(?=[-\d(]))[{{(]?[-+]?\w+ )
+      | (?P<mixed> \d{{1,9}}[ -]\d{{1,9}}[/\u2044]\d{{1,9}} )
+      | (?P<blanks> [1-9]\d{{0,2}}(?:[ ]\d{{3}}(?!\d)){{1,30}} (?:[.,]\d{{1,30}}(?!\d))? ) (?![-/:.,'\u2019]\d)
     )
+    | (?P<row> \d+(?:{ROW}\d+)+ )
+    | (?<![{LETTERS}\d_]) (?P<run>
+        [{LETTERS}\d_]+ (?: (?: (?<=\d)[.,:/{GAPS}](?=\d) | -(?=[{LETTERS}\d_]) | (?<=\d[eE])\+(?=\d) ) [{LETTERS}\d_]+ )* )
     """,
     re.VERBOSE,
 )
-SIGN = re.compile(rf"(?:^|[^\w.)\]%{CURRENCY}-])(-[{CURRENCY}]?|[{CURRENCY}]-)\Z")
-"""A minus sign at the end of what stands before a number."""
-BEFORE = 3
-"""Characters before a number that tell its sign."""
+"""What holds digits, the longer forms first."""
 
 
 def numbers_in(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Decimal]:
     """The numbers of `text` in their order; with `words`, English number words are numbers, too."""
+    return [each.value for each in read_numbers(text, decimal, words=words) if each.value is not None]
+
+
+def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Figure]:
+    """Everything with digits in `text`, in order: numbers with their value, and what is none or cannot be told."""
     text = _plain(text, decimal)
     if words:
-        text = with_digits(text)
-    found: list[Decimal] = []
-    for match in NUMBER.finditer(text):
-        if match["chain"]:
-            found += map(Decimal, match["chain"].split("."))
-            continue
-        sign = "-" if SIGN.search(text[max(0, match.start() - BEFORE) : match.start()]) else ""
-        found.append(Decimal(sign + GROUPING.sub("", match[0])))
-    return found
+        text = _exchanged(with_digits(_exchanged(text, decimal)), decimal)
+    if not any(map(str.isdigit, text)):
+        return []
+    return [figure for place in PLACES.finditer(text) for figure in _read(place, text, decimal)]
 
 
-GROUPING = re.compile("[,'\u2019\u00a0\u2009\u202f_]")
+def _read(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+    kind = place.lastgroup
+    if kind == "run":
+        yield from _read_run(place, text, decimal)
+    elif kind in {"link", "phone"}:
+        yield Figure(place[0], None, NAME if kind == "link" else CHAIN, counts=False)
+    elif kind == "blanks":
+        yield _grouped_by_blanks(place, text, decimal)
+    elif kind == "exponent":
+        (mantissa,) = read_run(f"{place['mantissa']}e{place['exponent']}", decimal)
+        yield _in_context(mantissa._replace(text=place[0]), text, place.start(), place.end(), first=True)
+    elif kind == "power" and (ten := _POWER_OF_TEN.fullmatch(place[0])):
+        yield Figure(place[0], Decimal(f"1e{ten[1]}"))
+    else:
+        why = {"power": POWER, "mixed": FRACTION, "fraction": FRACTION, "row": IN_A_ROW}
+        yield Figure(place[0].replace(ROW, " "), None, why[str(kind)])
+
+
+def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+    run, start = place["run"], place.start()
+    if not any(map(str.isdigit, run)):
+        return
+    if text[start - 1 : start] == "." and text[max(0, start - 2) : start - 1] not in _NO_DECIMALS:
+        run, start = f"0.{run}", start - 1
+    figures = [*read_run(run, decimal)]
+    for index, figure in enumerate(figures):
+        if index == len(figures) - 1:
+            yield _in_context(figure, text, start, place.end(), first=index == 0)
+        else:
+            yield _in_context(figure, text, start, None, first=index == 0)
+
+
+def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first: bool) -> Figure:
+    """A number with its sign; without value where what stands around it leaves that open."""
+    if figure.value is None:
+        return figure
+    if first and is_raised(text, start):
+        return figure._replace(value=None, why=POWER, counts=False)
+    if first and (why := is_unsure(text, start)):
+        return figure._replace(value=None, why=why)
+    if end is not None and (why := is_changed(text, end)):
+        return figure._replace(value=None, why=why)
+    if first and is_negative(text, start):
+        return Figure(f"-{figure.text}", -figure.value)
+    return figure
+
+
+def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) -> Figure:
+    """`10 000` is one number: none begins with a 0. `10 200` may be two."""
+    groups = re.findall("[0-9]+", place[0])
+    if not any(group.startswith("0") and len(group) == 3 for group in groups[1:]):
+        return Figure(place[0], None, PAIRED)
+    (figure,) = read_run(place[0].replace(" ", "_"), decimal)
+    return _in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
+
+
+# --- one way of writing -----------------------------------------------------------------------------------------------
 
 
 def _plain(text: str, decimal: DecimalSign) -> str:
-    """ASCII digits, `-` for minus signs, `.` before decimals and `,` between groups."""
-    if not text.isascii():
-        text = FRACTION.sub(_fraction, text)
-        text = "".join(_WIDE.get(each) or str(digit_of(each, each)) for each in text)
-    if decimal == ",":
-        text = text.translate(_EXCHANGED)
-    return text.translate(_ARABIC)
+    """ASCII digits, `-` for minus signs, decimals for fractions of one character, `^` for raised digits."""
+    text = text.replace("{,}", ",").replace("\\,", "\u2009")
+    if text.isascii():
+        return text
+    text = "".join(each for each in normalize("NFC", text) if category(each) != "Cf")
+    text = _VULGAR.sub(lambda found: _fraction(found, decimal), text)
+    text = _RAISED.sub(lambda found: f"^{found[0].translate(_LOWERED)}", text)
+    text = _DIGITS.sub(_in_ascii, text)
+    text = _MINUS_AND_BLANK.sub("-", text)
+    arabic = {0x066B: decimal, 0x066C: "," if decimal == "." else "."}
+    return text.translate(_WIDE | arabic)
 
 
-FRACTION = re.compile("(?:(\\d+)[ \u202f\u2009]?)?([\u00bc-\u00be\u2150-\u215e])")
+def _exchanged(text: str, decimal: DecimalSign) -> str:
+    return text.translate({ord("."): ",", ord(","): "."}) if decimal == "," else text
 
 
-def _fraction(found: re.Match[str]) -> str:
+def _in_ascii(found: re.Match[str]) -> str:
+    """Digits of one script; those of several stay as they are."""
+    scripts = {ord(each) - digit_of(each) for each in found[0]}
+    return "".join(str(digit_of(each)) for each in found[0]) if len(scripts) == 1 else found[0]
+
+
+def _fraction(found: re.Match[str], decimal: DecimalSign) -> str:
     """`2½` with its decimals."""
-    return str(Decimal(found[1] or 0) + Decimal(repr(numeric(found[2]))))
+    value = str(Decimal(found[1] or 0) + Decimal(repr(numeric(found[2]))))
+    return value.replace(".", decimal)
 
 
-_WIDE = {"\u2212": "-", "\uff0d": "-", "\uff0e": ".", "\uff0c": ","}
-_EXCHANGED = {ord("."): ",", ord(","): "."}
-_ARABIC = {0x066B: ".", 0x066C: ","}
+_POWER_OF_TEN = re.compile(r"10\s?(?:\^|\*\*)[{(]?([-+]?\d{1,3})")
+_NO_DECIMALS = {*"0123456789.)]_", *"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"}
+_DIGITS = re.compile(r"\d+")
+_VULGAR = re.compile("(?:(?<!\\d)(\\d+)[ \u00a0\u202f\u2009]?)?([\u00bc-\u00be\u2150-\u215e\u2189])")
+_RAISED = re.compile("(?<=[\\d)])[\u207a\u207b]?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_LOWERED = {**{ord(sign): str(index) for index, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, 0x207A: "+", 0x207B: "-"}
+_MINUS_AND_BLANK = re.compile("(?<![\\d)\\]%])(?<![\\d)\\]%] )\u2212 ?(?=\\W?\\d)")
+_WIDE = {
+    0x2212: "-",
+    0xFF0D: "-",
+    0xFE63: "-",
+    0x2010: "-",
+    0x2011: "-",
+    0xFF0E: ".",
+    0xFF0C: ",",
+    0xFF1A: ":",
+    0xFF0F: "/",
+}

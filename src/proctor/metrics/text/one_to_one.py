@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from decimal import Decimal
+from fractions import Fraction
 from heapq import heappop, heappush
 
 __all__ = ["equal_pairs", "most_pairs", "pairs_within"]
@@ -17,13 +17,13 @@ def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int
     return {i: places[thing].pop() for i, thing in enumerate(left) if places.get(thing)}
 
 
-def pairs_within(ranges: Sequence[tuple[Decimal, Decimal]], points: Sequence[Decimal]) -> dict[int, int]:
+def pairs_within(ranges: Sequence[tuple[Fraction, Fraction]], points: Sequence[Fraction]) -> dict[int, int]:
     """As many pairs as possible of ranges (from, to) and points inside them, by their places.
 
     From the smallest point on, each goes to that range around it which ends first: another choice could only be worse.
     """
     begins = sorted(range(len(ranges)), key=lambda i: ranges[i][0], reverse=True)
-    open_ranges: list[tuple[Decimal, int]] = []
+    open_ranges: list[tuple[Fraction, int]] = []
     pairs = {}
     for j in sorted(range(len(points)), key=lambda j: points[j]):
         while begins and ranges[begins[-1]][0] <= points[j]:

@@ -1,0 +1,95 @@
+"""What stands around a number and changes it: its sign, a word behind it."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["CURRENCY", "is_changed", "is_negative", "is_raised", "is_unsure"]
+
+CURRENCY = "$\u00a2-\u00a5\u20a0-\u20cf"
+BEFORE, AFTER = 40, 40
+"""Characters that are looked at."""
+
+SIGN = re.compile(rf"(?:^|[^\w.)\]%{CURRENCY}-])(-[{CURRENCY}]?|[{CURRENCY}]-)\Z")
+"""A minus sign at the end of what stands before a number."""
+_SYMBOLS = "$€£¥₹₩"
+MINUS = re.compile(
+    rf"""(?P<before>\S*)(?:(?<!\w)(?:minus|negative|минус|мінус|mínusz?|miinus|eksi|μείον|âm|ناقص|سالب|منفی|माइनस|ऋण|마이너스|영하)\s+
+    |(?:負|负|零下|マイナス|ลบ|ติดลบ)\s*)[{CURRENCY}]?\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The word, in languages where it has no other meaning before a number."""
+LESS = re.compile(
+    r"(?<!\w)(?<!\bal )(?<!\bau )(?<!\bpelo )(?<!\blo )(?:moins|menos|meno)\s+\Z", re.IGNORECASE
+)
+"""Where it may also be *less*; behind *al*, *au*, *pelo* it is *at least*."""
+SUBTRACTS = re.compile(r"\d\s*(?:[^\W\d]{1,20}|%|°\w?)?\s*\Z")
+
+DASH = re.compile(rf"(?:^|[\s([{{:=])[\u2012-\u2015][{CURRENCY}]?\Z")
+OPEN_SIGNS = re.compile(r"(?:[±√∛∜]|\+/-|\+-)\s?\Z")
+RAISED = re.compile(r"[\w)\]](?:\^[{(]?|\*\*)-?\Z")
+ONE_OF_A_GROUP = re.compile(r"[ ]\d{3}(?!\d)")
+SHORT = re.compile(r"(?<!\d)\d{1,3}\Z")
+
+SCALED = re.compile(
+    r"""[\s-]{0,3}(?:
+      (?:hundred|thousand|million|billion|trillion|dozen|lakh|crore|hundert|tausend|mille|mila|mil|mio|mrd|mln|mn|bn|tys|тыс|млн|млрд)\b
+    | (?:mill?i[oóõa]n\w*|millón|milhões|milhão|mili[oó]n\w*|milliard\w*|bilh\w+|billi?[oó]n\w*|dutzend|douzaine|docena|tysi\w+|тысяч\w*|миллион\w*|миллиард\w*)
+    | [万萬億亿兆百만억천백조] | 千(?![克米瓦卡焦帕伏赫])
+    | ร้อย|พัน|หมื่น|แสน|ล้าน | (?:ألف|آلاف|مليون|مليار|هزار|میلیون)\b | हज़ार|हजार|लाख|करोड़
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+BROKEN = re.compile(
+    r"""[\s-]+(?:(?:and|und|y|et|e)\s+(?:a\s+|one\s+|ein\s+)?(?:half|quarter|third|halb|medio|media|demie?|mezz[oa]|three[\s-]quarters|two[\s-]thirds)
+    |(?:half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?|hundredths?|thousandths?)(?!\w))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+BELOW = re.compile(
+    r"\s*(?:°\s?[CF]?|degrees?(?:\s\w+)?|Grad|K)?\s*(?:below\s+(?:zero|freezing)|unter\s+null)\b",
+    re.IGNORECASE,
+)
+
+
+def is_negative(text: str, start: int) -> bool:
+    """Whether a minus, as a sign or as a word, stands before the number that begins at `start`, and none to subtract from."""
+    before = text[max(0, start - BEFORE) : start]
+    if SIGN.search(before[-3:] if start > 2 else before):
+        return True
+    word = MINUS.search(before) if _may_be_word(before) else None
+    return word is not None and not SUBTRACTS.search(before[: word.start()] + word["before"])
+
+
+def is_unsure(text: str, start: int) -> str:
+    """Why the sign of a number is not sure; empty where it is."""
+    before = text[max(0, start - BEFORE) : start]
+    if DASH.search(before):
+        return "a dash or a minus stands before it"
+    if OPEN_SIGNS.search(before):
+        return "the sign before it leaves its value open"
+    if _may_be_word(before) and LESS.search(before):
+        return "minus or less"
+    return ""
+
+
+def _may_be_word(before: str) -> bool:
+    """A quick look: what stands right before the number is a blank, or a letter of a script without blanks."""
+    last = before.rstrip(_SYMBOLS)[-1:]
+    return last.isspace() or (not last.isascii() and last.isalpha())
+
+
+def is_raised(text: str, start: int) -> bool:
+    """Whether the number is an exponent, as in `m^2`."""
+    return RAISED.search(text[max(0, start - 4) : start]) is not None
+
+
+def is_changed(text: str, end: int) -> str:
+    """Why what stands behind a number changes it; empty where nothing does."""
+    after = text[end : end + AFTER]
+    if SCALED.match(after):
+        return "the word behind it multiplies it (for English there is the option `words`)"
+    if BROKEN.match(after):
+        return "a fraction stands behind it"
+    if ONE_OF_A_GROUP.match(after) and SHORT.search(text[max(0, end - 4) : end]):
+        return "a blank may stand between its thousands"
+    return "it may be negative" if BELOW.match(after) else ""
