@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
+from proctor.errors import ProctorError
+
 Answer = TypeVar("Answer")
 
 
@@ -27,20 +29,20 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
         self._called = called
         self._work: Callable[[], Coroutine[Any, Any, Answer]] | None = work
         self._inner: Coroutine[Any, Any, Answer] | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._answer: list[Answer] = []
         try:
             self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
         except RuntimeError:
             self._loop = None
+        __tracebackhide__ = True  # pytest shows the test, not how the engine was run
         if self._loop is None:
-            from proctor.engine.loop import run_sync
-
             self._work = None
-            self._answer.append(run_sync(work))
+            self._answer.append(_done_at_once(work))
             return
-        task = asyncio.current_task()
-        self._task = weakref.ref(task) if task is not None else None
+        self._task = asyncio.current_task()
         self._thread = threading.get_ident()
+        _waiting.add(self)
 
     @property
     def result(self) -> Answer:
@@ -62,6 +64,7 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
         return bool(self.result)
 
     def __await__(self) -> Generator[Any, Any, Answer]:
+        __tracebackhide__ = True
         return (yield from self._begun().__await__())
 
     def send(self, value: Any) -> Any:
@@ -80,11 +83,12 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
 
     def _begun(self) -> Coroutine[Any, Any, Answer]:
         if self._inner is None:
-            work, self._work = self._work, None
+            work, self._work, self._task = self._work, None, None
             self._inner = self._keep(work)
         return self._inner
 
     async def _keep(self, work: Callable[[], Coroutine[Any, Any, Answer]] | None) -> Answer:
+        __tracebackhide__ = True
         if work is not None:
             self._answer.append(await work())
         return self.result
@@ -95,11 +99,40 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
     def __del__(self) -> None:
         if getattr(self, "_work", None) is None or self._loop is None:
             return
-        self._work = None
-        task = self._task() if self._task is not None else None
+        self._work, task = None, self._task
+        _lost.append(self._message())
         if task is None or task.done() or self._loop.is_closed():
             raise ForgottenAwaitError(self._message())  # printed by the interpreter; there is no one to fail
         if threading.get_ident() == self._thread:
             task.cancel(self._message())
         else:  # collected from another thread
             self._loop.call_soon_threadsafe(task.cancel, self._message())
+
+
+_waiting: weakref.WeakSet[Evaluation[Any]] = weakref.WeakSet()
+_lost: list[str] = []
+
+
+def forgotten() -> list[str]:
+    """Return what is to be said about evaluations that were begun in an event loop and not awaited; each once.
+
+    Where a test is over there is nobody left to await them. pytest's plug-in asks after each test: a runner of
+    coroutines may swallow a cancellation, and an evaluation may be held where it is never let go.
+    """
+    found, _lost[:] = list(_lost), []
+    for one in list(_waiting):
+        if one._work is not None:  # noqa: SLF001 - its own module's
+            found.append(one._message())  # noqa: SLF001 - its own module's
+            one.close()
+    return found
+
+
+def _done_at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Do it on an event loop of its own; what is said about the evaluation comes without the engine's frames."""
+    from proctor.engine.loop import run_sync
+
+    __tracebackhide__ = True
+    try:
+        return run_sync(work)
+    except (ProctorError, AssertionError) as error:
+        raise error.with_traceback(None) from error.__cause__

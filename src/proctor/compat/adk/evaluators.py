@@ -81,8 +81,8 @@ async def evaluated(
 ) -> EvaluationResult:
     """Ask an evaluator, plain or async, with as many arguments as it takes (older ones know no scenario)."""
     values = {
-        "actual_invocations": actual,
-        "expected_invocations": expected,
+        "actual_invocations": list(actual),  # a list of its own: what it does to it stays with it
+        "expected_invocations": None if expected is None else list(expected),
         "conversation_scenario": scenario,
     }
     taken = inspect.signature(evaluator.evaluate_invocations).parameters
@@ -144,14 +144,14 @@ class PrebuiltEvaluator(Evaluator):
         Raises:
             ValueError: the metric cannot be computed from these.
         """
-        if not actual_invocations:
-            return EvaluationResult()
         from proctor.api import score_sync
 
+        needs_expected = "expected" in METRICS.get(self.metric_name).facts.needs
+        if needs_expected and expected_invocations is None:
+            raise refused(f"{self.metric_name} needs expected_invocations")
+        if not actual_invocations and not expected_invocations:
+            return EvaluationResult()
         with set_up():
-            facts = METRICS.get(self.metric_name).facts
-            if "expected" in facts.needs and expected_invocations is None:
-                raise refused(f"{self.metric_name} needs expected_invocations")
             verdicts = score_sync(
                 actual_invocations,
                 expected_invocations,

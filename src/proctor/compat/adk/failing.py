@@ -25,6 +25,7 @@ def require_pass(result: RunResult, agent: str) -> None:
     Raises:
         FailedEvaluationError: with a line for each metric that failed or could not be computed, and each broken case.
     """
+    __tracebackhide__ = True
     if not result.passed:
         lines = [clean(line) for line in _lines(result, agent)]
         lines = lines or [f"{agent}: {result.outcome.value}: nothing passed, because nothing was judged."]

@@ -58,6 +58,7 @@ class Asked:
 
 async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunResult:
     """Evaluate a set that was made in Python."""
+    __tracebackhide__ = True
     with set_up():
         if config is None:
             raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
@@ -70,6 +71,7 @@ async def evaluate_files(
     asked: Asked, files: Sequence[str], initial_session_file: str | os.PathLike[str] | None
 ) -> RunResult:
     """Evaluate the sets in these files, each by the config found for it."""
+    __tracebackhide__ = True
     with set_up():
         prepared = _prepared(asked, files, {})
         if initial_session_file is not None:
@@ -88,6 +90,7 @@ def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepare
 async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:
     from proctor.api.evaluating import carry_out
 
+    __tracebackhide__ = True
     _warn_of_old_formats(prepared)
     result = await carry_out(prepared, None, None)
     judged = list(_with_cases(result, prepared))
