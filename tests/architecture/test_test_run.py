@@ -91,6 +91,8 @@ def _pytest(folder: Path, **environment: str) -> tuple[int, str]:
             "-q",
             "-p",
             "no:cacheprovider",
+            "-p",
+            "no:asyncio",
             "--continue-on-collection-errors",
             ".",
         ],
