@@ -100,7 +100,17 @@ def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
     script = (
         "import sys, pytest; code = pytest.main(sys.argv[1:]); print('LOADED', *sys.modules); sys.exit(code)"
     )
-    words = (*words, "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder))
+    words = (
+        *words,
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+        "--rootdir",
+        str(folder),
+        str(folder),
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, timeout=60
     )
