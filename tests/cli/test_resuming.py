@@ -108,6 +108,7 @@ def stable(value: Any) -> Any:
             "run_id",
             "started_at",
             "duration",
+            "judging_duration",
             "session_id",
             "invocation_duration_v1",
             "timestamp",
@@ -536,3 +537,74 @@ def test_a_config_that_does_not_fit_is_refused(project: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'response_match_score'?" in done.stderr
     assert len(in_this_process("show", "latest", "one").stdout.split("JUDGING")) == 2
+
+
+STRICT = {"criteria": {"response_match_score": 1.0}}
+"""Whoever answers another thing than what was expected, fails."""
+
+
+def listed(run_id: str) -> dict[str, Any]:
+    runs: list[dict[str, Any]] = json.loads(in_this_process("runs", "--json").stdout)["runs"]
+    return next(run for run in runs if run["run_id"] == run_id)
+
+
+def test_a_run_that_was_judged_by_other_criteria_and_goes_on(project: Path) -> None:
+    """The whole way that the message points out; lists, pages and exit codes speak of the newest complete verdicts."""
+    text = (project / "cases.evalset.json").read_text()
+    (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said two, or so."))
+    (project / "test_config.json").write_text('{"criteria": {"response_match_score": 0.5}}')
+    (project / "strict.json").write_text(json.dumps(STRICT))
+    stopped_by_a_limit(project)
+    run_id = load_run().run_id
+    strict = ("score", run_id, "--config", "strict.json")
+    again = in_this_process(*strict)
+    assert (again.returncode, listed(run_id)["judging"]) == (1, 2)
+    assert again.stderr.endswith(f"not all of it was run: `proctor resume {run_id}` goes on with it\n")
+    assert listed(run_id)["counts"]["failed"] == 1
+    refused = in_this_process("resume", run_id)
+    assert refused.returncode == 2
+    assert "the run was judged again by other criteria (judging 2: strict.json)." in refused.stderr
+    way_on = f"`proctor {' '.join(strict)}` judges all of it by the others again"
+    assert way_on in refused.stderr
+    assert "--force" in refused.stderr
+    forced = in_this_process("resume", run_id, "--force")
+    assert forced.returncode == 0, forced.stderr
+    assert "WARNING  resumed although the run was judged again by other criteria" in forced.stdout
+    assert (listed(run_id)["outcome"], listed(run_id)["judging"]) == ("passed", 1)
+    shown = in_this_process("show", run_id)
+    assert "judging 1 of 2" in shown.stdout
+    assert "judging 2 does not count: it was broken off, or the run went on after it." in shown.stderr
+    assert in_this_process("resume", run_id).returncode == 0
+    whole = in_this_process(*strict)
+    assert (whole.returncode, whole.stderr) == (1, "")
+    assert (listed(run_id)["outcome"], listed(run_id)["judging"]) == ("failed", 3)
+    last = in_this_process("show", run_id)
+    assert (last.returncode, last.stderr) == (0, "")
+    assert "judging 3 of 3" in last.stdout
+    assert "WARNING  resumed although the run was judged again by other criteria" in last.stdout
+    assert in_this_process("resume", run_id).returncode == 1
+
+
+def test_a_run_keeps_its_time_and_its_warnings_when_it_is_judged_again(project: Path) -> None:
+    """What was doubtful about the criteria goes with the criteria."""
+    (project / "test_config.json").write_text('{"criteria": {"response_match_score": 0.5}, "nonsense": 1}')
+    (project / "other.json").write_text('{"criteria": {"response_match_score": 0.6}}')
+    stopped_by_a_limit(project)
+    (project / "agent.py").write_text(SLOW + "\n# another one\n")
+    assert in_this_process("resume", "--force").returncode == 0
+    before = listed(load_run().run_id)
+    of_the_run, of_the_criteria = sorted(before["warnings"])
+    assert of_the_run.startswith("resumed although the source of the agent")
+    assert "nonsense" in of_the_criteria
+    same = in_this_process("score", "latest")
+    assert sorted(listed(load_run().run_id)["warnings"]) == sorted(before["warnings"])
+    other = in_this_process("score", "latest", "--config", "other.json", *RESULT)
+    after = listed(load_run().run_id)
+    assert after["warnings"] == [of_the_run]
+    assert after["duration"] == before["duration"] > 1
+    assert 0 < after["judging_duration"] < before["duration"]
+    assert before["judging_duration"] is None
+    assert "judged_in=0." in same.stdout
+    assert "judged_in=0." in other.stdout
+    assert report(project)["runs"][0]["judging_duration"] == pytest.approx(after["judging_duration"])
+    assert load_run().duration == load_run(judging=1).duration

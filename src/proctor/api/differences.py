@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.manifest import judging_of, planned_cases
-from proctor.schema.run import Judging, Manifest, PlannedCase
+from proctor.schema.run import Judging, Manifest, PlannedCase, counting
 
 if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
@@ -42,11 +44,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     found.said += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
     found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    if _verdicts_of(judgings[-1]) != _verdicts_of(judgings[0]):
-        found.said.append(
-            f"the run was judged again with other criteria (judging {judgings[-1].number}); going on, it is judged as "
-            "it was begun: `proctor score` can judge all of it again afterwards"
-        )
+    found.said += _judged_otherwise(manifest, judgings)
     _cases(store, manifest.run_id, prepared, found)
     return found
 
@@ -87,6 +85,21 @@ def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
         (one.config_hash, [(metric.name, metric.definition) for metric in one.metrics])
         for one in judging.sets
     ]
+
+
+def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
+    """Say that the run's verdicts are by other criteria than it was begun with, and how to get such verdicts again."""
+    last, first = counting(judgings), judgings[0]
+    if _verdicts_of(last) == _verdicts_of(first):
+        return
+    sources = {one.config_source for one in last.sets if one.metrics} or {""}
+    named = next(iter(sources)) if len(sources) == 1 else ""
+    config = f" --config {shlex.quote(named)}" if named and Path(named).is_file() else " with these criteria"
+    yield (
+        f"the run was judged again by other criteria (judging {last.number}{f': {named}' if named else ''}). What goes "
+        f"on is judged as it was begun, and these verdicts count then; `proctor score {manifest.run_id}{config}` "
+        "judges all of it by the others again"
+    )
 
 
 def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:

@@ -98,6 +98,7 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         options=prepared.options,
         progress=progress or Silent(),
         warnings=prepared.warnings,
+        judging_warnings=prepared.judging_warnings,
         unreadable=prepared.unreadable,
         stored=stored,
     )

@@ -226,6 +226,7 @@ class _Seen:
             failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},
             duration=head.duration,
+            judging_duration=head.judging_duration,
             interrupted=head.interrupted,
             warnings=head.warnings,
             stopped_by=head.stopped_by,

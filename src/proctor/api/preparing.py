@@ -34,6 +34,8 @@ class Prepared:
     plan: Plan
     options: RunOptions
     warnings: list[str] = field(default_factory=list)
+    judging_warnings: list[str] = field(default_factory=list)
+    """Those of the warnings that are about the criteria."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read (`keep_going`)."""
     store: Store | None = None
@@ -67,8 +69,11 @@ def prepare(
         plan = Plan([], run_options.num_runs or 1)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
-    warnings = [*loading.warnings, *plan.warnings]
-    prepared = Prepared(loaded, loading.label, plan, run_options, warnings, loading.unreadable, store)
+    about_criteria = [*loading.judging_warnings, *plan.warnings]
+    warnings = [*loading.warnings, *about_criteria]
+    prepared = Prepared(
+        loaded, loading.label, plan, run_options, warnings, about_criteria, loading.unreadable, store
+    )
     if store is not None:
         from proctor.api.manifests import manifest_of
 
@@ -131,9 +136,10 @@ class _Loading:
     def __init__(self, agent: AgentLike, options: EvaluateOptions, problems: list[SetupError]) -> None:
         self._ref, self._options, self._problems = agent, options, problems
         self.warnings: list[str] = []
+        self.judging_warnings: list[str] = []
         self.unreadable: list[SetSummary] = []
         self.label = ""
-        self._configs = Configs(options.get("config"), problems, self.warnings, trials_asked(options))
+        self._configs = Configs(options.get("config"), problems, self.judging_warnings, trials_asked(options))
 
     def agent(self) -> Agent | None:
         """Load the agent; `None` when that is among the problems."""

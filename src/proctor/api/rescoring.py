@@ -157,7 +157,8 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
         config, source, warnings = read_config(given)
         return _Given([(config, source)] * len(manifest.sets), warnings)
     last = counting(store.judgings(manifest.run_id))
-    return _Given([(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets], [])
+    configs = [(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets]
+    return _Given(configs, store.summary(manifest.run_id, last.number).judging_warnings)
 
 
 class _Given(NamedTuple):
@@ -176,7 +177,8 @@ def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[s
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
     run_options = RunOptions(**taken)
     plan = make_plan(wanted, run_options)
-    return Prepared(None, "", plan, run_options, [*given.warnings, *plan.warnings])
+    warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))
+    return Prepared(None, "", plan, run_options, list(warnings), warnings)
 
 
 _TAKEN = ("metrics", "no_judge", "compat", "concurrency", "timeout", "explain", "stop")

@@ -80,7 +80,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
             way_on="`proctor score {run}` judges it again",
         )
         execution = Execution(shown, stdout)
-        execution.afterwards = lambda runs: _show_changes(opened, runs[0], shown, execution, stdout)
+        execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
         ctx.exit(execution.carry_out(_scoring(run, opened, given)))
 
 
@@ -97,6 +97,16 @@ def _scoring(run: str, store: Store, given: dict[str, Any]) -> Start:
         return [await api.rescore(run, store=store, **taken, **watching)]
 
     return judge
+
+
+def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO) -> None:
+    """Show what is new, and say what the run still lacks."""
+    from proctor.cli.failures import say
+    from proctor.schema.verdict import Outcome
+
+    _show_changes(store, result, shown, execution, stdout)
+    if result.counts.get(Outcome.NOT_RUN):
+        say(f"not all of it was run: `proctor resume {result.run_id}` goes on with it")
 
 
 def _show_changes(

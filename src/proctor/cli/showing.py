@@ -61,6 +61,11 @@ def _show_for_people(
     show_report([result], stdout, options=options)
     if listed.run.state is RunState.UNFINISHED:
         say(f"unfinished: `proctor resume {listed.short}` goes on with it")
+    elif (last := store.judgings(result.run_id)[-1]).number > listed.run.judging:
+        say(
+            f"judging {last.number} does not count: it was broken off, or the run went on after it. "
+            f"`proctor score {listed.short}` judges all of it again"
+        )
 
 
 def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:

@@ -65,7 +65,7 @@ class StoredRun:
         self._writer = self._opener(info, _Commits(asyncio.get_running_loop()))
         if self.resumed:
             run_id, judging = self._writer.run_id, self._writer.judging
-            self.earlier = self.store.summary(run_id, judging)
+            self.earlier = self.store.summary(run_id, 1)  # also where it is judged again
             self._outcomes = self.store.outcomes(run_id, judging)
             self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
         if self.retry_errors:

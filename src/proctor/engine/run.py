@@ -49,6 +49,8 @@ class Run:
     options: RunOptions
     progress: Progress
     warnings: list[str] = field(default_factory=list)
+    judging_warnings: list[str] = field(default_factory=list)
+    """Those of the warnings that are about the criteria."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read, and that the others did not wait for."""
     stored: StoredRun | None = None
@@ -91,7 +93,7 @@ class Run:
             run.interrupted = True
             raise
         finally:
-            run.duration = self._earlier_seconds + time.perf_counter() - began
+            self._take_time(run, time.perf_counter() - began)
             await self._close(run)
             self._finish(run)
         return run
@@ -107,8 +109,15 @@ class Run:
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(self.stored.attempts())
                 known = [said for said in earlier.warnings if not is_about_retries(said)]
-                run.warnings += [said for said in known if said not in run.warnings]
+                past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
+                run.warnings += [said for said in known if said not in run.warnings and said not in past]
                 self._earlier_seconds = earlier.duration
+
+    def _take_time(self, run: RunResult, seconds: float) -> None:
+        if self.agent is None:  # the run took what it took
+            run.duration, run.judging_duration = self._earlier_seconds, seconds
+        else:
+            run.duration = self._earlier_seconds + seconds
 
     def _trials_left(self) -> int:
         left = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
@@ -273,18 +282,24 @@ class Run:
             ),
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,
+            judging_duration=run.judging_duration,
             interrupted=run.interrupted,
             warnings=run.warnings,
+            judging_warnings=self.judging_warnings,
             stopped_by=run.stopped_by,
             failure=run.failure,
             models=sorted(self._spending.models),
             tokens=self._spending.tokens,
         )
         try:
-            stored.finish(summary, complete=not not_run and run.failure is None)
+            stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
         except StoreError as error:
             run.failure = run.failure or Failure(where="store", message=str(error))
         run.cases = stored.results()
+
+    def _is_anything_left(self, not_run: int) -> bool:
+        """Tell whether there is something to go on with; a trial that was never made is nothing to judge again."""
+        return bool(not_run and (self._stopped_by or self.agent is not None))
 
     async def _open(self) -> AgentInfo | None:
         """Open the agent and hear what it says about itself."""

@@ -171,6 +171,7 @@ class RunForm(BaseModel):
     num_runs: int = 1
     started_at: float | None = None
     duration: float | None = None
+    judging_duration: float | None = None
     interrupted: bool = False
     stopped_by: str | None = None
     failure: Failure | None = None

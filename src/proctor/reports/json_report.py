@@ -85,6 +85,7 @@ def _run_head(run: RunResult) -> dict[str, Any]:
         "num_runs": run.num_runs,
         "started_at": run.started_at,
         "duration": run.duration,
+        "judging_duration": run.judging_duration,
         "interrupted": run.interrupted,
         "stopped_by": run.stopped_by or None,
         "failure": failure_data(run.failure),

@@ -163,6 +163,8 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
     if figures := digest.figures():
         yield _fields("FIGURES", ", ".join(figures))
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
+    if run.judging_duration is not None:
+        took += f"  judged_in={summary.duration(run.judging_duration)}"
     kept = f"run={run.run_id}" if run.run_id else ""
     yield _fields(
         "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept

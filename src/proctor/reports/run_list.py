@@ -89,6 +89,7 @@ def as_data(listed: ListedRun) -> dict[str, Any]:
         "cases": run.cases,
         "num_runs": run.num_runs,
         "judgings": run.judgings,
+        "judging": run.judging,
         **run.summary.model_dump(mode="json"),
     }
 

@@ -127,6 +127,8 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
     whole = Text.assemble(bar, f"  {done}/{_planned(run, done)}  ", Text("  ").join(told))
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
+    if run.judging_duration is not None:
+        whole.append(f"   judged again in {summary.duration(run.judging_duration)}", "dim")
     page.print(whole)
 
 

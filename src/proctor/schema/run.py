@@ -129,9 +129,13 @@ class RunSummary(WireModel):
     counts: dict[str, int] = Field(default_factory=dict)
     """Cases by outcome."""
     duration: float = 0.0
-    """Seconds that processes were at work on it."""
+    """Seconds that processes were at work on the run; judging it again takes time of its own."""
+    judging_duration: float | None = None
+    """Seconds that judging it again took; `None` for the run's own judging."""
     interrupted: bool = False
     warnings: list[str] = Field(default_factory=list)
+    judging_warnings: list[str] = Field(default_factory=list)
+    """Those among them that are about the criteria: by others they do not hold."""
     stopped_by: str = ""
     """Why not everything was run (a limit, a signal); empty when nothing was left out."""
     failure: Failure | None = None
@@ -169,6 +173,8 @@ class RunRecord:
     state: RunState
     summary: RunSummary
     judgings: int = 1
+    judging: int = 1
+    """The one whose verdicts are the run's, and whose `summary` this is."""
 
 
 _LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so no words; nothing that looks like something else

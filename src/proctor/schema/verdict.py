@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from proctor.schema.outcome import Outcome, outcome_of_run, worst
@@ -123,11 +123,11 @@ class TrialResult:
         number: int,
         outcome: Outcome,
         *,
-        evidence: Trial | bytes | None,
+        evidence: Trial | bytes | Callable[[], bytes] | None,
         failure: Failure | None = None,
         attempt: int = 0,
     ) -> None:
-        """Take the `evidence` as a model, as its JSON (smaller; read when asked for), or `None` when dropped.
+        """Take the `evidence` as a model, as its JSON (smaller; read when asked for) or what returns that, or `None` when dropped.
 
         `attempt`: how often the trial was made before, ended in an error and was made again by a resumed run.
         """
@@ -140,9 +140,8 @@ class TrialResult:
     @property
     def trial(self) -> Trial | None:
         """The evidence; `None` when it was not kept (see `keep_evidence`)."""
-        if isinstance(self._evidence, bytes):
-            return Trial.model_validate_json(self._evidence)
-        return self._evidence
+        evidence = self._evidence() if callable(self._evidence) else self._evidence
+        return Trial.model_validate_json(evidence) if isinstance(evidence, bytes) else evidence
 
 
 @dataclass(slots=True, repr=False)
@@ -245,6 +244,9 @@ class RunResult:
     warnings: list[str] = field(default_factory=list)
     started_at: float = 0.0
     duration: float = 0.0
+    """Seconds that processes were at work on it."""
+    judging_duration: float | None = None
+    """Seconds that judging it again took; `None` for the run's own verdicts."""
     interrupted: bool = False
     """Whether somebody ended it before everything was run."""
     stopped_by: str = ""

@@ -27,6 +27,7 @@ def result_of(
         warnings=list(summary.warnings),
         started_at=manifest.created_at,
         duration=summary.duration,
+        judging_duration=summary.judging_duration,
         interrupted=summary.interrupted,
         stopped_by=summary.stopped_by,
         failure=summary.failure,

@@ -165,6 +165,7 @@ class SqliteStore:
                 state=line.state,
                 summary=self._summary(line, number),
                 judgings=line.progress.judgings,
+                judging=number,
             )
 
     def manifest(self, run_id: str) -> Manifest:
