@@ -82,8 +82,6 @@ def test_version() -> None:
         (["eval", "--compat", "ADK2"], "error: Invalid value for '--compat': 'ADK2' is not 'adk'."),
         (["eval", "--log_level", "loud"], "error: Invalid value for '--log_level'"),
         (["metrics", "a", "b"], "error: Got unexpected extra argument (b)"),
-        (["eval-set", "create"], "error: 'eval-set' is not in this version."),
-        (["eval_set", "create"], "error: 'eval_set' is not in this version."),
         *[([name], f"error: {name!r} is not in this version.") for name in sorted(LATER)],
     ],
     ids=str,

@@ -1,0 +1,266 @@
+"""`proctor eval-set`: make eval sets, put cases in, look at them, take cases out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.errors import SetupError, did_you_mean
+from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.api.authoring import Added
+    from proctor.schema.case import EvalCase
+
+WHAT, HOW = "What", "How"
+
+_SAME = {"add-eval-case": "add-scenarios"}
+"""google-adk's words for our commands."""
+
+EXAMPLES = """
+  proctor eval-set create trip.evalset.yaml
+  proctor eval-set add-case trip.evalset.yaml --id rome --ask 'Weather in Rome?' --expect Rain
+  proctor eval-set show trip.evalset.yaml rome
+"""
+
+
+class SetGroup(click.Group):
+    """Takes google-adk's spellings for its commands, and tells slips."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        name = args[0].replace("_", "-")
+        name = _SAME.get(name, name)
+        if name in self.commands or args[0].startswith("-"):
+            return super().resolve_command(ctx, [name, *args[1:]])
+        hint = did_you_mean(name, self.commands) or f" There is: {', '.join(self.commands)}."
+        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are."""
+        with formatter.section("Examples"):
+            formatter.write(EXAMPLES.strip("\n") + "\n")
+
+
+@click.group("eval-set", cls=SetGroup)
+@common_options
+def eval_set() -> None:
+    """Make eval sets, put cases in, look at them, take cases out.
+
+    SET is a file (NAME.evalset.json, .yaml or .jsonl). With an agent's folder in its place and the
+    id of a set behind it, it is the file that google-adk keeps there. What is in a file already stays
+    as it is, byte for byte.
+    """
+
+
+def _set_arguments(command: Any) -> Any:
+    command = click.argument("eval_set_id", metavar="[ID]", required=False)(command)
+    return click.argument("path", metavar="SET", type=click.Path(path_type=Path))(command)
+
+
+@eval_set.command("create", cls=SectionedCommand, examples="\nproctor eval-set create booking.evalset.json\n")
+@_set_arguments
+@common_options
+def create(*, path: Path, eval_set_id: str | None) -> None:
+    """Write a new set without cases."""
+    from proctor.api.authoring import create_eval_set
+
+    made = create_eval_set(path, eval_set_id)
+    click.echo(clean(f"{made}: a new eval set; `proctor eval-set add-case` puts cases in"))
+
+
+ADD_EXAMPLES = """
+proctor eval-set add-case trip.evalset.yaml --id rome --ask 'And in Rome?' --tool 'weather(city=Rome)'
+proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
+"""
+
+
+@eval_set.command("add-case", cls=SectionedCommand, examples=ADD_EXAMPLES)
+@_set_arguments
+@option(
+    "--from",
+    "sources",
+    section=WHAT,
+    multiple=True,
+    metavar="SET[:CASE,…]",
+    help="Copy cases of another set.",
+)
+@option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of a new case of one turn.")
+@option("--ask", section=WHAT, metavar="TEXT", help="What the user says in it.")
+@option("--expect", section=WHAT, metavar="TEXT", help="The answer expected.")
+@option(
+    "--tool", "tools", section=WHAT, multiple=True, metavar="CALL",
+    help="A call expected, such as 'get_weather(city=Rome)'; may be repeated, in order.",
+)  # fmt: skip
+@option("--no-tools", section=WHAT, is_flag=True, help="No calls are expected.")
+@option("--state", section=WHAT, metavar="JSON", help="The session state that it starts with.")
+@common_options
+def add_case(*, path: Path, eval_set_id: str | None, sources: tuple[str, ...], **new: Any) -> None:
+    """Put a case into a set: a new one of one turn, or copies from another set.
+
+    Conversations of several turns are easiest recorded (`proctor record`) or written as YAML.
+    """
+    from proctor.api import authoring
+
+    file = authoring.place_of(path, eval_set_id)
+    if not sources:
+        _tell(authoring.add_cases(file, [_new_case(**new)]))
+    elif new["eval_id"] or new["ask"]:
+        raise SetupError("--from copies cases; --id and --ask make a new one: give one or the other")
+    else:
+        _tell(authoring.copy_cases(file, sources))
+
+
+def _new_case(
+    *,
+    eval_id: str | None,
+    ask: str | None,
+    expect: str | None,
+    tools: tuple[str, ...],
+    no_tools: bool,
+    state: str | None,
+) -> EvalCase:
+    from proctor.api.authoring import new_case
+
+    if not eval_id or ask is None:
+        raise SetupError("a new case takes --id CASE and --ask TEXT; --from SET:CASE copies one")
+    if tools and no_tools:
+        raise SetupError("--tool and --no-tools say different things")
+    calls = list(tools) if tools or no_tools else None
+    return new_case(eval_id, ask, expect=expect, tools=calls, state=_object(state))
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise SetupError(f"--state takes a JSON object; this is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise SetupError(f"--state takes a JSON object, got {text}")
+    return value
+
+
+@eval_set.command(
+    "add-scenarios",
+    cls=SectionedCommand,
+    examples="\nproctor eval-set add-scenarios trip.evalset.json --scenarios-file scenarios.json\n",
+)
+@_set_arguments
+@option("--scenarios-file", section=WHAT, required=True, metavar="FILE", help="Conversation scenarios.")
+@option("--session-input-file", section=WHAT, metavar="FILE", help="The session that each of them starts in.")
+@common_options
+def add_scenarios(
+    *, path: Path, eval_set_id: str | None, scenarios_file: str, session_input_file: str | None
+) -> None:
+    """Put a case for each scenario into a set; its id is google-adk's: a hash of the scenario.
+
+    Also: `proctor eval_set add_eval_case AGENT_DIR ID --scenarios_file F --session_input_file F`.
+    """
+    from proctor.api import authoring
+
+    file = authoring.place_of(path, eval_set_id)
+    if eval_set_id is not None and not file.exists():
+        raise SetupError(
+            f"{file}: there is no such set; `proctor eval-set create {path} {eval_set_id}` makes it"
+        )
+    _tell(authoring.add_scenarios(file, scenarios_file, session_input=session_input_file))
+
+
+def _tell(added: Added) -> None:
+    for eval_id in added.skipped:
+        say(f"{added.path}: the case {eval_id} is there already")
+    count = len(added.cases)
+    what = f"{count} case{'' if count == 1 else 's'}"
+    names = f": {', '.join(added.cases)}" if added.cases else ""
+    click.echo(clean(f"{added.path}: {what} added{names}"))
+
+
+@eval_set.command("list", cls=SectionedCommand, examples="\nproctor eval-set list tests\n")
+@click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
+@option("--json", "as_json", section=HOW, is_flag=True, help="For programs.")
+@common_options
+def list_sets(*, folder: Path, as_json: bool) -> None:
+    """List the eval sets in a folder and below it, with their cases."""
+    rows = list(_sets_in(folder))
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        text = (
+            row["problem"] or f"{row['cases']} case{'' if row['cases'] == 1 else 's'}  {row['eval_set_id']}"
+        )
+        click.echo(clean(f"{row['file']}  {text}"))
+
+
+def _sets_in(folder: Path) -> Iterator[dict[str, Any]]:
+    from proctor.errors import EvalFileError
+    from proctor.files.eval_sets import open_eval_set
+    from proctor.files.find import find_sets
+
+    for found in find_sets([str(folder)]):
+        row: dict[str, Any] = {"file": found.label, "eval_set_id": None, "cases": None, "problem": None}
+        try:
+            source = open_eval_set(found.path, label=found.label, allow_empty=True, allow_duplicate_ids=True)
+            row |= {"eval_set_id": source.eval_set_id, "cases": len(source)}
+        except EvalFileError as problem:
+            row["problem"] = f"cannot be read: {str(problem).splitlines()[0]}"
+        yield row
+
+
+@eval_set.command("show", cls=SectionedCommand, examples="\nproctor eval-set show trip.evalset.json rome\n")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@option("--json", "as_json", section=HOW, is_flag=True, help="As JSON; else as YAML.")
+@common_options
+def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
+    """Print the cases of a set."""
+    from proctor.api import load_eval_set
+    from proctor.files.yaml_write import write_yaml
+    from proctor.schema.writing import to_adk_json
+
+    found = load_eval_set(path)
+    if cases:
+        found.eval_cases = list(_named(path, found.eval_cases, cases))
+    text = to_adk_json(found) if as_json else write_yaml(found)
+    for line in text.splitlines():
+        click.echo(clean(line))
+
+
+def _named(path: Path, there: list[EvalCase], names: tuple[str, ...]) -> Iterator[EvalCase]:
+    by_id = {case.eval_id: case for case in there}
+    for name in names:
+        if name not in by_id:
+            raise SetupError(f"{path}: there is no case {name!r}.{did_you_mean(name, by_id)}")
+        yield by_id[name]
+
+
+@eval_set.command(
+    "remove", cls=SectionedCommand, examples="\nproctor eval-set remove trip.evalset.json rome\n"
+)
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.argument("cases", metavar="CASE...", nargs=-1, required=True)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Remove without asking.")
+@common_options
+def remove(*, path: Path, cases: tuple[str, ...], yes: bool) -> None:
+    """Take cases out of a set; off a terminal that takes --yes."""
+    from proctor.api import authoring
+
+    what = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+    if not yes and not sys.stdin.isatty():
+        raise SetupError("nothing was removed: add --yes to remove without being asked")
+    if not yes and not click.confirm(f"Remove {what} from {path}?", default=False, err=True):
+        say("nothing was removed")
+        return
+    authoring.remove_cases(path, cases)
+    click.echo(clean(f"{path}: {what} removed: {', '.join(cases)}"))
