@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
 
 if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
@@ -27,6 +27,7 @@ async def evaluate(
     `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the config says),
     `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
     `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
+    `shard` (`"2/4"`: the second of four parts), `changed_since` (a commit of git: only cases whose content is another one now),
     `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `max_failures`, `max_tokens`, `max_time`
     (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text, 10,000
     events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of
@@ -40,6 +41,7 @@ async def evaluate(
 
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
+        NothingToRunError: nothing is wrong, and `shard` or `changed_since` leave no case.
     """
     from proctor.api.beginning import stored
     from proctor.api.preparing import prepare
@@ -66,19 +68,27 @@ async def evaluate_matrix(
 
     In a store all runs are written down when the first begins: those that are not reached are unfinished runs there.
 
+    An agent for which `shard` or `changed_since` leave no case (its folder has other sets) is left out.
+
     Raises:
         SetupProblems: all that is wrong with any of them, before the first agent call.
+        NothingToRunError: nothing is wrong, and no agent has a case to run.
     """
     from proctor.api.beginning import Matrix
     from proctor.api.preparing import prepare
 
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
     prepared: list[Prepared] = []
+    idle: list[NothingToRunError] = []
     for agent in agents:
         try:
             prepared.append(prepare(agent, eval_sets, options))
         except SetupProblems as found:
             problems += found.problems
+        except NothingToRunError as found:
+            idle.append(found)
+    if idle and not prepared and not problems:
+        raise idle[0]
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
     progress = options.get("progress")

@@ -42,6 +42,7 @@ class EvaluateOptions(TypedDict, total=False):
     tags: Sequence[str]
     only: Mapping[str, Sequence[str]] | None
     shard: str | None
+    changed_since: str | None
     retry_errors: int
     fail_fast: bool
     max_failures: int | None

@@ -13,7 +13,7 @@ from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
-from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
+from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.trial import Failure, FailureKind
@@ -54,6 +54,7 @@ def prepare(
 
     Raises:
         SetupProblems: what is wrong.
+        NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
     problems = [*_unknown(options), *_not_yet(options)]
     run_options = _run_options(options)
@@ -63,14 +64,12 @@ def prepare(
     wanted = loading.sets(eval_sets)
     if not wanted and not problems and not loading.unreadable:
         problems.append(SetupError("no eval set given"))
-    if problems or wanted:
-        plan = make_plan(wanted, run_options, problems, hashed=store is not None)
-    else:
-        plan = Plan([], run_options.num_runs or 1)
+    commit = loading.keep_changed(wanted, run_options)
+    plan = _planned(wanted, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
     about_criteria = [*loading.judging_warnings, *plan.warnings]
-    warnings = [*loading.warnings, *about_criteria]
+    warnings = [*loading.warnings, *plan.shares, *about_criteria]
     prepared = Prepared(
         loaded, loading.label, plan, run_options, warnings, about_criteria, loading.unreadable, store
     )
@@ -83,9 +82,22 @@ def prepare(
             agent=agent,
             label=loading.label,
             eval_sets=_listed(eval_sets),
-            options=options,
+            options={**options, **commit},
         )
     return prepared
+
+
+def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
+    """Plan the run; where nothing but sets that cannot be read is left, that is what it comes to."""
+    empty = Plan([], options.num_runs or 1)
+    if not loading.problems and not wanted:
+        return empty
+    try:
+        return make_plan(wanted, options, loading.problems, hashed=hashed)
+    except NothingToRunError:
+        if not loading.unreadable:
+            raise
+        return empty
 
 
 def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None:
@@ -134,7 +146,7 @@ class _Loading:
     """Loads what a run names, collecting every problem instead of stopping at the first."""
 
     def __init__(self, agent: AgentLike, options: EvaluateOptions, problems: list[SetupError]) -> None:
-        self._ref, self._options, self._problems = agent, options, problems
+        self._ref, self._options, self.problems = agent, options, problems
         self.warnings: list[str] = []
         self.judging_warnings: list[str] = []
         self.unreadable: list[SetSummary] = []
@@ -149,7 +161,7 @@ class _Loading:
         try:
             return load_agent(self._ref, agent_name=self._options.get("agent_name"))
         except SetupError as problem:
-            self._problems.append(problem)
+            self.problems.append(problem)
             return None
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
@@ -158,19 +170,46 @@ class _Loading:
         only = self._options.get("only")
         return wanted if only is None else self._chosen(wanted, only)
 
+    def keep_changed(self, wanted: list[PlannedSet], run_options: RunOptions) -> dict[str, str]:
+        """Leave of `wanted` what has changed since a commit, where that is asked for; returns it as an option.
+
+        Raises:
+            NothingToRunError: nothing has changed, and nothing else is wrong.
+        """
+        ref = self._options.get("changed_since")
+        if ref is None or not wanted:
+            return {}
+        from proctor.api.changed import only_changed
+
+        renames = self._options.get("allow_duplicate_ids", False)
+        try:
+            changed = only_changed(wanted, ref, self._options.get("config"), renames=renames)
+        except NothingToRunError:
+            self.problems += run_options.problems()
+            if not self.problems and not self.unreadable:
+                raise
+            wanted.clear()
+            return {}
+        except SetupError as problem:
+            self.problems.append(problem)
+            return {}
+        self.warnings += changed.said
+        wanted[:] = changed.sets
+        return {"changed_since": changed.commit}
+
     def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
         """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
         there = {planned.source.eval_set_id for planned in wanted}
         unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
         if wanted and not there & only.keys():
             message = f"`only` names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
-            self._problems.append(SetupError(message))
+            self.problems.append(SetupError(message))
         elif there < there | only.keys():
             self.warnings.append(f"`only` names {unknown}, which is not among the sets to run")
         named = [planned for planned in wanted if planned.source.eval_set_id in only]
         chosen = [planned for planned in named if _narrowed(planned, only[planned.source.eval_set_id])]
         if named and not chosen:
-            self._problems.append(
+            self.problems.append(
                 SetupError("`only` names none of the cases that were picked: nothing to run")
             )
         return chosen
@@ -181,7 +220,7 @@ class _Loading:
         try:
             source = given_set(entry, allow_duplicate_ids=self._options.get("allow_duplicate_ids", False))
         except SetupError as problem:
-            self._problems.append(problem)
+            self.problems.append(problem)
             return []
         config, origin = self._configs.of(None)
         return [PlannedSet(source, config, origin)] if config else []
@@ -193,7 +232,7 @@ class _Loading:
         try:
             found = find_sets([selector], agent_folder=agent_folder(self._ref))
         except SetupProblems as problems:
-            self._problems += problems.problems
+            self.problems += problems.problems
             return []
         opened = [self._file(one.path, one.label, one.case_ids) for one in found]
         return [planned for planned in opened if planned is not None]
@@ -213,7 +252,7 @@ class _Loading:
 
     def _not_readable(self, label: str, problem: EvalFileError) -> None:
         if not self._options.get("keep_going"):
-            self._problems.append(problem)
+            self.problems.append(problem)
             return
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
         self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))

@@ -198,7 +198,9 @@ def _plan_set(
     found += _unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
     if problem := undecidable(entry.config.rule, num_runs):
-        found.append(_in_config(SetupError(problem), entry))
+        undecided_rule = SetupError(problem)
+        undecided_rule.path = ("trials",)
+        found.append(_in_config(undecided_rule, entry))
     summary = SetSummary(
         eval_set_id=entry.source.eval_set_id,
         path=entry.source.label,
