@@ -128,6 +128,24 @@ class Told:
 # --- tests in code ------------------------------------------------------------------------------------------------------
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Fail a test that began an evaluation by ADK's `AgentEvaluator` inside an event loop and never awaited it."""
+    try:
+        outcome = yield
+    except BaseException:
+        _forgotten()  # said with this failure, or not the next test's fault
+        raise
+    if found := _forgotten():
+        pytest.fail("\n".join(found), pytrace=False)
+    return outcome
+
+
+def _forgotten() -> list[str]:
+    awaiting = sys.modules.get("proctor.compat.adk.awaiting")
+    return awaiting.forgotten() if awaiting is not None else []
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test that asks for `eval_case` each case of the sets that its marker names."""
     if "eval_case" in metafunc.fixturenames:
