@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -146,18 +147,24 @@ def read_score(row: dict[str, Any]) -> MetricScore:
     """Return one score."""
     score = MetricScore(**row)
     if (stated := row.get("per_invocation")) is not None:
-        score.per_invocation = [_read_stated(one) for one in stated]
-    if type(row.get("value")) is str:
-        score.value = number(row["value"])
+        score.per_invocation = [
+            Score(one["value"]) if one.keys() == _VALUE and type(one["value"]) is float else _read_stated(one)
+            for one in stated
+        ]
+    if type(score.value) is str:
+        score.value = number(score.value)
     if score.failure is not None:
         score.failure = _read_failure(row["failure"])
     return score
 
 
+_VALUE = {"value"}
+
+
 def _read_stated(row: dict[str, Any]) -> Score:
     score = Score(**row)
-    if type(row.get("value")) is str:
-        score.value = number(row["value"])
+    if type(score.value) is str:
+        score.value = number(score.value)
     return score
 
 
@@ -228,7 +235,7 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 Evidence = dict[tuple[int, int], bytes]
-"""Evidence of a case by number and attempt."""
+"""Evidence of a case by number and attempt, as it is stored or unpacked: `unpack` takes both."""
 Scores = dict[tuple[int, int], dict[str, dict[str, Any]]]
 """Scores of a case by number and attempt, then by metric, each to be read with `read_score`."""
 
@@ -248,20 +255,27 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
         TrialResult(
             key[0],
             OUTCOMES[trial["outcome"]],
-            evidence=evidence[key],
+            evidence=partial(unpack, evidence[key]),
             failure=_read_failure(trial.get("failure")),
             attempt=key[1],
         )
         for key, trial in zip(keys, row["trials"], strict=True)
     ]
-    result.metrics = {name: _read_metric(name, one, keys, scores) for name, one in row["metrics"].items()}
+    rows = [scores.get(key, _NOTHING) for key in keys]
+    result.metrics = {name: _read_metric(name, one, rows) for name, one in row["metrics"].items()}
 
 
-def _read_metric(
-    name: str, row: dict[str, Any], keys: list[tuple[int, int]], scores: Scores
-) -> MetricVerdict:
+_NOTHING: dict[str, dict[str, Any]] = {}
+
+
+def _read_metric(name: str, row: dict[str, Any], scores: list[dict[str, dict[str, Any]]]) -> MetricVerdict:
     get = row.get
-    scored = get("scored", "1" * len(keys))
+    if (scored := get("scored")) is None:
+        per_trial: list[MetricScore | None] = [read_score(of_trial[name]) for of_trial in scores]
+    else:
+        per_trial = [
+            _read_trial_score(of_trial, name, there) for of_trial, there in zip(scores, scored, strict=False)
+        ]
     return MetricVerdict(
         name,
         OUTCOMES[row["outcome"]],
@@ -269,13 +283,13 @@ def _read_metric(
         number(get("threshold")),
         get("gate", True),
         get("reason", ""),
-        [_read_trial_score(name, scores, key, there) for key, there in zip(keys, scored, strict=False)],
+        per_trial,
         _read_failure(get("failure")),
     )
 
 
-def _read_trial_score(name: str, scores: Scores, key: tuple[int, int], there: str) -> MetricScore | None:
+def _read_trial_score(scores: dict[str, dict[str, Any]], name: str, there: str) -> MetricScore | None:
     if there == "1":
-        return read_score(scores[key][name])
-    row = scores.get(key, {}).get(name) if there == "?" else None
+        return read_score(scores[name])
+    row = scores.get(name) if there == "?" else None
     return None if row is None else read_score(row)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import overload
 
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
@@ -108,7 +109,8 @@ class RunReader:
             self._read_evidence(held, position, position + 1)
             self._read_scores(held, position, position + 1)
         failed = {(number, attempt) for _, number, attempt in held.failed}
-        return held.evidence[position], failed, held.scores[position]
+        evidence = {key: unpack(body) for key, body in held.evidence[position].items()}
+        return evidence, failed, held.scores[position]
 
     def document(self, position: int) -> bytes | None:
         """Return a case as JSON; `None` when no trial has brought it yet."""
@@ -137,7 +139,8 @@ class RunReader:
 
     def _read_evidence(self, held: _Held, first: int, last: int) -> None:
         for position, number, attempt, failed, media, stored in self._rows_of_evidence(first, last):
-            held.evidence[position][number, attempt] = self._whole(stored, media)
+            # without media it is unpacked where it is looked at: much that is read looks at verdicts alone
+            held.evidence[position][number, attempt] = self._whole(stored, media) if media else stored
             if failed:
                 held.failed.add((position, number, attempt))
 
@@ -198,7 +201,11 @@ class RunReader:
         evidence = held.evidence.get(position, {})
         if verdict is None:
             result.trials = [
-                TrialResult(number, _undecided((position, number, attempt) in held.failed), evidence=body)
+                TrialResult(
+                    number,
+                    _undecided((position, number, attempt) in held.failed),
+                    evidence=partial(unpack, body),
+                )
                 for number, attempt, body in last_attempts(evidence)
             ]
             if result.trials:
