@@ -14,7 +14,7 @@ from proctor.cli.failures import problems_of
 from proctor.cli.keeping import NOWHERE, Keeping, choose_keeping
 from proctor.cli.outputs import Output, parse_outputs
 from proctor.cli.request import Request, who_and_what
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.settings import Settings
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Asking:
         for agent in self.request.agents if self.request else []:
             try:
                 api.prepare(agent, self.chosen.sets, self.options)  # type: ignore[arg-type]  # checked by name
+            except NothingToRunError:  # what is wrong already is worse
+                continue
             except SetupError as problem:
                 found += problems_of(problem)
         return found

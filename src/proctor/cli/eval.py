@@ -16,6 +16,8 @@ proctor eval my_agent booking.evalset.json:two_turns,refund --num-runs 5
 proctor eval agents/v1.py:agent evals/ --config strict.json --report json=out.json
 proctor eval --agent v1 --agent v2 evals/ --only-different
 proctor eval --failed latest           run again what did not pass
+proctor eval agent evals/ --shard 2/4  the second of four parts, for four machines
+proctor eval agent evals/ --changed-since main --report junit=junit.xml
 proctor eval --watch                   run again whenever the agent or a set changes
 proctor eval                           whatever proctor.toml says
 """
@@ -45,6 +47,10 @@ def _eval_options(command: Any) -> Any:
         option("--limit", section=RUN, type=count, metavar="N", help="Only the first N cases of each set."),
         option("--tag", "tags", section=RUN, multiple=True, metavar="T",
                help="Only cases with this tag; may be repeated."),
+        option("--shard", section=RUN, metavar="I/N",
+               help="Only the I-th of N parts of the cases, for N machines: a case belongs to one by its id."),
+        option("--changed-since", section=RUN, metavar="REF",
+               help="Only cases whose content is another one than at REF, a commit of git; all of a set whose config is."),
         option("--failed", section=RUN, metavar="RUN",
                help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, or a report "
                     "written with --report json=RUN."),
@@ -114,8 +120,8 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     folder run.
 
     \b
-    Exit codes: 0 every case passed, 1 a case failed, 2 nothing was run,
-    3 something could not be computed, 4 inconclusive.
+    Exit codes: 0 every case passed (or a shard is empty, or no case has changed), 1 a case failed,
+    2 set-up error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """
     if given.pop("watch"):
         from proctor.cli.watch import watch

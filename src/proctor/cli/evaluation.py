@@ -16,8 +16,11 @@ from proctor.cli.common import common
 from proctor.cli.execution import Execution, Shown, Start
 from proctor.cli.failures import say
 from proctor.cli.process import stdout_is_ours
+from proctor.errors import NothingToRunError
 from proctor.schema.verdict import RunResult
 from proctor.settings import load_settings
+
+_NO_REPORT = "; no report is written"
 
 
 def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -42,7 +45,11 @@ def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
             asking.keeping,
         )
         with closing(asking.keeping):
-            return Execution(shown, stdout).carry_out(_evaluation(asking))
+            try:
+                return Execution(shown, stdout).carry_out(_evaluation(asking))
+            except NothingToRunError as nothing:
+                say(f"nothing to run: {nothing}{_NO_REPORT if asking.outputs else ''}")
+                return 0
 
 
 def _evaluation(asking: Asking) -> Start:

@@ -17,6 +17,8 @@ _BY_SUFFIX = {
     ".evalset_result.json": "adk",
     ".jsonl": "jsonl",
     ".csv": "csv",
+    ".xml": "junit",
+    ".md": "markdown",
     ".json": "json",
     ".txt": "text",
 }
