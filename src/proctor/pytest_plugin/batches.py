@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from proctor import api
+from proctor.api.project import as_seen_from_here
 from proctor.engine.loop import CANCELLED_FROM_WITHIN, OwnLoop
 from proctor.engine.progress import Silent
 from proctor.engine.stopping import StopRequest
@@ -158,7 +159,7 @@ class Batch(Silent):
         options: dict[str, Any] = {**self._project.options, **members[0].options}
         return await api.evaluate(
             self._project.agent_ref,
-            list(dict.fromkeys(str(member.path) for member in members)),
+            list(dict.fromkeys(as_seen_from_here(str(member.path)) for member in members)),
             **{
                 **options,
                 "only": only,

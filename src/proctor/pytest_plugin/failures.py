@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from proctor.pytest_plugin.collecting import CaseItem
 
 
+_WIDTH = 100
+
+
 class CaseFailedError(AssertionError):
     """A case did not pass: it failed, or it is undecided."""
 
@@ -46,7 +49,10 @@ def shown_failure(excinfo: pytest.ExceptionInfo[BaseException], case: CaseResult
     """Return what pytest prints of a case that did not pass."""
     path, line, _ = item.reportinfo()
     plain = _plain(excinfo, case_text(case, item.config), clean(str(path)), (line or 0) + 1, line_of(case))
-    return _Coloured(plain, case_text(case, item.config, color=True)) if _has_color(item.config) else plain
+    terminal = _terminal(item.config)
+    if terminal is None or not terminal.hasmarkup:
+        return plain
+    return _Coloured(plain, case_text(case, item.config, color=True))
 
 
 def shown_problem(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
@@ -107,9 +113,10 @@ def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptio
     """Return how much is shown, and how wide: as pytest's own options say."""
     from proctor.reports.marks import ASCII, marks_for
 
+    terminal = _terminal(config)
     return ReportOptions(
         verbose=config.get_verbosity() > 1,
-        width=config.get_terminal_writer().fullwidth,
+        width=terminal.fullwidth if terminal is not None else _WIDTH,
         color=color,
         symbols=marks_for(_encoding()) is not ASCII,
     )
@@ -119,5 +126,7 @@ def _encoding() -> str:
     return getattr(sys.__stdout__, "encoding", None) or "utf-8"
 
 
-def _has_color(config: pytest.Config) -> bool:
-    return not hasattr(config, "workerinput") and bool(config.get_terminal_writer().hasmarkup)
+def _terminal(config: pytest.Config) -> Any:
+    """What pytest writes to its terminal with; `None` where it has none (`-p no:terminal`, a worker of pytest-xdist)."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return config.get_terminal_writer() if reporter is not None else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor import api
-from proctor.api.project import engine_options, load_function, prepare_process
+from proctor.api.project import as_seen_from_here, engine_options, load_function, prepare_process
 from proctor.api.runs import is_for_results, open_store
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import given, stated
@@ -174,7 +174,7 @@ class Project:
             SetupError: all that is wrong with it, with the agent, the config or an option.
         """
         self.store, self.results  # noqa: B018 - what is wrong with them is said before anything runs, too
-        return api.prepare(self.agent_ref, [str(path)], self.options)  # type: ignore[arg-type]  # checked by name
+        return api.prepare(self.agent_ref, [as_seen_from_here(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
 
     @cached_property
     def batches(self) -> Batches:

@@ -1,0 +1,31 @@
+"""What the sessions that are run here load is loaded before: pytester drops again whatever a session has imported."""
+
+from importlib import import_module
+
+import pytest
+
+import proctor
+from tests.pytest_plugin.material import CONFIG, Sandbox
+
+_LOADED_LATE = (
+    "batches", "collecting", "evidence", "failures", "fixtures", "project", "summary",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    for name in _LOADED_LATE:
+        import_module(f"proctor.pytest_plugin.{name}")
+    for name in ("reports.terminal", "reports.one_case", "stores.sqlite", "agents.load", "agents.function"):
+        import_module(f"proctor.{name}")
+    path = tmp_path_factory.mktemp("loaded") / "x.evalset.yaml"
+    path.write_text("ask: hello\nexpect: hello\n")
+    proctor.evaluate_sync(lambda text: text, path, config=CONFIG)
+
+
+@pytest.fixture
+def sandbox(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    monkeypatch.setenv(
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
+    )  # the sessions are the same wherever they are run
+    return Sandbox(pytester)
