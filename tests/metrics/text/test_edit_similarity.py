@@ -45,9 +45,12 @@ def test_scores(reference: str, answer: str, options: dict[str, Any], score: flo
     assert value("edit_similarity", reference, answer, **options) == pytest.approx(score)
 
 
-def test_a_reference_without_words_is_nothing_to_compare_words_with() -> None:
-    assert value("edit_similarity", "...", "...", unit="words") is None
-    assert value("edit_similarity", "...", "...") == 1.0
+@pytest.mark.parametrize("options", [{}, {"unit": "words"}, {"ignore_punctuation": True}])
+def test_a_text_of_which_nothing_would_count_is_compared_as_it_is(options: dict[str, Any]) -> None:
+    for answer, score in (("!!!", 1.0), ("???", 0.0), ("!!", 2 / 3), ("", 0.0), ("well", 0.0)):
+        assert value("edit_similarity", "!!!", answer, **options) == pytest.approx(score)
+        assert value("edit_similarity", None, answer, expected="!!!", **options) == pytest.approx(score)
+    assert "of 3 characters" in reason("edit_similarity", "!!!", "???", **options)
 
 
 @given(TEXTS.filter(str.strip), TEXTS)

@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
 from proctor.metrics.text.contains import NOTHING_SAID
+from proctor.metrics.text.visible import is_blank
 from tests.metrics.text.asking import explanation, metric, reason, value
 
 IGNORE_ALL = {
@@ -55,10 +56,81 @@ def test_an_empty_answer_can_be_expected() -> None:
     assert value("exact_match", None, None, expected="") == 1.0
 
 
-def test_a_reference_of_which_nothing_counts_says_nothing() -> None:
-    assert value("exact_match", "...", "!", ignore_punctuation=True) is None
+def test_a_reference_of_which_nothing_counts_says_nothing_to_look_for() -> None:
     assert value("contains", "...", "!", ignore_punctuation=True) is None
     assert value("exact_match", "...", "!") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "matches"),
+    [
+        ("!!!", "???", False),
+        ("!!!", "!!!", True),
+        ("!!!", " !!! ", True),
+        ("!!!", "", False),
+        ("!!!", None, False),
+        ("", "???", False),
+        ("", "", True),
+        ("", "\u200b", True),
+        ("！？", "？！", False),
+        ("😀", "!", False),
+        ("!", "!?", False),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"ignore_punctuation": True}, IGNORE_ALL])
+def test_what_is_all_punctuation_is_compared_as_it_is(
+    expected: str, answer: str | None, matches: bool, options: dict[str, Any]
+) -> None:
+    assert value("exact_match", None, answer, expected=expected, **options) == float(matches)
+    if expected:
+        assert value("exact_match", expected, answer, **options) == float(matches)
+
+
+FAMILY, WOMAN, FLAGS = "👩\u200d👩\u200d👧", "👩", "🇸🇪🇬🇧"
+SEEN = {
+    "letter without its accent": ("e", "cafe\u0301", False),
+    "letter without an accent that Unicode cannot compose": ("x", "x\u0301 is the mean", False),
+    "accent ignored": ("cafe", "café", False),
+    "Hindi word without its vowel sign": ("कल", "कला", False),  # tomorrow, art
+    "Hindi word": ("कल", "कल मिलते हैं", True),
+    "Thai consonant without its tone": ("น", "น้ำ", False),
+    "Thai word": ("น้ำ", "ดื่มน้ำเย็น", True),
+    "Arabic without its points": ("كتاب", "هذا كتابٌ", True),  # points may be left out
+    "Hebrew without its points": ("שלום", "שלוםְ", True),
+    "one of a family": (WOMAN, FAMILY, False),
+    "one of a family, last": ("👧", FAMILY, False),
+    "family": (FAMILY, f"so: {FAMILY}!", True),
+    "another skin": ("👍", "👍🏽", False),
+    "how it is drawn": ("❤", "I ❤\ufe0f it", True),
+    "number on a key": ("1", "press 1\ufe0f\u20e3", False),
+    "two halves of flags": ("🇪🇬", FLAGS, False),  # Egypt is not between Sweden and Britain
+    "flag": ("🇬🇧", FLAGS, True),
+    "ideograph of extension B": ("野", "𠮷野家", True),
+    "no width in it": ("password", "the pass\u200bword", True),
+    "soft hyphen in it": ("password", "pass\u00adword", True),
+    "joiner in it": ("password", "pass\u2060wo\ufeffrd", True),
+    "marks of direction in it": ("password", "pass\u200fwo\u202erd", True),
+    "Persian joiner": ("میخواهم", "من می\u200cخواهم", True),
+    "Persian joiner looked for": ("می\u200cخواهم", "من میخواهم", True),
+    "Hangul in letters": ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8", True),
+    "full width is another sign": ("ABC", "ＡＢＣ", False),
+}
+
+
+@pytest.mark.parametrize(("text", "answer", "found"), SEEN.values(), ids=SEEN)
+def test_a_text_stands_where_a_person_sees_it(text: str, answer: str, found: bool) -> None:
+    assert value("contains", None, answer, expected=text) == float(found)
+    assert value("contains", text, answer) == float(found)
+    assert value("contains", None, answer, forbidden=text) == float(not found)
+
+
+def test_an_accent_that_is_ignored_is_no_part_of_a_letter() -> None:
+    assert value("contains", None, "x\u0301 cafe\u0301", expected=["x", "cafe"], ignore_accents=True) == 1.0
+
+
+def test_between_words_a_space_of_no_width_is_a_blank() -> None:
+    for answer in ("hello\u200bworld", "hello world", "hello\n world"):
+        assert value("contains", None, answer, expected="hello world", ignore_whitespace=True) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +172,7 @@ def test_what_matches_exactly_is_contained(one: str, other: str) -> None:
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_text_is_contained_between_blanks(before: str, text: str, after: str) -> None:
-    if text.strip():
+    if not is_blank(text):
         assert value("contains", text, f"{before} {text.strip()} {after}") == 1.0
 
 

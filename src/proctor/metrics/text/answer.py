@@ -13,6 +13,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
@@ -97,7 +98,7 @@ class AnswerMetric(ABC, Generic[C]):
     def given(self) -> Expected | None:
         """What the criterion expects; `None` where it leaves that to the case."""
         expected: list[str] | None = getattr(self.criterion, "expected", None)
-        if expected is not None and not self.blank_is_meant and not all(text.strip() for text in expected):
+        if expected is not None and not self.blank_is_meant and any(map(is_blank, expected)):
             raise CriterionError(
                 f"The criterion of {self.facts.name!r} does not fit: expected: a text without anything in it, "
                 "which no answer could be compared with."
@@ -106,7 +107,7 @@ class AnswerMetric(ABC, Generic[C]):
 
     def read(self, reference: str) -> Expected:
         """What the case's reference text expects; empty where it states nothing that could be compared."""
-        return [reference] if reference.strip() else []
+        return [] if is_blank(reference) else [reference]
 
     def asks(self, expected: Expected) -> bool:
         """Whether there is anything to compare an answer with."""
@@ -145,7 +146,7 @@ class AnswerMetric(ABC, Generic[C]):
             return Explanation(expected.reason)
         answer = self.text(case.actual[index])
         explanation = self.tell(expected, answer)
-        if not answer.strip() and given.value == 0:
+        if is_blank(answer) and given.value == 0:
             explanation.reason = NO_ANSWER
         return explanation
 

@@ -7,7 +7,13 @@ from typing import Literal
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
-from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, normal_form, stands_alone
+from proctor.metrics.text.normal_form import (
+    IGNORING,
+    LooseTextCriterion,
+    normal_form,
+    stands_alone,
+)
+from proctor.metrics.text.visible import is_blank, stands_whole, without_invisible
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
@@ -29,6 +35,8 @@ class Contains(AnswerMetric[ContainsCriterion]):
     """The share of the expected texts that stand in the final answer; with `require: "any"` 1.0 where one does.
 
     A forbidden text in it makes the score 0. An expected text that comes from the case is its whole reference answer.
+    A text stands there as a person sees it: characters without width hide nothing, and half a character (a letter
+    without its accent or vowel sign, one of a family of emoji) is not found.
     """
 
     facts = MetricFacts(
@@ -53,7 +61,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         super().__init__(criterion)
         self._forbidden = self.criterion.forbidden or []
         for option in ("expected", "forbidden"):
-            if not all(self._form(text).strip() for text in getattr(self.criterion, option) or []):
+            if any(is_blank(self._form(text)) for text in getattr(self.criterion, option) or []):
                 raise CriterionError(
                     f"The criterion of 'contains' does not fit: {option}: a text with nothing to look for in it."
                 )
@@ -69,7 +77,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def read(self, reference: str) -> Expected:
         """The reference answer, without the white space around it."""
-        return [reference.strip()] if self._form(reference).strip() else []
+        return [] if is_blank(self._form(reference)) else [reference.strip()]
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """The share found, 0 with a forbidden text."""
@@ -77,7 +85,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         if any(forbidden):
             return Score(0.0)
         if not found:
-            return Score(1.0, warning="" if answer.strip() else NOTHING_SAID)
+            return Score(1.0, warning="" if not is_blank(answer) else NOTHING_SAID)
         if self.criterion.require == "any":
             return Score(1.0 if any(found) else 0.0)
         return Score(sum(found) / len(found))
@@ -99,8 +107,16 @@ class Contains(AnswerMetric[ContainsCriterion]):
         return Explanation(reason, {"checks": checks})
 
     def _found(self, texts: Expected, answer: str) -> list[bool]:
-        made = self._form(answer)
-        return [self._stands_in(self._form(text), made) for text in texts]
+        shown = without_invisible(answer)
+        made = self._form(answer), self._form(shown)
+        return [self._is_found(text, *made) for text in texts]
+
+    def _is_found(self, text: str, made: str, shown: str) -> bool:
+        """Whether a text stands in the answer as it is, or as it is seen."""
+        return self._stands_in(self._form(text), made) or (
+            (shown != made or not text.isascii())
+            and self._stands_in(self._form(without_invisible(text)), shown)
+        )
 
     def _form(self, text: str) -> str:
         """White space at the ends of what is looked for counts, unless it is ignored."""
@@ -109,9 +125,13 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def _stands_in(self, part: str, text: str) -> bool:
         start = text.find(part)
-        while start >= 0 and self.criterion.whole_words and not stands_alone(part, text, start):
+        while start >= 0 and not self._is_apart(part, text, start):
             start = text.find(part, start + 1)
         return start >= 0
+
+    def _is_apart(self, part: str, text: str, start: int) -> bool:
+        alone = not self.criterion.whole_words or stands_alone(part, text, start)
+        return alone and (text.isascii() or stands_whole(part, text, start))
 
 
 def _list(texts: list[str]) -> str:

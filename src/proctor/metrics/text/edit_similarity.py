@@ -8,8 +8,9 @@ from typing import Literal
 from proctor.extras import import_extra
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
-from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, normal_form
+from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
+from proctor.metrics.text.visible import is_blank
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
 
@@ -25,8 +26,9 @@ class EditCriterion(LooseTextCriterion):
 class EditSimilarity(AnswerMetric[EditCriterion]):
     """1 − d / n: d the fewest insertions, deletions and replacements (Levenshtein), n the length of the longer text.
 
-    White space at both ends does not count, and canonically equal texts are equal; the best of several expected texts
-    counts. Characters are Unicode's code points.
+    White space and invisible characters at both ends do not count, and canonically equal texts are equal; the best of
+    several expected texts counts. Characters are Unicode's code points. Where there are no words to count, or the
+    options would ignore all that a text shows, its characters are compared as they are.
     """
 
     facts = MetricFacts(
@@ -52,8 +54,8 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         self._distance: Callable[[Sequence[Hashable], Sequence[Hashable]], int] = module.distance
 
     def read(self, reference: str) -> Expected:
-        """The reference answer; none where the criterion ignores all that it says."""
-        return [reference] if self._units(reference) else []
+        """The reference answer; none where it shows nothing."""
+        return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """The similarity to the nearest expected text."""
@@ -62,9 +64,8 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """How many changes it takes."""
         nearest = max(expected, key=lambda text: self._similarity(text, answer))
-        wanted, made = self._units(nearest), self._units(answer)
+        what, wanted, made = self._units(nearest, answer)
         changes, longer = self._distance(wanted, made), max(len(wanted), len(made))
-        what = self.criterion.unit
         reason = (
             f"{changes} of {longer} {what} must change to make the answer the expected text"
             if changes
@@ -74,10 +75,13 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         return Explanation(reason, details)
 
     def _similarity(self, reference: str, answer: str) -> float:
-        wanted, made = self._units(reference), self._units(answer)
+        _, wanted, made = self._units(reference, answer)
         longer = max(len(wanted), len(made))
         return 1 - self._distance(wanted, made) / longer if longer else 1.0
 
-    def _units(self, text: str) -> Sequence[Hashable]:
-        text = normal_form(text, self.criterion).strip()
-        return unicode_words(text) if self.criterion.unit == "words" else text
+    def _units(self, reference: str, answer: str) -> tuple[str, Sequence[Hashable], Sequence[Hashable]]:
+        """What is changed into what; characters where the reference has no words."""
+        texts = comparable(reference, self.criterion), comparable(answer, self.criterion)
+        if self.criterion.unit == "words" and (words := unicode_words(texts[0])):
+            return "words", words, unicode_words(texts[1])
+        return "characters", *texts

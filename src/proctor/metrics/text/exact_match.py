@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
-from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, normal_form
+from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
+from proctor.metrics.text.visible import is_blank
 from proctor.metrics.wording import show_pair
 from proctor.schema.score import Explanation, Score
 
@@ -14,8 +15,9 @@ __all__ = ["ExactMatch"]
 class ExactMatch(AnswerMetric[LooseTextCriterion]):
     """1.0 where the final answer is the expected text (or one of several), else 0.0; overall the mean.
 
-    White space at both ends does not count, and texts that are canonically equal in Unicode are equal (é is é, whether
-    it is one character or two). Everything else does unless an option says otherwise.
+    White space and invisible characters at both ends do not count, and texts that are canonically equal in Unicode are
+    equal (é is é, whether it is one character or two). Everything else does unless an option says otherwise; where the
+    options would ignore all that a text shows ("!!!"), it is compared as it is.
     """
 
     facts = MetricFacts(
@@ -35,8 +37,8 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
     blank_is_meant = True
 
     def read(self, reference: str) -> Expected:
-        """The reference answer; none where the criterion ignores all that it says."""
-        return [reference] if normal_form(reference, self.criterion).strip() else []
+        """The reference answer; none where it shows nothing."""
+        return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """1 for an answer that is one of those expected."""
@@ -69,5 +71,5 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         return [option for option in IGNORING if needed[option] and not getattr(self.criterion, option)]
 
     def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
-        made = normal_form(answer, criterion).strip()
-        return any(made == normal_form(text, criterion).strip() for text in expected)
+        made = comparable(answer, criterion)
+        return any(made == comparable(text, criterion) for text in expected)

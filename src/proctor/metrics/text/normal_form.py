@@ -7,8 +7,9 @@ from unicodedata import category, normalize
 
 from proctor.metrics.text.answer import TextCriterion
 from proctor.metrics.text.unicode_words import kinds, without_accents
+from proctor.metrics.text.visible import trimmed
 
-__all__ = ["IGNORING", "LooseTextCriterion", "normal_form", "stands_alone"]
+__all__ = ["IGNORING", "LooseTextCriterion", "comparable", "normal_form", "stands_alone"]
 
 IGNORING = {
     "ignore_case": "true: PARIS is Paris",
@@ -43,6 +44,12 @@ def normal_form(text: str, criterion: LooseTextCriterion) -> str:
     if criterion.ignore_whitespace or criterion.ignore_punctuation:
         text = BLANKS.sub(" ", text)
     return text
+
+
+def comparable(text: str, criterion: LooseTextCriterion) -> str:
+    """The normal form between its edges; where all that the text shows would be ignored ("!!!"), the text as it is."""
+    made = trimmed(normal_form(text, criterion))
+    return made or trimmed(normalize("NFC", text))
 
 
 def stands_alone(part: str, text: str, start: int) -> bool:

@@ -18,6 +18,7 @@ from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex_reach import slip_in
 from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap, show_pattern
+from proctor.metrics.text.visible import is_blank, trimmed
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -89,7 +90,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         Raises:
             MetricError: it is none that could tell one answer from another.
         """
-        if not reference.strip():
+        if is_blank(reference):
             return []
         try:
             return [self._compile(reference.strip(), full=self.criterion.match == "full")]
@@ -125,7 +126,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         if given.not_applicable:
             return Explanation(given.reason)
         explanation = self._told(given)
-        if not self.text(case.actual[index]).strip() and given.value == 0:
+        if is_blank(self.text(case.actual[index])) and given.value == 0:
             explanation.reason = NO_ANSWER
         return explanation
 
@@ -144,7 +145,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         )
 
     def _searches(self, expected: Expected, answer: str) -> list[Search]:
-        text = normalize("NFC", answer).strip()
+        text = trimmed(normalize("NFC", answer))
         if self.criterion.ignore_whitespace:
             text = BLANKS.sub(" ", text)
         wanted = [Search(pattern, self.criterion.match == "full", text) for pattern in expected]

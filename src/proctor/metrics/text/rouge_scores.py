@@ -14,6 +14,7 @@ from proctor.metrics.base import MetricFacts
 from proctor.metrics.rouge import Rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.unicode_words import unicode_words
+from proctor.metrics.text.visible import trimmed
 from proctor.metrics.text.word_overlap import PAIRS, Counted, tell_common_sequence, tell_shared
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
@@ -182,4 +183,4 @@ def _pairs(text: Counted) -> Counted:
 
 
 def _identical(reference: str, answer: str) -> bool:
-    return reference.strip() == answer.strip() != ""
+    return trimmed(reference) == trimmed(answer) != ""

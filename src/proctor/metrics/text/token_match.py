@@ -7,6 +7,7 @@ from abc import abstractmethod
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
 from proctor.schema.score import Explanation, Score
 
@@ -36,7 +37,7 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
 
     def read(self, reference: str) -> Expected:
         """The reference; the originals compare with an empty one, too."""
-        return [reference] if reference.strip() or self.as_in_adk else []
+        return [reference] if self.as_in_adk or not is_blank(reference) else []
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """The share of the best reference."""
