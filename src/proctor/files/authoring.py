@@ -30,10 +30,7 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     """
     if path.exists():
         raise EvalFileError(f"{path}: this file is there already")
-    suffix = next((suffix for suffix in SET_SUFFIXES if path.name.endswith(suffix)), "")
-    if not suffix or path.name == suffix:
-        raise EvalFileError(f"{path}: a set is called NAME{SET_SUFFIXES[0]} (or .yaml, .jsonl at its end)")
-    eval_set_id = eval_set_id or path.name.removesuffix(suffix)
+    eval_set_id = eval_set_id or _id_of(path)
     made = EvalSet(
         eval_set_id=eval_set_id, name=eval_set_id, eval_cases=list(cases), creation_timestamp=time.time()
     )
@@ -49,19 +46,35 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     return made
 
 
+def _id_of(path: Path) -> str:
+    suffix = next((suffix for suffix in SET_SUFFIXES if path.name.endswith(suffix)), "")
+    if not suffix or path.name == suffix:
+        raise EvalFileError(f"{path}: a set is called NAME{SET_SUFFIXES[0]} (or .yaml, .jsonl at its end)")
+    return path.name.removesuffix(suffix)
+
+
+def require_room(path: Path, eval_id: str) -> None:
+    """Raise EvalFileError where `add_cases` (or `create_set`, where there is no file) would not take a case of this id."""
+    if not path.exists():
+        _id_of(path)
+        return
+    source = _open(path)
+    if eval_id in source.ids():
+        where = source.where(list(source.ids()).index(eval_id))
+        raise EvalFileError(f"{where}: the set has a case {eval_id} already")
+
+
 def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     """Put cases behind those of a set, in the form that its file has.
 
     Raises:
         EvalFileError: the file cannot be read, written or changed in place, or has a case of one of these ids.
     """
-    source = _open(path)
     for case in cases:
-        if case.eval_id in source.ids():
-            where = source.where(list(source.ids()).index(case.eval_id))
-            raise EvalFileError(f"{where}: the set has a case {case.eval_id} already")
+        require_room(path, case.eval_id)
     if not cases:
         return
+    source = _open(path)
     text = text_of_file(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         text = _added_to_yaml(path, text, cases)

@@ -1,0 +1,94 @@
+"""Conversations become cases: one that was just had with an agent, or one that google-adk kept as a session."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from proctor.errors import EvalFileError
+from proctor.files.documents import read_document
+from proctor.schema.case import EvalCase
+from proctor.schema.content import FunctionCall, FunctionResponse, text_content, text_of
+from proctor.schema.derive import to_invocations
+from proctor.schema.event import Event
+from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.schema.session import SessionInput
+
+
+def case_of(
+    eval_id: str,
+    turns: Sequence[Invocation],
+    *,
+    session_input: SessionInput | None = None,
+    final_state: dict[str, Any] | None = None,
+) -> EvalCase:
+    """Return what was said and done as a case that expects it: each turn's answer, tool calls and tool responses.
+
+    Ids, times and usage of this one conversation are left out. `final_state`: keys that must stand so at the end.
+    """
+    return EvalCase(
+        eval_id=eval_id,
+        conversation=[_expected(turn) for turn in turns],
+        session_input=session_input,
+        creation_timestamp=round(time.time(), 3),
+        final_session_state=final_state or {},
+    )
+
+
+def _expected(turn: Invocation) -> Invocation:
+    data = IntermediateData(
+        tool_uses=[FunctionCall(name=call.name, args=call.args or {}) for call in turn.tool_calls],
+        tool_responses=[
+            FunctionResponse(name=one.name, response=one.response) for one in turn.tool_responses
+        ],
+    )
+    said = text_of(turn.final_response, thoughts=False)
+    return Invocation(
+        user_content=turn.user_content,
+        final_response=text_content(said, "model") if said else None,
+        intermediate_data=data,
+    )
+
+
+def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
+    """Return a session of google-adk (its JSON, in either spelling) as a case.
+
+    The session's own state is not the state that it began with, and is not taken over.
+
+    Raises:
+        EvalFileError: the file cannot be read, is no session, or has no message of a user.
+    """
+    value = read_document(Path(path)).value
+    events = value.get("events") if isinstance(value, dict) else None
+    if not isinstance(events, list):
+        raise EvalFileError(f"{path}: expected a session: an object with `events`, as google-adk writes it")
+    try:
+        turns = to_invocations([Event.from_adk(event) for event in events])
+    except (ValidationError, AttributeError) as error:
+        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise EvalFileError(f"{path}: an event of this session cannot be read: {first}") from None
+    asked = [turn for turn in turns if turn.user_content.parts]
+    if not asked:
+        raise EvalFileError(f"{path}: this session has no message of a user")
+    names = {name: value.get(name) or value.get(camel) for name, camel in _SESSION.items()}
+    given = {name: str(name_) for name, name_ in names.items() if name_}
+    session = SessionInput.model_validate({"app_name": "", "user_id": "", **given}) if given else None
+    return case_of(eval_id, asked, session_input=session)
+
+
+_SESSION = {"app_name": "appName", "user_id": "userId"}
+
+
+def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a state that are new or have another value."""
+    same = {key for key in after if key in before and _plain(before[key]) == _plain(after[key])}
+    return {key: value for key, value in after.items() if key not in same}
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,228 @@
+"""`proctor record`: talk to an agent, and keep the conversation as a case."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.errors import SetupError
+from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.engine.conversation import Conversation
+    from proctor.schema.case import EvalCase
+    from proctor.schema.event import Event
+    from proctor.schema.trial import Failure
+
+WHAT, HOW = "What to write", "How to talk"
+
+EXAMPLES = """
+proctor record my_project.agent --into booking.evalset.yaml
+proctor record agents/travel --into trip.evalset.json --id two_turns --final-state
+proctor record --from-session session.json --into trip.evalset.json
+"""
+
+COMMANDS = """\
+/undo   take the last turn back
+/save   keep the conversation as a case, and end
+/quit   end and keep nothing"""
+
+
+@click.command("record", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("agent", metavar="[AGENT]", required=False)
+@option(
+    "--into", section=WHAT, metavar="SET", required=True, type=click.Path(path_type=Path),
+    help="The eval set that the case is put into; made when it is not there.",
+)  # fmt: skip
+@option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of the case.  [recorded_DATE_TIME]")
+@option(
+    "--final-state", section=WHAT, is_flag=True,
+    help="The case also expects the state keys that the conversation changed.",
+)  # fmt: skip
+@option(
+    "--from-session", section=WHAT, metavar="FILE", type=click.Path(path_type=Path),
+    help="Take a session that google-adk kept (JSON) in place of a conversation.",
+)  # fmt: skip
+@option(
+    "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
+    help="The session that the conversation starts in: app, user, state.",
+)  # fmt: skip
+@option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=300.0, metavar="SECONDS",
+        help="For one turn.  [300]")  # fmt: skip
+@common_options
+def record(
+    *, agent: str | None, into: Path, eval_id: str | None, from_session: Path | None, **how: Any
+) -> None:
+    """Talk to an agent in the terminal, and keep the conversation as a case.
+
+    Its tool calls are shown as they happen. /undo takes the last turn back, /save writes the case
+    (so does the end of the input), /quit keeps nothing. Off a terminal each line of the input is a
+    message.
+    """
+    from proctor.api.authoring import add_cases
+
+    eval_id = eval_id or time.strftime("recorded_%Y%m%d_%H%M%S")
+    _check_target(into, eval_id)
+    if from_session is not None:
+        from proctor.api.recording import case_of_session
+
+        if agent is not None:
+            raise SetupError("--from-session takes the session as it is: leave the agent out")
+        case: EvalCase | None = case_of_session(eval_id, from_session)
+    else:
+        case = _Recording(_agent(agent), eval_id, **how)()
+    if case is None:
+        say("nothing was written")
+        return
+    added = add_cases(into, [case])
+    turns = len(case.conversation or ())
+    click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+
+
+def _check_target(into: Path, eval_id: str) -> None:
+    """Say now, before anybody has talked, what would keep the case from being written."""
+    from proctor.files.authoring import require_room
+
+    require_room(into, eval_id)
+
+
+def _agent(named: str | None) -> str:
+    from proctor.settings import load_settings
+
+    agents = [named] if named is not None else load_settings(Path.cwd()).agent
+    if not agents:
+        raise SetupError(
+            "no agent given: name one (a module, a file, a folder), or set `agent` in proctor.toml"
+        )
+    return agents[0]
+
+
+class _Recording:
+    """One conversation at the terminal, or fed from a pipe."""
+
+    def __init__(
+        self, agent: str, eval_id: str, *, final_state: bool, session_input_file: Path | None, timeout: float
+    ) -> None:
+        from proctor.api import load_agent
+        from proctor.engine.conversation import Conversation
+        from proctor.engine.loop import OwnLoop
+        from proctor.files.load import load_session_input
+
+        self._session = load_session_input(session_input_file) if session_input_file else None
+        self._talk: Conversation = Conversation(
+            load_agent(agent), session_input=self._session, timeout=timeout
+        )
+        self._eval_id, self._final_state = eval_id, final_state
+        self._loop = OwnLoop()
+        self._at_terminal = sys.stdin.isatty()
+        self._streamed = False
+
+    def __call__(self) -> EvalCase | None:
+        """Talk until the person has enough."""
+        self._wait(self._talk.open())
+        try:
+            if self._at_terminal:
+                click.echo(COMMANDS + "\n", err=True)
+            return self._case() if self._converse() and self._talk.turns else None
+        finally:
+            self._wait(self._talk.close())
+            self._loop.close()
+
+    def _converse(self) -> bool:
+        """Exchange messages; whether the conversation is to be kept."""
+        while True:
+            text = self._ask()
+            if text is None or text == "/save":
+                return True
+            if text == "/quit":
+                return False
+            if text == "/undo":
+                self._undo()
+            elif text.startswith("/"):
+                say(f"{text}: there is /undo, /save and /quit")
+            elif text:
+                self._tell(self._wait(self._talk.say(text, self._hear)))
+
+    def _ask(self) -> str | None:
+        """The next message; `None` at the end of the input."""
+        try:
+            if self._at_terminal:
+                return input("you> ").strip()
+            line = sys.stdin.readline()
+        except EOFError:
+            click.echo(err=True)
+            return None
+        if line:
+            click.echo(clean(f"you> {line.strip()}"))
+        return line.strip() if line else None
+
+    def _undo(self) -> None:
+        if not self._talk.turns:
+            say("nothing to take back")
+            return
+        again = len(self._talk.turns) - 1
+        say(
+            "the last turn is taken back"
+            + (f"; {again} before it, said again in a new session:" if again else "")
+        )
+        self._tell(self._wait(self._talk.undo(self._hear)))
+
+    def _hear(self, event: Event) -> None:
+        for part in (event.content.parts if event.content else None) or ():
+            if part.function_call is not None:
+                self._line(_call_text(part.function_call.name, part.function_call.args))
+            elif part.function_response is not None:
+                self._line(f"  -> {_short(part.function_response.response)}")
+            elif part.text and not part.thought:
+                self._text(part.text, partial=bool(event.partial), author=event.author)
+
+    def _text(self, text: str, *, partial: bool, author: str) -> None:
+        if partial:
+            click.echo(clean(text, lines=True), nl=False)
+            self._streamed = True
+        elif self._streamed:  # the whole of what was streamed
+            click.echo()
+            self._streamed = False
+        else:
+            click.echo(f"{clean(author)}> {clean(text, lines=True)}")
+
+    def _line(self, text: str) -> None:
+        if self._streamed:
+            click.echo()
+            self._streamed = False
+        click.echo(clean(text))
+
+    def _tell(self, failure: Failure | None) -> None:
+        if failure is not None:
+            say(f"{failure.cause}; this turn is not kept")
+
+    def _case(self) -> EvalCase:
+        from proctor.api.recording import case_of, changed_keys
+
+        state = None
+        if self._final_state:
+            before = dict((self._session.state if self._session else None) or {})
+            state = changed_keys(before, self._wait(self._talk.final_state()))
+        return case_of(self._eval_id, self._talk.invocations, session_input=self._session, final_state=state)
+
+    def _wait(self, what: Any) -> Any:
+        return self._loop.wait_for(self._loop.start(what))
+
+
+def _call_text(name: str | None, arguments: dict[str, Any] | None) -> str:
+    from proctor.files.yaml_calls import write_call
+
+    called = name or "?"
+    return f"  {write_call(called, arguments or {}) or called}"
+
+
+def _short(value: Any, most: int = 200) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

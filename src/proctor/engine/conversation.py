@@ -1,0 +1,108 @@
+"""A conversation with an agent that nobody has recorded yet: one message at a time, each turn kept as evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from proctor.agents.base import Agent, Session
+from proctor.engine.failures import failure_from, reported_error, timed_out
+from proctor.engine.inference import SESSION_PREFIX, new_session, settle
+from proctor.engine.intake import Caps, Intake
+from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn
+from proctor.schema.case import EvalCase
+from proctor.schema.content import user_text
+from proctor.schema.derive import invocation_of
+from proctor.schema.event import Event
+from proctor.schema.invocation import Invocation
+from proctor.schema.session import SessionInput
+from proctor.schema.trial import Failure, Turn
+
+Heard = Callable[[Event], None]
+
+
+class Conversation:
+    """Talks to an agent in a session of its own. `open` first, `close` at the end."""
+
+    def __init__(
+        self, agent: Agent, *, session_input: SessionInput | None = None, timeout: float | None = None
+    ) -> None:
+        """Take the agent, the session to start in, and the seconds that a turn may take."""
+        self._agent = agent
+        self._timeout = timeout
+        self._case = EvalCase(eval_id="recording", conversation=[], session_input=session_input)
+        self.session: Session = self._new_session()
+        self.turns: list[Turn] = []
+        self.notes: list[str] = []
+        """What had to be changed in what the agent said, so that it can be kept."""
+
+    async def open(self) -> None:
+        """Make the agent ready."""
+        await self._call("open")
+        await self._call("begin", self.session, self._case)
+
+    async def close(self) -> None:
+        """Leave the session, and let the agent go."""
+        await self._call("end", self.session)
+        await self._call("close")
+
+    async def say(self, text: str, heard: Heard) -> Failure | None:
+        """Send a message; `heard` gets each event as it comes. Where the answer fails the turn is not kept, and why is returned."""
+        message = user_text(text)
+        turn, began = new_turn(message), time.perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                events = self._told(self._agent.answer(copy_message(message), self.session), heard)
+                await record_turn(events, turn, self.session, Intake(Caps(), self.notes))
+            if (error := reported_error(turn)) is not None:
+                raise error
+        except TimeoutError:
+            return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
+        except Exception as error:  # noqa: BLE001 - whatever an agent raises is told to the person who talks to it
+            return failure_from(error, where="agent", turn=len(self.turns))
+        finally:
+            finish_turn(turn, began, self.session.memory)
+        self.turns.append(turn)
+        return None
+
+    async def undo(self, heard: Heard) -> Failure | None:
+        """Take the last turn back: a new session, in which the messages before it are said again.
+
+        Only so does the agent forget what was said last; its answers to the others may differ from those before.
+        """
+        await self._call("end", self.session)
+        said = [turn.user_content.joined_text() for turn in self.turns[:-1]]
+        self.session, self.turns = self._new_session(), []
+        await self._call("begin", self.session, self._case)
+        for text in said:
+            if (failure := await self.say(text, heard)) is not None:
+                return failure
+        return None
+
+    @property
+    def invocations(self) -> list[Invocation]:
+        """The turns so far, as the format has them."""
+        return [invocation_of(turn, invocation_id=f"e-{index}") for index, turn in enumerate(self.turns)]
+
+    async def final_state(self) -> dict[str, Any]:
+        """Return the state that the session has now."""
+        known = getattr(self._agent, "final_state", None)
+        state = self.session.state if known is None else await settle(known(self.session))
+        return dict(copy_json(state))
+
+    def _new_session(self) -> Session:
+        return new_session(self._case, f"{SESSION_PREFIX}{uuid.uuid4()}")
+
+    async def _call(self, name: str, *arguments: Any) -> None:
+        method = getattr(self._agent, name, None)
+        if method is not None:
+            await settle(method(*arguments))
+
+    @staticmethod
+    async def _told(events: AsyncIterator[Event], heard: Heard) -> AsyncIterator[Event]:
+        async for event in events:
+            heard(event)
+            yield event
