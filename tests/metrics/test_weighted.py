@@ -65,6 +65,38 @@ def test_a_turn_where_one_does_not_apply_is_scored_by_the_others() -> None:
     assert [each.value for each in score.per_invocation] == [0.5, 0.75]
 
 
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        (
+            {"a": 1e308, "b": 1e308},
+            "weights.a: Input should be less than or equal to 1000000",
+        ),  # their sum is no number
+        ({"a": 1, "b": 1e9}, "weights.b"),  # nothing else would count
+        ({"a": 5e-324}, "weights.a: Input should be greater than or equal to 0.000001"),
+        ({"a": 0}, "weights.a"),
+        ({"a": 0, "b": 0}, "weights.a: .*; weights.b: "),
+        ({"a": 1, "b": -1}, "weights.b"),
+        ({"a": float("inf")}, "finite"),
+        ({"a": float("nan")}, "finite"),
+        ({"a": True}, "weights.a"),
+        ({"a": "2"}, "weights.a"),
+        ({"a": None}, "weights.a"),
+        ({"a": 10**400}, "weights.a"),
+        ({}, "none are given"),
+    ],
+)
+def test_weights_that_cannot_be_combined_are_refused(weights: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CriterionError, match=problem):
+        Weighted(BaseCriterion(threshold=0.5, weights=weights))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-6, 1e6), (1e6, 1e-6), (1, 1e6), (1e-6, 1e-6)])
+def test_the_most_extreme_weights_give_a_mean(low: float, high: float) -> None:
+    score = weighted({"a": by_turn(1.0), "b": by_turn(0.25)}, {"a": low, "b": high})
+    assert score.value == pytest.approx((low + 0.25 * high) / (low + high))
+
+
 def test_where_nothing_applies_it_does_not_either() -> None:
     score = weighted({"a": MetricScore(not_applicable=True, reason="no")}, {"a": 1})
     assert (score.value, score.not_applicable, score.failure) == (None, True, None)
@@ -138,7 +170,7 @@ def test_combinations_may_be_combined_under_names_of_their_own() -> None:
     ("criteria", "message"),
     [
         ({"weighted": 0.8, "rouge_1": 0.5}, "weights: none are given"),
-        ({"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5}, "greater than 0"),
+        ({"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5}, "greater than or equal to 0.000001"),
         ({"weighted": {"threshold": 0.8, "weights": {"rouge_1": "x"}}, "rouge_1": 0.5}, "valid number"),
         (
             {"weighted": {"threshold": 0.8, "weigths": {"rouge_1": 1}}, "rouge_1": 0.5},

@@ -22,10 +22,16 @@ NOT_BY_TURN = "it gives no score for this turn"
 NOTHING_APPLIES = "none of the combined metrics applies"
 
 
+MOST = 1e6
+"""The largest weight; the smallest is its inverse. Beyond it sums overflow, or one metric hides all others."""
+
+Weight = Annotated[float, Field(ge=1 / MOST, le=MOST, strict=True)]
+
+
 class WeightedCriterion(BaseCriterion):
     """How much each metric counts."""
 
-    weights: dict[str, Annotated[float, Field(gt=0)]] = {}  # noqa: RUF012 - pydantic copies a model's mutable defaults
+    weights: dict[str, Weight] = {}  # noqa: RUF012 - pydantic copies a model's mutable defaults
 
 
 class Part(NamedTuple):
@@ -54,7 +60,9 @@ class Weighted:
         description="The weighted mean of other metrics of the same config.",
         default_threshold=0.8,
         needs=frozenset({"scores"}),
-        options={"weights": "the metrics to combine and how much each counts: `{name: weight}`"},
+        options={
+            "weights": "the metrics to combine and how much each counts, from 0.000001 to 1000000: `{name: weight}`"
+        },
         required=frozenset({"weights"}),
         source="Proctor",
         example={
