@@ -62,6 +62,7 @@ def test_as_json() -> None:
         "file": "good.evalset.json",
         "kind": "eval set",
         "readable": True,
+        "usable": True,
         "cases": 1,
         "problems": [],
     }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor.api.blessing import Blessing, bless
+    from proctor.api.checking import check_files
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from proctor.api.scoring import score, score_sync
 
 _WHERE = {
+    "checking": ("check_files",),
     "blessing": ("Blessing", "bless"),
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "exporting": ("export_run", "export_to_adk"),
@@ -39,6 +41,7 @@ __all__ = [
     "EvaluateOptions",
     "Prepared",
     "bless",
+    "check_files",
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",

@@ -1,4 +1,4 @@
-"""`proctor check`: everything that is wrong or doubtful in files, without running anything."""
+"""`proctor check`: everything that is wrong or doubtful in files, and what a run would refuse, without running anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 proctor check booking.evalset.json test_config.json
-proctor check evals/
+proctor check evals/ --config strict.json
 proctor check evals/ --json
 """
 
@@ -34,22 +34,42 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 @option(
     "--allow-duplicate-ids", section="What to accept", is_flag=True, help="Let cases of a set share an id."
 )
+@option(
+    "--config",
+    section="What to accept",
+    metavar="FILE",
+    help="The config that judges the sets; otherwise the one that a run would find.",
+)
 @common_options
 @click.pass_context
-def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow_duplicate_ids: bool) -> None:
+def check(
+    ctx: click.Context,
+    /,
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    allow_duplicate_ids: bool,
+    config: str | None,
+) -> None:
     """Say what is wrong in eval sets, configs and scenarios.
 
-    Every problem has its file, line and column, says what was expected, and often what to do. A
-    warning is about something that can be read but is doubtful: a probable slip, or what ADK would
-    refuse. FILE may be a folder: then its eval sets, configs and other eval files are checked.
+    Every problem has its file, line and column, says what was expected, and often what to do. An
+    error is what a run would refuse: what cannot be read, and what says something that cannot be
+    meant (a misspelled option or matcher, a case that nothing decides). A warning is about something
+    doubtful: a probable slip, what ADK would refuse, what this version cannot run. Nothing is run,
+    and no code that a file names is loaded. FILE may be a folder: then its eval sets, configs and
+    other eval files are checked.
 
     \b
-    Exit codes: 0 everything can be read (with or without warnings), 2 something cannot.
+    Exit codes: 0 nothing is wrong (with or without warnings), 2 something is.
     """
+    from proctor.api.checking import check_meaning
     from proctor.files.check import check_file
+    from proctor.settings import load_settings
 
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
     reports += _in_folders(files, allow_duplicate_ids=allow_duplicate_ids)
+    reports += check_meaning(reports, config or load_settings(Path.cwd()).config)
     if not reports:
         raise SetupError(
             f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at"
@@ -57,7 +77,7 @@ def check(ctx: click.Context, /, files: tuple[str, ...], *, as_json: bool, allow
     lines = [_as_json(reports)] if as_json else map(clean, _as_text(reports))
     for line in lines:
         click.echo(line)
-    ctx.exit(0 if all(report.readable for report in reports) else SETUP_ERROR)
+    ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
 
 
 def _named(files: Sequence[str]) -> list[Path]:
@@ -88,13 +108,15 @@ def _candidates(folder: Path) -> Iterator[Path]:
 def _as_text(reports: Sequence[Report]) -> Iterator[str]:
     for report in reports:
         yield from map(str, report.problems)
-        if report.readable:
+        if report.usable:
             yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what(report)}"
     errors = sum(problem.severity == "error" for report in reports for problem in report.problems)
     warnings = sum(len(report.problems) for report in reports) - errors
     if len(reports) > 1 or errors or warnings:
         unreadable = sum(not report.readable for report in reports)
-        bad = f"{unreadable} cannot be read" if unreadable else "all can be read"
+        refused = sum(report.readable and not report.usable for report in reports)
+        numbers = ((unreadable, "cannot be read"), (refused, "would be refused by a run"))
+        bad = ", ".join(f"{number} {what}" for number, what in numbers if number) or "all can be read"
         yield f"{_count(len(reports), 'file')}: {bad}; {_count(errors, 'error')}, {_count(warnings, 'warning')}"
 
 
@@ -110,6 +132,7 @@ def _count(number: int, noun: str) -> str:
 def _as_json(reports: Sequence[Report]) -> str:
     data = {
         "readable": all(report.readable for report in reports),
+        "usable": all(report.usable for report in reports),
         "files": [report.to_json() for report in reports],
     }
     return clean_json(json.dumps(data, indent=2, ensure_ascii=False))

@@ -49,11 +49,23 @@ class Report:
     cases: int = 0
     """Cases of a set, of a result, or scenarios."""
     problems: list[Problem] = field(default_factory=list)
+    content: EvalSetFile | Document | None = None
+    """The file, where it is a set or a config that can be read: what it means can be asked then."""
 
     @property
     def readable(self) -> bool:
-        """Whether the file can be used: no errors, warnings or not."""
+        """Whether the file is what it should be, warnings or not."""
+        return self.content is not None or self.usable
+
+    @property
+    def usable(self) -> bool:
+        """Whether a run can be made of it: no errors."""
         return not any(problem.severity == "error" for problem in self.problems)
+
+    def in_order(self) -> None:
+        """Put the problems into the order of the file, each once."""
+        unique = dict.fromkeys(self.problems)
+        self.problems = sorted(unique, key=lambda problem: (problem.line, problem.column))
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -61,6 +73,7 @@ class Report:
             "file": self.file,
             "kind": self.kind,
             "readable": self.readable,
+            "usable": self.usable,
             "cases": self.cases,
             "problems": [asdict(problem) for problem in self.problems],
         }
@@ -78,8 +91,7 @@ def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report
             _check(path, report, allow_duplicate_ids=allow_duplicate_ids)
     except EvalFileError as error:
         report.problems += error.problems or [Problem("error", str(path), 1, 1, "", str(error))]
-    unique = dict.fromkeys(report.problems)
-    report.problems = sorted(unique, key=lambda problem: (problem.line, problem.column))
+    report.in_order()
     return report
 
 
@@ -149,7 +161,7 @@ def _named_config(path: Path) -> bool:
 
 
 def _check_set(opened: EvalSetFile, report: Report) -> None:
-    report.kind, report.cases = str(opened.kind), len(opened)
+    report.kind, report.cases, report.content = str(opened.kind), len(opened), opened
     report.problems += opened.warnings
     if not len(opened):
         place = Problem("warning", report.file, 1, 1, "", "no cases", "a run of this set is refused")
@@ -232,6 +244,7 @@ def _set_keys(value: dict[str, Any]) -> Iterator[Finding]:
 
 def _check_config(document: Document, report: Report) -> None:
     report.problems += load.read_config(document)[1]
+    report.content = document
 
 
 def _check_scenarios(document: Document, report: Report) -> None:

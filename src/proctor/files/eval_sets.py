@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from proctor.files.base import Path_, Place, Problem, SourceText, file_error
+from proctor.files.base import Path_, Place, Problem, Severity, SourceText, file_error
 from proctor.files.cases import CaseFindings, Collector, HeldCases, SpanCases, read_case
 from proctor.files.documents import (
     LINES_SUFFIX,
@@ -93,9 +93,9 @@ class EvalSetFile:
         """One case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))
 
-    def problems(self, found: CaseFindings) -> list[Problem]:
-        """Warnings about cases, with their places; paths start at the case."""
-        return self._cases.problems(found, "warning")
+    def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
+        """What was found in cases, with its places; paths start at the case."""
+        return self._cases.problems(found, severity)
 
     def header_problems(self, look: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Problem]:
         """What `look` finds in the set's own keys, as warnings with their places; nothing where the file was read whole."""

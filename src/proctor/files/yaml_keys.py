@@ -38,6 +38,7 @@ ONE_TURN_KEYS = {
 CASE_KEYS: dict[str, str] = {
     "case": "eval_id", "id": "eval_id", "turns": "conversation", "final_state": "final_session_state", "tags": "tags",
     "expectations": "expectations", "rules": "trajectory_rules", "trajectory_rules": "trajectory_rules",
+    "response_schema": "response_schema",
     EXTRA: EXTRA,
     **SESSION_KEYS,
     **SCENARIO_KEYS,
@@ -45,7 +46,7 @@ CASE_KEYS: dict[str, str] = {
     **{name: name for name in EvalCase.model_fields},
 }  # fmt: skip
 
-EXPECTATION_KEYS = ("expectations", "trajectory_rules")
+EXPECTATION_KEYS = ("expectations", "trajectory_rules", "response_schema")
 """Keys of a case that metrics of this house read, and that the format does not have."""
 
 CALL_KEYS: dict[str, str] = {
@@ -63,7 +64,7 @@ SHORT_CASE_KEYS = frozenset(
 SHORT_TURN_KEYS = frozenset(("ask", "expect", "tools"))
 
 NEVER_EMPTY = frozenset((
-    "eval_set", "cases", "case", "turns", "tags", "final_state", "expectations", "rules", "trajectory_rules", EXTRA, "ask", "expect", "tools", "text",
+    "eval_set", "cases", "case", "turns", "tags", "final_state", "expectations", "rules", "trajectory_rules", "response_schema", EXTRA, "ask", "expect", "tools", "text",
     *SESSION_KEYS, *SCENARIO_KEYS,
 ))  # fmt: skip
 """Keys after which something must stand: was it forgotten? What is not stated is left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -52,10 +53,10 @@ def misfit(metric: str, problems: Sequence[str], places: Iterable[str] = ()) -> 
     error = CriterionError(
         f"The criterion of {metric!r} does not fit: {told}{'' if told.endswith('?') else '.'}"
     )
-    named = [*places]
-    error.parts = (
-        [f"{place}: {each}" for place, each in zip(named, problems, strict=True)] if named else problems
-    )
+    error.parts = [
+        problem if not place or problem.startswith(f"{place}: ") else f"{place}: {problem}"
+        for place, problem in zip_longest(places, problems, fillvalue="")
+    ]
     return error
 
 

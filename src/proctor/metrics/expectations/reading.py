@@ -268,6 +268,6 @@ class _Block:
         least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
         if most is not None and least is not None and most < least:
             self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
-        if not least and most is None:
+        if not least and "at_most" not in given:
             self._problem(where, "a limit from 0 up can never be broken")
         return Limit(pattern, least or 0, most)

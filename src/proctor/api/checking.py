@@ -1,0 +1,209 @@
+"""Eval sets and configs checked as a run would, with the place of every problem; nothing is run, and no code of theirs loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from proctor.api.configs import Configs
+from proctor.engine.criteria import bind
+from proctor.engine.options import RunOptions
+from proctor.engine.plan import Plan, PlannedSet, make_plan
+from proctor.engine.stated import READERS
+from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
+from proctor.files.base import Problem, Severity
+from proctor.files.check import Report, check_file
+from proctor.files.documents import Document, problems_at
+from proctor.files.eval_sets import EvalSetFile
+from proctor.files.explain import Finding, near_key, resolve
+from proctor.files.told import finding_told
+from proctor.registry import METRICS
+from proctor.schema.config import EvalConfig
+from proctor.schema.invocation import Invocation
+
+__all__ = ["check_files", "check_meaning", "not_loaded"]
+
+_SAID = 100  # problems of the cases of one set
+
+
+def check_files(
+    paths: Iterable[str | Path], *, config: str | Path | None = None, allow_duplicate_ids: bool = False
+) -> list[Report]:
+    """Say everything that is wrong or doubtful in files of the format, and what a run of them would refuse.
+
+    Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
+    could not be run with, has a report of its own.
+    """
+    reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in paths]
+    return [*reports, *check_meaning(reports, config)]
+
+
+def check_meaning(reports: Sequence[Report], config: str | Path | None = None) -> list[Report]:
+    """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that are wrong."""
+    meaning = _Meaning(reports, config)
+    meaning.check_sets()
+    return meaning.check_configs()
+
+
+class _Meaning:
+    def __init__(self, reports: Sequence[Report], config: str | Path | None) -> None:
+        self._named = reports
+        self._by_path = {os.path.realpath(report.file): report for report in reports}
+        self._problems: list[SetupError] = []
+        self._configs = Configs(config, self._problems, [])
+        self._without_code: dict[int, EvalConfig] = {}
+
+    # --- sets: planned together, as in one run ---
+
+    def check_sets(self) -> None:
+        """Plan a run of the sets, and put into each report what is wrong with its file."""
+        planned = [*self._planned()]
+        try:
+            self._doubts_of(make_plan(planned, RunOptions()))
+        except SetupProblems as refused:
+            for file in dict.fromkeys(problem.file for problem in refused.problems):
+                self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
+
+    def _planned(self) -> Iterator[PlannedSet]:
+        for report in self._named:
+            if not isinstance(report.content, EvalSetFile) or not report.cases:
+                continue
+            before = len(self._problems)
+            config, origin = self._configs.of(Path(report.file))
+            self._report(origin)
+            for problem in self._problems[before:]:
+                self._not_readable(problem, report)
+            yield PlannedSet(report.content, self._ready(config or EvalConfig.default()), origin)
+
+    def _not_readable(self, problem: SetupError, report: Report) -> None:
+        """A config that sets cannot be run with: its file says so itself, if it is one."""
+        where = [each.file for each in getattr(problem, "problems", ())]
+        if not where or not self._report(where[0]).problems:
+            report.problems.append(Problem("error", report.file, 1, 1, "", str(problem)))
+
+    def _ready(self, config: EvalConfig) -> EvalConfig:
+        """The config with functions of its own left where they are: nothing that a file names is loaded here."""
+        if not config.custom_metrics:
+            return config
+        if id(config) not in self._without_code:
+            stand_ins = {name: one.model_copy(deep=True) for name, one in config.custom_metrics.items()}
+            for one in stand_ins.values():
+                one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
+            self._without_code[id(config)] = config.model_copy(update={"custom_metrics": stand_ins})
+        return self._without_code[id(config)]
+
+    def _doubts_of(self, plan: Plan) -> None:
+        for doubt in plan.doubts:
+            self._take_all(self._report(doubt.file), [doubt], "warning")
+        for chosen in plan.sets:
+            origin, file = chosen.summary.config_source, chosen.source.label or ""
+            for key, count in chosen.unread.items() if Path(origin).is_file() else ():
+                message = f"{count} case(s) state `{key}`, which nothing reads"
+                hint = f"name `{READERS[key]}` in the criteria of {origin}"
+                self._report(file).problems.append(Problem("warning", file, 1, 1, "", message, hint))
+
+    # --- configs ---
+
+    def check_configs(self) -> list[Report]:
+        """Build the metrics of all configs, and return the reports of those that nobody named, if they are wrong."""
+        for report in [*self._by_path.values()]:
+            if report.content is None or isinstance(report.content, EvalSetFile):
+                continue
+            config = EvalConfig.model_validate(report.content.value)
+            bound = bind(self._ready(config), RunOptions())
+            for problem in [*bound.problems, *_paths(config)]:
+                report.problems += _in_config(report.content, problem, "error")
+            for doubt in bound.doubts:
+                report.problems += _in_config(report.content, doubt, "warning")
+        for report in self._by_path.values():
+            report.problems = _without_echoes(report.problems)
+            report.in_order()
+        named = {id(report) for report in self._named}
+        return [one for one in self._by_path.values() if id(one) not in named and not one.usable]
+
+    def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
+        """Put problems into the report of their file; what has no place there, the file's own check says."""
+        if isinstance(report.content, EvalSetFile):
+            report.problems += _in_cases(report.content, [each for each in problems if each.path])
+        elif report.content is not None:
+            for problem in problems:
+                report.problems += _in_config(report.content, problem, severity) if problem.path else []
+
+    def _report(self, file: str | None) -> Report:
+        """The report of a file, made where nobody asked for it; an empty one for what is no file."""
+        path = os.path.realpath(file or os.devnull)
+        if path not in self._by_path:
+            is_file = file is not None and Path(file).is_file()
+            self._by_path[path] = check_file(file or "") if is_file else Report(file or "", "")
+        return self._by_path[path]
+
+
+def not_loaded(actual: Invocation) -> float:
+    """Stand for a metric of the user's own, whose code is not loaded here; never asked."""
+    raise NotImplementedError(actual.invocation_id)
+
+
+def _paths(config: EvalConfig) -> Iterator[SetupError]:
+    """Dotted paths of metrics in the criteria that can be none."""
+    from proctor.metrics.custom import read_path
+
+    asked = {name: one for name, one in (config.custom_metrics or {}).items() if name in config.criteria}
+    for name, custom in asked.items():
+        try:
+            read_path(name, custom.code_config.name)
+        except CriterionError as problem:
+            problem.path = ("custom_metrics", name)
+            yield problem
+
+
+def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
+    """Problems of cases, each at its place; what this version cannot do is one warning for the whole set."""
+    found: dict[int, list[Finding]] = {}
+    undone: list[int] = []
+    for count, problem in enumerate(problems):
+        index = int(problem.path[1])
+        if not problem.is_mistake:
+            undone.append(index)
+            found.setdefault(-1, [Finding((), f"a run of it is refused: {problem.parts[0]}")])
+        elif count < _SAID:
+            value = source.value(index)
+            found.setdefault(index, []).extend(finding_told(part, value) for part in problem.parts)
+    if undone:
+        (warning,) = source.problems([(undone[0], found.pop(-1))], "warning")
+        more = f" (and {len(undone) - 1} more cases are)" if len(undone) > 1 else ""
+        yield replace(warning, message=f"{warning.message}{more}")
+    yield from source.problems([*found.items()], "error")
+
+
+def _in_config(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:
+    """A problem of a config in its single parts, each at its place."""
+    path, _ = resolve(problem.path, document.value)
+    value = document.value
+    for step in path:
+        value = value[step]
+    if isinstance(problem, UnknownNameError):
+        near = near_key(str(path[-1]), METRICS.names())
+        finding = Finding(path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True)
+        return problems_at(document, [finding]) if near else []  # else code of the user's own may register it
+    parts = [part.rpartition(" does not fit: ")[2] for part in problem.parts or [str(problem)]]
+    findings = [finding_told(part, value, path) for part in parts]
+    if not problem.is_mistake:
+        severity = "warning"
+        findings = [
+            Finding(each.path, f"a run with this config is refused: {each.message}") for each in findings
+        ]
+    return problems_at(document, findings, severity)
+
+
+def _without_echoes(problems: Sequence[Problem]) -> list[Problem]:
+    """Without the warnings about a criterion that has errors: they say the same of it, or less."""
+    wrong = {_criterion(each) for each in problems if each.severity == "error"} - {""}
+    return [each for each in problems if each.severity == "error" or _criterion(each) not in wrong]
+
+
+def _criterion(problem: Problem) -> str:
+    found = re.match(r"criteria(\.[^.\[]+|\[[^\]]*\])", problem.field)
+    return found[0] if found else ""
