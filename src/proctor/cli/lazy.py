@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON, YAML or JSON lines."),
     "migrate": ("proctor.cli.migrate:migrate", "Bring an old eval file into today's format."),
     "bless": ("proctor.cli.bless:bless", "Write what the agent did into the eval set, as what is expected from now on."),
-    "record": ("proctor.cli.record:record", "Talk to an agent, and keep the conversation as a case."),
+    "record": ("proctor.cli.record:record", "Talk to an agent in the terminal, and keep the conversation as a case."),
     "eval-set": ("proctor.cli.eval_set:eval_set", "Make eval sets, put cases in, look at them, take cases out."),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
     "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),

@@ -31,9 +31,9 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     if path.exists():
         raise EvalFileError(f"{path}: this file is there already")
     eval_set_id = eval_set_id or _id_of(path)
-    made = EvalSet(
-        eval_set_id=eval_set_id, name=eval_set_id, eval_cases=list(cases), creation_timestamp=time.time()
-    )
+    made = EvalSet(eval_set_id=eval_set_id, eval_cases=list(cases))
+    if path.suffix not in YAML_SUFFIXES:  # what google-adk writes into a new set, and no person would
+        made.name, made.creation_timestamp = eval_set_id, time.time()
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix in YAML_SUFFIXES:
         from proctor.files.yaml_write import write_yaml
