@@ -64,7 +64,8 @@ SHORT_CASE_KEYS = frozenset(
 SHORT_TURN_KEYS = frozenset(("ask", "expect", "tools"))
 
 NEVER_EMPTY = frozenset((
-    "eval_set", "cases", "case", "turns", "tags", "final_state", "expectations", "rules", "trajectory_rules", "response_schema", EXTRA, "ask", "expect", "tools", "text",
+    "eval_set", "cases", "case", "turns", "tags", "final_state", "expectations", "rules", "trajectory_rules",
+    "response_schema", EXTRA, "ask", "expect", "tools", "text",
     *SESSION_KEYS, *SCENARIO_KEYS,
 ))  # fmt: skip
 """Keys after which something must stand: was it forgotten? What is not stated is left out."""
