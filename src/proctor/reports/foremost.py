@@ -24,11 +24,17 @@ class Foremost:
         self.missed += rank < FLAKY_ATTENTION
         if rank <= FLAKY_ATTENTION and len(self._kept[rank]) < self._most:
             self._kept[rank].append(case)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep no more than will be wanted: worse cases take the places of others."""
+        red = self._kept[:FLAKY_ATTENTION]
+        if sum(map(len, red)) > self._most:
+            next(cases for cases in reversed(red) if cases).pop()
 
     def red(self) -> Iterator[CaseResult]:
         """Return cases that did not pass, the worst first, as many as are wanted."""
-        found = (case for cases in self._kept[:FLAKY_ATTENTION] for case in cases)
-        return (case for case, _ in zip(found, range(self._most), strict=False))
+        return (case for cases in self._kept[:FLAKY_ATTENTION] for case in cases)
 
     def flaky(self) -> list[CaseResult]:
         """Return cases that passed, and of which some trials failed."""
