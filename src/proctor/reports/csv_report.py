@@ -44,8 +44,10 @@ COLUMNS = (
 LONGEST = 32_000
 """Characters of a cell; spreadsheets take 32,767."""
 
+# what stands for = + - @ where widths and styles are folded (Unicode's NFKC), and the minus sign
+_TWINS = r"\u207a-\u207c\u208a-\u208c\u2212\u2a75\u2a76\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
 _FORMULA = re.compile(
-    r"""["'`\s\u00a0\u200b-\u200f\ufeff\u2018\u2019\u201c\u201d\u3000\uff02\uff07]*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20\u2212]"""
+    rf"""["'`\s\u00a0\u200b-\u200f\ufeff\u2018\u2019\u201c\u201d\u3000\uff02\uff07]*[=+\-@\t\r{_TWINS}]"""
 )
 
 
