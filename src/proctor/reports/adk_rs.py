@@ -41,7 +41,7 @@ class AdkRsReport:
 
 def _results(run: RunResult) -> Iterator[dict[str, Any]]:
     for case in run.cases:
-        yield _result(case)
+        yield result_of_case(case)
     for one in run.sets:
         if one.failure is not None:
             yield _missing(one.eval_set_id, one.failure.cause)
@@ -49,7 +49,8 @@ def _results(run: RunResult) -> Iterator[dict[str, Any]]:
         yield _missing("", run.failure.cause)
 
 
-def _result(case: CaseResult) -> dict[str, Any]:
+def result_of_case(case: CaseResult) -> dict[str, Any]:
+    """Return one case as it stands in the report."""
     result: dict[str, Any] = {
         "eval_set_id": case.eval_set_id,
         "eval_case_id": case.eval_id,

@@ -1,0 +1,276 @@
+"""adk-rs's evaluation in its Python spelling: `EvalRunner`, its two metrics, evaluators of one's own, its report.
+
+Everything is run and judged by the engine: an agent or an evaluator that raises makes its case FAILED, with the cause in
+the scores, where adk-rs loses the whole run; a set or a case that decides nothing is refused, where adk-rs passes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from proctor.compat.adk.awaiting import Evaluation
+from proctor.errors import MetricError, SetupError
+from proctor.schema.case import EvalCase
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.invocation import Invocation
+from proctor.schema.session import SessionInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from proctor.metrics.custom import FunctionMetricFactory
+    from proctor.schema.verdict import CaseResult, RunResult
+
+__all__ = [
+    "EvalCase",
+    "EvalReport",
+    "EvalResult",
+    "EvalRunner",
+    "EvalScore",
+    "EvalSet",
+    "EvalStatus",
+    "Evaluator",
+    "Invocation",
+    "ResponseMatch",
+    "TrajectoryMatch",
+    "load_eval_set_from_file",
+    "load_eval_set_from_str",
+]
+
+
+class EvalStatus(StrEnum):
+    """What came of a metric or a case."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    ERROR = "ERROR"
+
+
+@dataclass(slots=True)
+class EvalScore:
+    """What an evaluator says of one invocation, or a runner of all invocations of a case."""
+
+    score: float
+    status: EvalStatus
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class EvalResult:
+    """One case: its scores by metric."""
+
+    eval_set_id: str
+    eval_case_id: str
+    scores: dict[str, EvalScore]
+    overall_status: EvalStatus
+
+
+@dataclass(slots=True)
+class EvalReport:
+    """All cases, in order."""
+
+    results: list[EvalResult]
+    run: RunResult
+    """The same as Proctor has it: evidence, reasons, outcomes."""
+
+    def to_json(self) -> str:
+        """Return the report as adk-rs prints it."""
+        return json.dumps({"results": [asdict(each) for each in self.results]}, indent=2, ensure_ascii=False)
+
+
+class Evaluator(Protocol):
+    """A metric of one's own; both methods as adk-rs has them, `evaluate` plain or async."""
+
+    def name(self) -> str:
+        """Return the key in the scores."""
+        ...
+
+    def evaluate(self, expected: Invocation, actual: Invocation) -> Any:
+        """Score one invocation: an `EvalScore`. The expected one comes first."""
+        ...
+
+
+class _BuiltIn:
+    metric: str
+    options: dict[str, Any]
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def name(self) -> str:
+        """Return the key in the scores."""
+        return self.metric
+
+    @property
+    def criterion(self) -> dict[str, Any]:
+        """The criterion that scores as adk-rs does: an invocation below the threshold fails the case."""
+        return {"threshold": self.threshold, "aggregate": "every_invocation", **self.options}
+
+
+class TrajectoryMatch(_BuiltIn):
+    """The share of positions at which the expected tool was called with the expected arguments."""
+
+    metric = "tool_trajectory_avg_score"
+    options = {"reading": "adk-rs"}  # noqa: RUF012  (never changed)
+
+    def __init__(self, threshold: float = 1.0) -> None:
+        """Take the least share of every invocation."""
+        super().__init__(threshold)
+
+
+class ResponseMatch(_BuiltIn):
+    """The share of the expected words that the answer has."""
+
+    metric = "final_response_match_v1"
+    options = {"compat": "adk"}  # noqa: RUF012  (never changed)
+
+    def __init__(self, threshold: float = 0.8) -> None:
+        """Take the least share of every invocation."""
+        super().__init__(threshold)
+
+
+class EvalRunner:
+    """Replays eval sets against an agent. Both methods work awaited and, outside of an event loop, called plainly."""
+
+    def __init__(
+        self, agent: Any, app_name: str, user_id: str, evaluators: Sequence[Evaluator | _BuiltIn]
+    ) -> None:
+        """Take the agent (of any kind that `proctor.evaluate` takes), the session's app and user, and the metrics."""
+        self._agent, self._app_name, self._user_id = agent, app_name, user_id
+        self._evaluators = list(evaluators)
+        names = [each.name() for each in self._evaluators]
+        if not names:
+            raise SetupError("EvalRunner: no evaluators given, so nothing would decide")
+        for name in names:
+            if names.count(name) > 1:
+                raise SetupError(f"EvalRunner: two evaluators are called {name!r}")
+
+    def run_set(self, eval_set: EvalSet) -> Evaluation[EvalReport]:
+        """Run every case of a set.
+
+        Raises:
+            SetupProblems: what cannot be run, before the first agent call.
+        """
+        return Evaluation("run_set", lambda: self._run(eval_set))
+
+    def run_case(self, set_id: str, case: EvalCase) -> Evaluation[EvalResult]:
+        """Run one case. Raises SetupProblems, as `run_set`."""
+
+        async def run() -> EvalResult:
+            return (await self._run(EvalSet(eval_set_id=set_id, eval_cases=[case]))).results[0]
+
+        return Evaluation("run_case", run)
+
+    async def _run(self, eval_set: EvalSet) -> EvalReport:
+        from proctor.api import evaluate
+
+        own = eval_set.model_copy(update={"eval_cases": [self._in_session(c) for c in eval_set.eval_cases]})
+        with _registered(self._evaluators) as criteria:
+            run = await evaluate(self._agent, own, config={"criteria": criteria}, num_runs=1)
+        return EvalReport([_result(case) for case in run.cases], run)
+
+    def _in_session(self, case: EvalCase) -> EvalCase:
+        state = dict(case.session_input.state or {}) if case.session_input else {}
+        session = SessionInput(app_name=self._app_name, user_id=self._user_id, state=state)
+        return case.model_copy(update={"session_input": session})
+
+
+@contextmanager
+def _registered(evaluators: Sequence[Evaluator | _BuiltIn]) -> Iterator[dict[str, Any]]:
+    """Make evaluators known to the engine while they are at work; gives the criteria by their names."""
+    from proctor.registry import METRICS
+
+    criteria: dict[str, Any] = {}
+    added = []
+    try:
+        for each in evaluators:
+            if isinstance(each, _BuiltIn):
+                criteria[each.name()] = each.criterion
+                continue
+            name = each.name()
+            if name in METRICS:
+                raise SetupError(
+                    f"EvalRunner: {name!r} is the name of a metric of Proctor; call it otherwise"
+                )
+            METRICS.add(name, _factory(name, each))
+            added.append(name)
+            criteria[name] = {"threshold": 1.0, "aggregate": "every_invocation"}
+        yield criteria
+    finally:
+        for name in added:
+            METRICS.remove(name)
+
+
+def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
+    """An evaluator as a metric of the engine: 1 where it says PASSED, 0 where FAILED; what it scored goes with it."""
+    from proctor.metrics.base import MetricFacts
+    from proctor.metrics.custom import FunctionMetricFactory
+    from proctor.metrics.signature import read_signature
+    from proctor.schema.score import Score
+
+    async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:
+        if expected_invocation is None:
+            return Score(not_applicable=True, reason="nothing was recorded to compare with")
+        said = evaluator.evaluate(expected_invocation, actual_invocation)
+        score = await said if inspect.isawaitable(said) else said
+        if not isinstance(score, EvalScore):
+            raise MetricError(f"{name}: evaluate() returned {type(score).__name__}; it must be an EvalScore")
+        if score.status is EvalStatus.ERROR:
+            raise MetricError(f"{name}: {score.details.get('reason') or 'the evaluator says ERROR'}")
+        passed = EvalStatus(score.status) is EvalStatus.PASSED
+        return Score(
+            float(passed), reason=str(score.details.get("reason") or ""), details={"score": score.score}
+        )
+
+    description = (inspect.getdoc(evaluator) or "").partition("\n")[0]
+    facts = MetricFacts(
+        name=name, description=description, kind="custom", default_threshold=1.0, source="your own evaluator"
+    )
+    return FunctionMetricFactory(facts, evaluate, read_signature(name, evaluate))
+
+
+def _result(case: CaseResult) -> EvalResult:
+    from proctor.reports.adk_rs import result_of_case
+
+    told = result_of_case(case)
+    scores = {
+        name: EvalScore(**{**score, "status": EvalStatus(score["status"])})
+        for name, score in told["scores"].items()
+    }
+    for name, score in scores.items():
+        _as_evaluated(score, case, name)
+    return EvalResult(case.eval_set_id, case.eval_id, scores, EvalStatus(told["overall_status"]))
+
+
+def _as_evaluated(score: EvalScore, case: CaseResult, name: str) -> None:
+    """Put an evaluator's own scores in the place of the 1 and 0 that the engine decides by."""
+    trial = next((each for each in case.metrics[name].per_trial if each), None)
+    turns = [each.details.get("score") for each in trial.per_invocation if each.details] if trial else []
+    values = [each for each in turns if isinstance(each, int | float)]
+    if values and score.status is not EvalStatus.ERROR:
+        score.score = sum(values) / len(values)
+        score.details["per_invocation"] = values
+
+
+def load_eval_set_from_str(text: str) -> EvalSet:
+    """Read a set from JSON text. Raises EvalFileError, with every problem and its place."""
+    from proctor.files.eval_sets import load_eval_set_text
+
+    return load_eval_set_text(text)
+
+
+def load_eval_set_from_file(path: str | Path) -> Evaluation[EvalSet]:
+    """Read a set from a file; awaited, or outside of an event loop called plainly. Raises EvalFileError."""
+    from proctor.files.eval_sets import load_eval_set
+
+    async def load() -> EvalSet:
+        return load_eval_set(path)
+
+    return Evaluation("load_eval_set_from_file", load)
