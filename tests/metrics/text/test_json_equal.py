@@ -103,6 +103,133 @@ def test_odd_answers_are_zeros(answer: str) -> None:
     assert reason("json_equal", "[]", answer).startswith("the answer is no JSON: ")
 
 
+NFC, NFD = "é", "e\u0301"
+EXACT = {
+    "one and one point nought": ("1", "1.0", True),
+    "one and an exponent": ("1", "1e0", True),
+    "large with an exponent": ("100000000000000000000000", "1e23", True),  # as floats they differ
+    "large with decimals": ("12345678901234567890", "12345678901234567890.0", True),
+    "large, another last digit": ("9007199254740992.0", "9007199254740993.0", False),  # one float
+    "large integers": (f"1{'0' * 400}1", f"1{'0' * 400}2", False),
+    "small difference": ("0.1", "0.1000000000000000055511151231257827", False),  # one float
+    "smaller difference": ("1", "1.00000000000000000001", False),
+    "nothing and nearly nothing": ("0", "1e-300", False),
+    "minus nought": ("0", "-0", True),
+    "minus nought with decimals": ("-0.0", "0", True),
+    "sign": ("1", "-1", False),
+    "truth": ("1", "true", False),
+    "truth and nothing": ("false", "null", False),
+    "digits in quotes": ("1", '"1"', False),
+    "key in another form": (f'{{"{NFC}": 1}}', f'{{"{NFD}": 1}}', False),  # other keys to whoever reads them
+    "text in another form": (f'"{NFC}"', f'"{NFD}"', False),
+    "key as an escape": (f'{{"{NFC}": 1}}', '{"\\u00e9": 1}', True),
+    "emoji as escapes": ('"😀"', '"\\ud83d\\ude00"', True),
+    "slash as an escape": ('"a/b"', '"a\\/b"', True),
+    "blanks in a text": ('"a b"', '"a  b"', False),
+    "order of keys": ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}', True),
+    "empty object and list": ("{}", "[]", False),
+    "lists in lists": ("[[1]]", "[1]", False),
+    "blanks around": ("[1]", "\r\n[ 1 ]\t", True),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "equal"), EXACT.values(), ids=EXACT)
+def test_values_are_compared_to_the_last_digit_and_character(one: str, other: str, equal: bool) -> None:
+    for options in ({}, {"ignore_order": True}, {"allow_extra": True}):
+        for wanted, made in ((one, other), (other, one)):
+            assert value("json_equal", f"[{wanted}]", f"[{made}]", **options) == float(equal)
+        assert value("json_equal", f'{{"a": {one}}}', f'{{"a": {one}}}', **options) == 1.0
+
+
+NO_JSON = {
+    "not a number": ('{"a": NaN}', "NaN is no JSON"),
+    "infinity": ('{"a": Infinity}', "Infinity is no JSON"),
+    "minus infinity": ("[-Infinity]", "-Infinity is no JSON"),
+    "beyond floats": ("[1e999]", "1e999 is beyond all numbers"),
+    "exponent that nobody has": ("[1e999999999]", "1e999999999 is beyond"),
+    "below floats": ("[1e-999999999]", "1e-999999999 is beyond"),  # not 0
+    "nearly nothing": ("[-0.1e-400]", "is beyond"),
+    "very many digits": (f"[{'1' * 5000}]", "a number of 5000 digits is beyond"),
+    "very many decimals": (f"[0.{'1' * 5000}]", "a number of 5002 digits is beyond"),
+    "a key twice": ('{"a": 1, "a": 1}', 'the key "a" stands in one object twice'),
+    "a key twice, inside": ('[{"b": {"a": 1, "a": 1}}]', 'the key "a" stands in one object twice'),
+    "a key twice, as an escape": ('{"a": 1, "\\u0061": 1}', 'the key "a" stands in one object twice'),
+    "text behind": ("[1] is it", "Extra data"),
+    "text before": ("It is [1]", "Expecting value"),
+    "two values": ("[1] [1]", "Extra data"),
+    "two fences": ("```json\n[1]\n``` or ```json\n[1]\n```", "Expecting value"),
+    "a fence and text": ("```json\n[1]\n```\nDone.", "Expecting value"),
+    "a fence that does not close": ("```json\n[1]", "Expecting value"),
+    "comment": ("[1] // one", "Extra data"),
+    "comma at the end": ("[1,]", "is no JSON"),
+    "leading nought": ("[01]", "is no JSON"),
+    "plus": ("[+1]", "is no JSON"),
+    "hexadecimal": ("[0x1]", "is no JSON"),
+    "Python": ("{'a': True}", "is no JSON"),
+    "cut off": ('{"a": [1', "is no JSON"),
+    "nothing": ("", "gave no answer text"),
+    "digits of another script": ("[١]", "is no JSON"),
+}
+
+
+@pytest.mark.parametrize(("answer", "why"), NO_JSON.values(), ids=NO_JSON)
+def test_what_readers_of_json_disagree_about_is_no_json(answer: str, why: str) -> None:
+    """Each would be a wrong pass for somebody, were it read."""
+    for expected in (0, 1, [1], [0], {"a": 1}, [10], None):
+        assert value("json_equal", None, answer, expected=expected) == 0.0
+    assert why in reason("json_equal", "[7]", answer)
+
+
+BROKEN = {
+    "cut off": ('{"result": {"a": 1}, "more": [2', []),
+    "a key twice around": ('{"r": {"a": 1}, "r": 2}', []),
+    "NaN beside": ('{"r": {"a": 1}, "s": NaN}', []),
+    "one quote too few": ('{"r": {"a": 1}, "s: 2}', []),
+    "in brackets of a sentence": ('(see [the value {"a": 1}])', [{"a": 1}]),
+    "behind a name in braces": ('Dear {name}, it is {"a": 1}', [{"a": 1}]),
+    "behind a broken one": ('[1, is not it, but {"a": 1}', [{"a": 1}]),
+    "two": ('{"a": 1} or [2]', [{"a": 1}, [2]]),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), BROKEN.values(), ids=BROKEN)
+def test_a_piece_of_broken_json_is_not_the_answer(text: str, found: list[Any]) -> None:
+    if found:
+        assert json_in(text) == found
+        return
+    with pytest.raises(ValueError, match="no JSON object or list"):
+        json_in(text)
+    assert value("json_equal", None, text, expected={"a": 1}, anywhere=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("0.1", "0.1000000000000000055511151231257827", "$[0] is 0.1000000000000000055511151231257827, expected 0.1"),
+        ("1", "1.00000000000000000001", "$[0] is 1.00000000000000000001, expected 1"),
+        (f'{{"{NFC}": 1}}', f'{{"{NFD}": 1}}', "$[0].é is missing, expected 1; $[0]['e\\u0301'] is 1, expected none"),
+        (f'"{NFC}"', f'"{NFD}"', '$[0] is "e\\u0301", expected "\\u00e9"'),
+        ("[0.5]", "{}", "$[0] is {}, expected [0.5]"),
+    ],
+)  # fmt: skip
+def test_what_looks_the_same_is_told_apart(one: str, other: str, told: str) -> None:
+    assert reason("json_equal", f"[{one}]", f"[{other}]") == told
+
+
+@pytest.mark.parametrize(
+    ("expected", "problem"),
+    [
+        ({"a": float("nan")}, r"nan at \$\.a is no JSON|finite"),
+        ([float("inf")], r"inf at \$\[0\] is no JSON|finite"),
+        ({1: 2}, "the key 1 at .* is no text"),
+        ({"a": [{2}]}, r"\{2\} at \$\.a\[0\] is no JSON"),
+    ],
+)
+def test_an_expected_value_that_no_json_can_be_is_refused(expected: Any, problem: str) -> None:
+    with pytest.raises((CriterionError, ValueError), match=problem):
+        metric("json_equal", expected=expected)
+
+
 def test_the_key_that_stands_twice_is_named() -> None:
     assert '"a" stands in one object twice' in reason("json_equal", "[]", '{"b": 1, "a": 1, "a": 2}')
 

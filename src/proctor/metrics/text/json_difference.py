@@ -6,11 +6,17 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+from unicodedata import is_normalized
 
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 
-__all__ = ["Difference", "Rules", "differences"]
+__all__ = ["Difference", "Rules", "differences", "exactly"]
+
+
+LONGEST_NAME = 100
+"""Characters of a key that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,10 @@ def _of_objects(
 
 
 def _member(path: str, name: str) -> str:
+    """The place of a key; one that looks like another (in another form of Unicode) in escapes."""
+    name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    if not is_normalized("NFC", name):
+        return f"{path}[{name!a}]"
     return f"{path}.{name}" if name.isidentifier() else f"{path}[{name!r}]"
 
 
@@ -116,19 +126,26 @@ def _key(value: Any, rules: Rules) -> Hashable:
     if isinstance(value, list):
         members = [_key(each, rules) for each in value]
         return "list", frozenset(Counter(members).items()) if rules.ignore_order else tuple(members)
-    return type(value) if rules.strict or not _is_number(value) else float, value
+    if not _is_number(value):
+        return type(value), value
+    return rules.strict and isinstance(value, int), "number", exactly(value)
 
 
 def _same(expected: Any, actual: Any, rules: Rules) -> bool:
     if not (_is_number(expected) and _is_number(actual)):
         return type(expected) is type(actual) and bool(expected == actual)
-    if rules.strict and type(expected) is not type(actual):
+    if rules.strict and isinstance(expected, int) is not isinstance(actual, int):
         return False
+    wanted, made = exactly(expected), exactly(actual)
     if not rules.tolerance:
-        return bool(expected == actual)
-    wanted, made, apart = (Decimal(repr(each)) for each in (expected, actual, rules.tolerance))
-    return abs(wanted - made) <= apart
+        return wanted == made
+    return abs(Fraction(wanted) - Fraction(made)) <= Fraction(repr(rules.tolerance))
+
+
+def exactly(number: float | Decimal) -> Decimal | int:
+    """A number as it is written: 0.1 and not the nearest binary fraction."""
+    return Decimal(repr(number)) if isinstance(number, float) else number
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -20,6 +22,8 @@ from proctor.schema.score import Explanation, Score
 
 __all__ = ["JsonEqual"]
 
+DEEPEST = 200
+"""Levels of an expected value."""
 MOST_DIFFERENCES = 100
 """Listed in the details; the reason names a few of them."""
 
@@ -39,8 +43,10 @@ class JsonCriterion(BaseCriterion):
 class JsonEqual(AnswerMetric[JsonCriterion]):
     """1.0 where the final answer is JSON of the expected value, else 0.0; overall the mean.
 
-    The order of keys and white space do not count, `1` is `1.0`, `true` is not `1`. One pair of code fences around the
-    JSON is not part of it. A reference answer that is no JSON is an error of the case, not of the agent.
+    The order of keys and white space do not count, `1` is `1.0` and `1e0`, `-0` is `0`, `true` is not `1`. Numbers are
+    compared to the last digit, texts and keys character by character (é in one character is not é in two: JSON knows no
+    normal form). One pair of code fences around the JSON is not part of it; any other text makes it no JSON. A reference
+    answer that is no JSON is an error of the case, not of the agent.
     """
 
     facts = MetricFacts(
@@ -79,7 +85,9 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
                 "The criterion of 'json_equal' does not fit: expected: this is a text that holds JSON; write the value "
                 "itself, without quotes around it."
             )
-        return [value]
+        if odd := _not_json(value):
+            raise CriterionError(f"The criterion of 'json_equal' does not fit: expected: {odd}.")
+        return [json.loads(json.dumps(value))]
 
     def read(self, reference: str) -> Expected:
         """The value of the reference answer.
@@ -90,7 +98,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         if not reference.strip():
             return []
         try:
-            return [read_json(reference)]
+            return [read_json(reference, exact=True)]
         except ValueError as error:
             raise MetricError(f"the reference answer {show_text(reference)} is no JSON: {error}") from error
 
@@ -119,7 +127,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         )
         details = {
             "text": {"expected": _pretty(wanted), "actual": _pretty(made)},
-            "differences": [each.to_data() for each in found[:MOST_DIFFERENCES]],
+            "differences": [_plain(each.to_data()) for each in found[:MOST_DIFFERENCES]],
         }
         return Explanation(reason, details)
 
@@ -132,7 +140,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             ) from None
 
     def _read(self, answer: str) -> list[Any]:
-        return json_in(answer) if self.criterion.anywhere else [read_json(answer)]
+        return json_in(answer, exact=True) if self.criterion.anywhere else [read_json(answer, exact=True)]
 
     def _no_json(self, answer: str, error: ValueError) -> str:
         reason = f"the answer is no JSON: {error}"
@@ -143,14 +151,47 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         return f"{reason}; there is JSON in it, which counts with `anywhere`"
 
 
+def _not_json(value: Any, path: str = "$", depth: int = 0) -> str:
+    """What in a value is none of JSON's; empty where all is."""
+    if depth > DEEPEST:
+        return f"it is nested deeper than {DEEPEST} levels"
+    if isinstance(value, dict):
+        if odd := next((name for name in value if not isinstance(name, str)), None):
+            return f"the key {odd!r} at {path} is no text; put it in quotes"
+        inside = [(each, f"{path}.{name}") for name, each in value.items()]
+    elif isinstance(value, list | tuple):
+        inside = [(each, f"{path}[{index}]") for index, each in enumerate(value)]
+    elif value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
+        return ""
+    else:
+        return f"{value!r} at {path} is no JSON"
+    return next((odd for each, place in inside if (odd := _not_json(each, place, depth + 1))), "")
+
+
 def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=float)
+
+
+def _plain(value: Any) -> Any:
+    """The same for reports, whose numbers are floats."""
+    return json.loads(json.dumps(value, default=float))
 
 
 def _sentence(difference: Difference) -> str:
     if difference.kind == "missing":
-        return f"{difference.path} is missing, expected {show_value(difference.expected)}"
+        return f"{difference.path} is missing, expected {_shown(difference.expected)}"
     if difference.kind == "extra":
-        return f"{difference.path} is {show_value(difference.actual)}, expected none"
-    expected, actual = show_pair(difference.expected, difference.actual)
+        return f"{difference.path} is {_shown(difference.actual)}, expected none"
+    expected, actual = difference.expected, difference.actual
+    if isinstance(expected, Decimal) or isinstance(actual, Decimal):
+        return f"{difference.path} is {_shown(actual)}, expected {_shown(expected)}"
+    expected, actual = show_pair(_plain(expected), _plain(actual))
     return f"{difference.path} is {actual}, expected {expected}"
+
+
+def _shown(value: Any) -> str:
+    """A number with all digits that it was written with."""
+    if not isinstance(value, Decimal):
+        return show_value(_plain(value))
+    digits = repr(float(value)) if Decimal(repr(float(value))) == value else str(value)
+    return digits if len(digits) <= 60 else f"{digits[:40]}…{digits[-15:]}"
