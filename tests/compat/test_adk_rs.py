@@ -86,7 +86,7 @@ def test_every_recorded_case_comes_out_as_recorded_or_is_listed(shared: Path) ->
             other[vector["id"]] = str(refused)
             continue
         theirs = vector["expected_result"]
-        told = {
+        told: dict[str, Any] = {
             name: (score.score, score.status.value, score.details["per_invocation"])
             for name, score in result.scores.items()
         }
