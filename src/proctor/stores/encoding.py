@@ -151,7 +151,7 @@ def read_score(row: dict[str, Any]) -> MetricScore:
             Score(one["value"]) if one.keys() == _VALUE and type(one["value"]) is float else _read_stated(one)
             for one in stated
         ]
-    if type(score.value) is str:
+    if isinstance(score.value, str):
         score.value = number(score.value)
     if score.failure is not None:
         score.failure = _read_failure(row["failure"])
@@ -163,7 +163,7 @@ _VALUE = {"value"}
 
 def _read_stated(row: dict[str, Any]) -> Score:
     score = Score(**row)
-    if type(score.value) is str:
+    if isinstance(score.value, str):
         score.value = number(score.value)
     return score
 
@@ -236,8 +236,8 @@ OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 Evidence = dict[tuple[int, int], bytes]
 """Evidence of a case by number and attempt, as it is stored or unpacked: `unpack` takes both."""
-Scores = dict[tuple[int, int], dict[str, dict[str, Any]]]
-"""Scores of a case by number and attempt, then by metric, each to be read with `read_score`."""
+Scores = dict[tuple[int, int], bytes]
+"""Scores of a case by number and attempt, to be read with `read_scores`."""
 
 
 def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence, scores: Scores) -> None:
@@ -261,7 +261,7 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
         )
         for key, trial in zip(keys, row["trials"], strict=True)
     ]
-    rows = [scores.get(key, _NOTHING) for key in keys]
+    rows = [read_scores(scores[key]) if key in scores else _NOTHING for key in keys]
     result.metrics = {name: _read_metric(name, one, rows) for name, one in row["metrics"].items()}
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import overload
 
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
+from proctor.stores.base import StoredTrial
 from proctor.stores.database import Connection, damaged, sound
-from proctor.stores.encoding import Evidence, Scores, checksum, read_scores, read_verdict, unpack
+from proctor.stores.encoding import Evidence, Scores, checksum, read_score, read_scores, read_verdict, unpack
 from proctor.stores.media import put_back
 from proctor.stores.rows import document_key, planned_key, score_key, trial_key, verdict_key
 from proctor.stores.states import judging_progress, run_progress
@@ -39,15 +41,20 @@ class RunReader:
         self._judging = judging
         self._run_id = run_id
 
-    def cases(self, first: int, last: int) -> list[CaseResult]:
-        """Return the cases from position `first` up to `last`, which is not among them."""
+    def cases(self, first: int, last: int) -> Iterator[CaseResult]:
+        """Return the cases from position `first` up to `last`, which is not among them.
+
+        All are read at once, and each is made when its turn comes: what one case takes is still at hand for the next.
+        """
         held = _Held()
         with self._sound(first, last), self._connection.looking():
             planned = self.planned(first, last)
             self._read_evidence(held, first, last)
             self._read_scores(held, first, last)
             self._read_verdicts(held, first, last)
-            return [self._case(first + i, texts, held) for i, texts in enumerate(planned)]
+        with self._sound(first, last):  # of what is done with a case in between, nothing comes by here
+            for position, texts in enumerate(planned, first):
+                yield self._case(position, texts, held)
 
     def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
@@ -102,15 +109,24 @@ class RunReader:
         with sound(self._connection.name, f"outcomes of run {self._run_id}"):
             return [(position, Outcome(outcome)) for position, outcome in found]
 
-    def evidence(self, position: int) -> tuple[Evidence, set[tuple[int, int]], Scores]:
-        """Return the evidence of a case, which of it failed, and its scores, by number and attempt."""
+    def trials(self, position: int, *, every_attempt: bool) -> list[StoredTrial]:
+        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
         held = _Held()
         with self._sound(position, position + 1), self._connection.looking():
             self._read_evidence(held, position, position + 1)
             self._read_scores(held, position, position + 1)
-        failed = {(number, attempt) for _, number, attempt in held.failed}
-        evidence = {key: unpack(body) for key, body in held.evidence[position].items()}
-        return evidence, failed, held.scores[position]
+            evidence = held.evidence[position]
+            wanted = [(*key, evidence[key]) for key in sorted(evidence)]
+            return [
+                StoredTrial(
+                    number,
+                    attempt,
+                    (position, number, attempt) in held.failed,
+                    unpack(body),
+                    _scores_in(held.scores[position].get((number, attempt))),
+                )
+                for number, attempt, body in (wanted if every_attempt else last_attempts(evidence))
+            ]
 
     def document(self, position: int) -> bytes | None:
         """Return a case as JSON; `None` when no trial has brought it yet."""
@@ -129,7 +145,7 @@ class RunReader:
 
     def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at the trials of so many cases, without media."""
-        for part in _parts(0, cases):
+        for part in parts(0, cases):
             with self._sound(part.start, part.stop):
                 found = self._rows_of_evidence(part.start, part.stop)
                 whole = [(position, number, unpack(stored)) for position, number, *_, stored in found]
@@ -164,7 +180,7 @@ class RunReader:
         ):
             key = score_key(self._run, self._judging, position, number, attempt)
             _check(crc == checksum(key, row))
-            held.scores[position][number, attempt] = read_scores(row)
+            held.scores[position][number, attempt] = row
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
         for position, outcome, crc, text in self._connection.rows(
@@ -205,20 +221,38 @@ class RunReader:
                     number,
                     _undecided((position, number, attempt) in held.failed),
                     evidence=partial(unpack, body),
+                    attempt=attempt,
                 )
                 for number, attempt, body in last_attempts(evidence)
             ]
             if result.trials:
                 count = len(result.trials)
                 result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
-            return result
-        read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
+        else:
+            read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
+        for trial in result.trials:
+            if trial.attempt:
+                trial.earlier = list(_earlier(trial, evidence))
         return result
+
+
+def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
+    """The attempts before the last one: only what ended in an error is made again."""
+    for attempt in range(trial.attempt):
+        if (kept := evidence.get((trial.number, attempt))) is not None:
+            found = Trial.model_validate_json(unpack(kept))
+            yield TrialResult(
+                trial.number, Outcome.ERROR, evidence=found, failure=found.failure, attempt=attempt
+            )
 
 
 def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
     if not holds:
         raise ValueError("it does not match its checksum")
+
+
+def _scores_in(row: bytes | None) -> dict[str, MetricScore]:
+    return {name: read_score(score) for name, score in read_scores(row).items()} if row is not None else {}
 
 
 def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
@@ -233,63 +267,6 @@ def _undecided(failed: bool) -> Outcome:  # noqa: FBT001 - a column
     return Outcome.ERROR if failed else Outcome.NOT_RUN
 
 
-class StoredCases(Sequence[CaseResult]):
-    """The cases of a run in a store: read when asked for, and streamed when looped over."""
-
-    def __init__(self, reader: RunReader, total: int) -> None:
-        self._reader = reader
-        self._total = total
-
-    def __len__(self) -> int:
-        return self._total
-
-    @overload
-    def __getitem__(self, index: int) -> CaseResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[CaseResult]: ...
-    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
-        if isinstance(index, slice):
-            places = range(self._total)[index]
-            if places.step == 1:
-                return [case for part in _parts(places.start, places.stop) for case in self._read(part)]
-            return [self[place] for place in places]
-        place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
-        return self._reader.cases(place, place + 1)[0]
-
-    def __iter__(self) -> Iterator[CaseResult]:
-        for part in _parts(0, self._total):
-            yield from self._read(part)
-
-    def __repr__(self) -> str:
-        return f"<{self._total} stored cases>"
-
-    def counts(self) -> dict[Outcome, int]:
-        """Return how many cases ended in each outcome, without reading them."""
-        found = {Outcome(name): count for name, count in self._reader.counts().items()}
-        if missing := self._total - sum(found.values()):
-            found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
-        return found
-
-    def find(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult | None:
-        """Return the first case of that id, without reading the others."""
-        for position in self._reader.positions(eval_id):
-            case = self[position]
-            if eval_set_id in {None, case.eval_set_id}:
-                return case
-        return None
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Return set and id of each case, without reading what became of it."""
-        for part in _parts(0, self._total):
-            yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
-
-    def eval_case(self, index: int) -> bytes | None:
-        """Return a case as it was run, as JSON; `None` while none of its trials is there."""
-        return self._reader.document(index)
-
-    def _read(self, part: range) -> list[CaseResult]:
-        return self._reader.cases(part.start, part.stop)
-
-
-def _parts(first: int, last: int) -> Iterator[range]:
+def parts(first: int, last: int) -> Iterator[range]:
+    """Cut positions into as many as are read with one question."""
     return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))

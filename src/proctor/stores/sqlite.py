@@ -13,11 +13,12 @@ from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.base import Committed, StoredTrial
 from proctor.stores.beginning import begin_judging, begin_run, name_agent, resume_run
+from proctor.stores.cases import StoredCases
 from proctor.stores.database import Place, damaged, sound
-from proctor.stores.encoding import checksum, read_score
+from proctor.stores.encoding import checksum
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
 from proctor.stores.memory import Memory
-from proctor.stores.reading import RunReader, StoredCases, last_attempts
+from proctor.stores.reading import RunReader
 from proctor.stores.results import result_of
 from proctor.stores.sqlite_file import SqliteFile
 from proctor.stores.states import judging_progress
@@ -222,21 +223,8 @@ class SqliteStore:
         """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
         if (seq := self._seqs.get(run_id)) is None:
             seq = self._seqs[run_id] = self._line(run_id).seq
-        evidence, failed, scores = RunReader(self._connection, seq, run_id, judging).evidence(position)
-        return [
-            StoredTrial(
-                number,
-                attempt,
-                (number, attempt) in failed,
-                body,
-                {name: read_score(row) for name, row in scores.get((number, attempt), {}).items()},
-            )
-            for number, attempt, body in (
-                [(*key, evidence[key]) for key in sorted(evidence)]
-                if every_attempt
-                else last_attempts(evidence)
-            )
-        ]
+        reader = RunReader(self._connection, seq, run_id, judging)
+        return reader.trials(position, every_attempt=every_attempt)
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at every trial, without media."""
