@@ -52,6 +52,8 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("test", "test"),
         ("dev", "test"),
         ("adk", "adk"),
+        ("gcs", "adk"),
+        ("s3", "adk"),
         ("bench", "test"),
         ("rapidfuzz", "test"),
         ("jsonschema", "test"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,15 +28,25 @@ class AdkAgent:
     """A google-adk agent or app. It is shared by all trials; each has its own session, artifacts and memory.
 
     Nothing crosses from one trial to another, not even state of the app or the user: each trial has its own
-    services. Durations of model and tool calls are left in `session.memory["durations"]` (seconds, this turn), and
-    instructions and tools as the models got them in `session.memory["app_details"]` (agents of this turn).
+    services, but for those that were given (`using`): what is in them all trials see and change. Durations of model
+    and tool calls are left in `session.memory["durations"]` (seconds, this turn), and instructions and tools as the
+    models got them in `session.memory["app_details"]` (agents of this turn).
     """
 
-    def __init__(self, agent: Any) -> None:
+    def __init__(self, agent: Any, services: Mapping[str, Any] | None = None) -> None:
         """Take an agent (any node that google-adk's App accepts as root) or an App, with its plug-ins and settings."""
         self._app = _app_of(agent)
+        self._services = dict(services or {})
         self._root = self._app.root_agent
         self._last_runner: Any = None
+
+    def using(self, services: Mapping[str, Any]) -> AdkAgent:
+        """Return the same with services of google-adk in the place of those of each trial.
+
+        Of `session_service`, `artifact_service` and `memory_service`, as google-adk's Runner calls them. A session
+        that a case names and that is there is gone on with, as it is.
+        """
+        return AdkAgent(self._app, services)
 
     async def describe(self) -> AgentInfo:
         """Return name and description, and of each agent in the tree its instructions and tools as it declares them.
@@ -90,20 +100,30 @@ class AdkAgent:
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
         watch = _watch_class()()
         app = self._app.model_copy(update={"plugins": [*self._app.plugins, watch]})
-        service = sessions.InMemorySessionService()
-        runner = runners.Runner(
-            app=app, app_name=session.app_name, session_service=service, **_other_services()
-        )
-        made = await service.create_session(
-            app_name=session.app_name,
-            user_id=session.user_id,
-            state=session.state,
-            session_id=session.id or str(uuid.uuid4()),
+        services = {
+            "session_service": sessions.InMemorySessionService(),
+            **_other_services(),
+            **self._services,
+        }
+        runner = runners.Runner(app=app, app_name=session.app_name, **services)
+        made = await _session(
+            services["session_service"], session, is_shared="session_service" in self._services
         )
         self._last_runner = runner
         talk = _Talk(runner, made.id, watch)
         session.memory[_MEMORY] = talk
         return talk
+
+
+async def _session(service: Any, session: Session, *, is_shared: bool) -> Any:
+    """Return google-adk's session of a trial: a new one, or in a service that is shared the one that is there."""
+    where = {
+        "app_name": session.app_name,
+        "user_id": session.user_id,
+        "session_id": session.id or str(uuid.uuid4()),
+    }
+    there = await service.get_session(**where) if is_shared else None
+    return there or await service.create_session(**where, state=session.state)
 
 
 @dataclass(frozen=True, slots=True)

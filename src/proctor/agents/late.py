@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
@@ -24,8 +24,15 @@ class LateAgent:
         self._factory = factory
         self._label = label
         self._agent_name = agent_name
+        self._services: Mapping[str, Any] | None = None
         self._made: Agent | None = None
         self._stack: Any = None
+
+    def using(self, services: Mapping[str, Any]) -> LateAgent:
+        """Return the same, which will be given these services of google-adk."""
+        late = LateAgent(self._factory, label=self._label, agent_name=self._agent_name)
+        late._services = services
+        return late
 
     async def open(self) -> None:
         """Make the agent.
@@ -33,13 +40,14 @@ class LateAgent:
         Raises:
             AgentLoadError: the factory returned no agent.
         """
-        from proctor.agents.load import as_agent
+        from proctor.agents.load import as_agent, using
 
         made = await _settle(self._factory())
         if isinstance(made, tuple) and len(made) == 2:
             made, self._stack = made
         try:
-            self._made = as_agent(made, label=self._label, agent_name=self._agent_name)
+            agent = as_agent(made, label=self._label, agent_name=self._agent_name)
+            self._made = using(agent, self._services, label=self._label)
             await self._ask("open", None)
         except BaseException:
             await self._close_stack()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -114,6 +114,23 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
     raise AgentLoadError(
         f"The agent {label} is {safe_repr(candidate)}; expected {ACCEPTED}.{_wrapped(candidate)}"
     )
+
+
+def using(agent: Agent, services: Mapping[str, object] | None, *, label: str) -> Agent:
+    """Return the agent with services of google-adk (see `AdkAgent.using`); none: as it is.
+
+    Raises:
+        AgentLoadError: it is no agent of google-adk.
+    """
+    if not services:
+        return agent
+    take = getattr(agent, "using", None)
+    if take is None:
+        raise AgentLoadError(
+            f"The agent {label} is no agent of google-adk, and has no use for {', '.join(services)}."
+        )
+    equipped: Agent = take(services)
+    return equipped
 
 
 def _has_code(ref: object) -> bool:

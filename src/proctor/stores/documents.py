@@ -116,11 +116,11 @@ class BucketDocuments:
         self._root = "/".join(part for part in (bucket, *folder.split("/")) if part)
         try:
             self._files: Any = fsspec.filesystem(scheme, **{"use_listings_cache": False, **(options or {})})
-            is_there = self._files.exists(bucket)
+            self._files.info(bucket)
+        except FileNotFoundError:
+            raise StoreError(f"{self._url}: there is no such bucket, or no permission to see it") from None
         except Exception as error:  # one of the provider's many
             raise _failed(self._url, "opened", error) from error
-        if not is_there:
-            raise StoreError(f"{self._url}: there is no such bucket, or no permission to see it")
 
     def label(self, path: str) -> str:
         """Return the URL of the object."""
@@ -138,6 +138,8 @@ class BucketDocuments:
 
     def create(self, path: str, model: BaseModel) -> bool:
         """Put the object if there is none: the object store sees to it that of two at once, one does."""
+        if self.read(path) is not None:
+            return False
         try:
             self._put(path, to_adk_json(model), mode="create")
         except FileExistsError:

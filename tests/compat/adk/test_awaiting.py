@@ -25,6 +25,20 @@ def _nobody_was_asked() -> None:
     asked.clear()
 
 
+@pytest.fixture
+def forgetting(request: pytest.FixtureRequest) -> None:
+    """For tests that forget on purpose: pytest's plug-in is not to hear of it."""
+    told = request.function
+
+    def silently(*args: Any, **named: Any) -> None:
+        try:
+            told(*args, **named)
+        finally:
+            forgotten()
+
+    request.node.obj = silently
+
+
 def agent(text: str) -> str:
     asked.append(text)
     return "hello"
@@ -193,12 +207,14 @@ FORGOTTEN = [
 ]
 
 
+@pytest.mark.usefixtures("forgetting")
 @pytest.mark.parametrize("test", FORGOTTEN)
 def test_a_forgotten_await_is_never_green(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     with pytest.raises(asyncio.CancelledError, match=r"not awaited: nothing was evaluated\. Write: await"):
         asyncio.run(test())
 
 
+@pytest.mark.usefixtures("forgetting")
 @pytest.mark.parametrize("test", FORGOTTEN)
 def test_nor_in_the_tests_of_the_standard_library(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     class Forgetful(unittest.IsolatedAsyncioTestCase):
@@ -246,6 +262,7 @@ def test_one_that_was_awaited_is_not() -> None:
     assert forgotten() == []
 
 
+@pytest.mark.usefixtures("forgetting")
 def test_only_the_task_that_forgot_is_cancelled() -> None:
     async def forgetful() -> None:
         evaluate()
@@ -258,6 +275,7 @@ def test_only_the_task_that_forgot_is_cancelled() -> None:
     assert fine == "fine"
 
 
+@pytest.mark.usefixtures("forgetting")
 def test_one_that_is_collected_in_another_thread_cancels_all_the_same() -> None:
     async def test() -> None:
         held = [evaluate()]

@@ -159,7 +159,7 @@ class Short(Evaluator):
         )
 
     def _judged(self, actual: Invocation) -> PerInvocationResult:
-        text = "".join(part.text or "" for part in actual.final_response.parts or ())  # type: ignore[union-attr]  # there
+        text = "".join(part.text or "" for part in actual.final_response.parts or ())  # type: ignore[union-attr]  # the agent answered
         score = float(len(text) <= self._most)
         return PerInvocationResult(actual_invocation=actual, score=score, eval_status=self._status(score))
 

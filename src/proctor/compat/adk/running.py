@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from proctor.agents.load import describe_ref
 from proctor.compat.adk.failing import require_pass
 from proctor.compat.adk.printing import print_metric
 from proctor.compat.adk.refusing import refused, set_up
 from proctor.compat.adk.results import case_results_of
 from proctor.compat.adk.rows import Expected, Row, append_csv, check_csv, rows_of
-from proctor.compat.adk.starting import start_in
+from proctor.compat.adk.starting import equipped, start_in
 from proctor.schema.base import plain_data
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -46,12 +47,10 @@ class Asked:
         """Say what is wrong before the first agent call.
 
         Raises:
-            InvalidSetupError: no place for the results, or something that has no meaning here.
+            InvalidSetupError: there is no place for the results.
         """
         if self.keeper is not None and not self.app_name:
             raise refused("eval_set_results_manager needs app_name, under which it keeps the results")
-        if self.artifact_service is not None:
-            raise refused("artifact_service: each run of a case has services of its own here; leave it out")
         if self.output_file is not None:
             check_csv(self.output_file)
 
@@ -83,8 +82,12 @@ def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepare
     from proctor.api import prepare
 
     asked.check()
-    options = {**options, "num_runs": asked.num_runs, "agent_name": asked.agent_name}
-    return prepare(asked.agent, eval_sets, options)
+    agent, name = asked.agent, asked.agent_name
+    if asked.artifact_service is not None:
+        agent, name = equipped(agent, name, {"artifact_service": asked.artifact_service}), None
+    prepared = prepare(agent, eval_sets, {**options, "num_runs": asked.num_runs, "agent_name": name})
+    prepared.agent_label = describe_ref(asked.agent)
+    return prepared
 
 
 async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:

@@ -1,17 +1,30 @@
-"""The session that old lists of turns start in, where a file of its own says so."""
+"""What runs start from: an agent with services of google-adk, and for old lists of turns the session in a file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from proctor.agents.base import Agent
+from proctor.agents.load import describe_ref, using
+from proctor.api import load_agent
 from proctor.compat.adk.refusing import refused
 from proctor.engine.plan import CaseSource, Plan
 from proctor.files.kinds import Kind
 from proctor.files.migrate import read_initial_session
 from proctor.schema.case import EvalCase
 from proctor.schema.session import SessionInput
+
+
+def equipped(ref: Any, agent_name: str | None, services: Mapping[str, Any]) -> Agent:
+    """Load an agent of google-adk that is to run with these services.
+
+    Raises:
+        AgentLoadError: it cannot be loaded, or is no agent of google-adk.
+    """
+    return using(load_agent(ref, agent_name=agent_name), services, label=describe_ref(ref))
 
 
 def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from proctor.api import load_agent
 from proctor.api.inferring import Metrics, infer, judge
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.base_eval_service import (
@@ -21,6 +20,7 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvalua
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
 from proctor.compat.adk.refusing import refused, set_up
 from proctor.compat.adk.results import case_results_of
+from proctor.compat.adk.starting import equipped
 from proctor.errors import did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -36,7 +36,7 @@ class LocalEvalService(BaseEvalService):
     """Runs agents in this process, and judges what they did.
 
     `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
-    anything is run or scored.
+    anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - google-adk's signature
@@ -51,13 +51,21 @@ class LocalEvalService(BaseEvalService):
         user_simulator_provider: Any = None,
         memory_service: Any = None,
     ) -> None:
-        given = {
-            "session_service": session_service, "artifact_service": artifact_service, "memory_service": memory_service,
-            "session_id_supplier": session_id_supplier, "user_simulator_provider": user_simulator_provider,
-        }  # fmt: skip
-        for name, value in given.items():
+        self._services = {
+            name: service
+            for name, service in (
+                ("session_service", session_service),
+                ("artifact_service", artifact_service),
+                ("memory_service", memory_service),
+            )
+            if service is not None
+        }
+        for name, value in (
+            ("session_id_supplier", session_id_supplier),
+            ("user_simulator_provider", user_simulator_provider),
+        ):
             if value is not None:
-                raise refused(f"{name}: each run of a case has its own here; leave it out")
+                raise refused(f"{name}: Proctor names sessions and plays users itself; leave it out")
         self._agent = root_agent
         self._sets = eval_sets_manager
         self._keeper = eval_set_results_manager
@@ -76,7 +84,7 @@ class LocalEvalService(BaseEvalService):
         asked = inference_request
         eval_set = self._set(asked)
         with set_up():
-            agent = load_agent(self._agent)
+            agent = equipped(self._agent, None, self._services)
         parallelism = asked.inference_config.parallelism
         trials = infer(
             agent, asked.app_name, eval_set, only=asked.eval_case_ids or (), concurrency=parallelism
