@@ -116,7 +116,7 @@ class Reader:
         _require(block, done.stdout.startswith("{"), done.stdout)
         (found,) = json.loads(done.stdout)["files"]
         told = json.dumps(found["problems"], indent=2)
-        _require(block, found["readable"], f"is not readable: {told}")
+        _require(block, found["usable"], f"is not usable: {told}")
         _require(block, found["kind"] == KINDS[word], f"is read as {found['kind']}, not as {KINDS[word]}")
         _require(
             block,

@@ -10,6 +10,7 @@ from proctor.metrics.final_session_state import FinalSessionState
 from proctor.metrics.options import check_criterion
 from proctor.metrics.response_match import ResponseMatch
 from proctor.metrics.tool_trajectory import ToolTrajectory
+from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
 
 
@@ -43,6 +44,36 @@ def criterion(**values: Any) -> BaseCriterion:
 def test_misfits(metric: Any, values: dict[str, Any], message: str) -> None:
     with pytest.raises(CriterionError, match=message):
         metric(criterion(**values))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "meant"),
+    [
+        ("tool_trajectory_avg_score", {"match_type": "IN_ODER"}, "IN_ORDER"),
+        ("tool_trajectory_avg_score", {"matchType": "exakt"}, "EXACT"),
+        ("tool_trajectory_avg_score", {"credit": "partal"}, "partial"),
+        ("tool_trajectory_avg_score", {"reading": "adk_rs"}, "adk-rs"),
+        ("trajectory_strict_match", {"args": "subset_"}, "subset"),
+        ("regex_match", {"pattern": "a", "match": "fulll"}, "full"),
+        ("rouge_1", {"measure": "recal"}, "recall"),
+        ("exact_match", {"turns": "LAST"}, "last"),
+        ("intermediate_response_match", {"text": "exct"}, "exact"),
+    ],
+)
+def test_a_word_that_is_none_of_a_few_is_told_the_nearest(
+    name: str, values: dict[str, Any], meant: str
+) -> None:
+    with pytest.raises(CriterionError, match=rf"Did you mean '{meant}'\?$"):
+        METRICS.get(name)(criterion(**values))
+
+
+def test_each_problem_names_its_option() -> None:
+    with pytest.raises(CriterionError) as caught:
+        ToolTrajectory(criterion(threshold=2, match_typ="EXACT", matchType="?", compat="x"))
+    assert [part.partition(":")[0] for part in caught.value.parts] == [
+        "match_typ", "compat", "threshold", "matchType",
+    ]  # fmt: skip
+    assert ".." not in str(caught.value)
 
 
 def test_everything_wrong_is_said_at_once() -> None:
