@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor import api
@@ -16,6 +17,7 @@ from proctor.engine.loop import CANCELLED_FROM_WITHIN, OwnLoop
 from proctor.engine.progress import Silent
 from proctor.engine.stopping import StopRequest
 from proctor.errors import EvalError, StoreError
+from proctor.pytest_plugin.printing import INSIDE, Prints
 from proctor.sanitize import clean
 from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import CaseResult, RunResult
@@ -69,6 +71,7 @@ class Batches:
         """Take what is run."""
         self._project = project
         self._current: Batch | None = None
+        self._taken: set[CaseItem] = set()
 
     def take(self, item: CaseItem) -> Ended:
         """Return what the case of `item` came to; one that was taken before is run again.
@@ -77,19 +80,34 @@ class Batches:
             SetupError: nothing could be run.
             EvalError: the run broke off.
         """
+        if item in self._taken:
+            return self._alone(item)
+        self._taken.add(item)
         if self._current is None or not self._current.has(item):
-            self._begin(item, together(item))
+            self._begin(item)
         ended = self._current.take(item) if self._current else None
-        if ended is None:  # as many had failed as the session bears, before its turn came
-            ended = self._begin(item, [item]).take(item)
+        if (
+            ended is None
+        ):  # as many had not passed before its turn came as the session bears, and it bears more
+            ended = self._begin(item).take(item)
         if ended is None:
-            raise EvalError(f"{item.eval_id} was not run")
+            raise EvalError(f"the case {item.eval_id} was not run")
         return ended
 
-    def _begin(self, item: CaseItem, members: Sequence[CaseItem]) -> Batch:
+    def _begin(self, item: CaseItem) -> Batch:
         self.close()
-        self._current = Batch(self._project, members, bears=_bears(item))
+        self._current = Batch(self._project, together(item), bears=_bears(item))
         return self._current
+
+    def _alone(self, item: CaseItem) -> Ended:
+        batch = Batch(self._project, [item], bears=None)
+        try:
+            ended = batch.take(item)
+        finally:
+            batch.close()
+        if ended is None:
+            raise EvalError(f"the case {item.eval_id} was not run")
+        return ended
 
     def close(self) -> None:
         """End what is under way: nobody asks for it any more."""
@@ -109,7 +127,9 @@ def together(first: CaseItem) -> list[CaseItem]:
     if config.getoption("usepdb", default=False) or dealt not in {"no", "each", *_ONE_FILE}:
         return [first]
     found: list[CaseItem] = []
-    paths: dict[str, Any] = {}  # two sets of one id in two files: the result could not tell their cases apart
+    paths: dict[
+        str, Path
+    ] = {}  # two sets of one id in two files: the result could not tell their cases apart
     for item in _following(first):
         if item.get_closest_marker("skip"):
             continue
@@ -117,8 +137,17 @@ def together(first: CaseItem) -> list[CaseItem]:
             break
         if item.options != first.options or paths.setdefault(item.eval_set_id, item.path) != item.path:
             break
+        if found and _bears(item) is not None and not _in_order(found, item):
+            break
         found.append(item)
     return found or [first]
+
+
+def _in_order(found: Sequence[CaseItem], item: CaseItem) -> bool:
+    """Tell whether a run comes to `item` after all of `found`, so that what stops it stops the session before that."""
+    if item.path == found[-1].path:
+        return item.position > found[-1].position
+    return all(item.path != one.path for one in found)
 
 
 def _following(first: CaseItem) -> Iterator[CaseItem]:
@@ -149,6 +178,7 @@ class Batch(Silent):
         self._run: RunResult | None = None
         self._warned = 0
         self._bears = bears
+        self._prints = Prints(project.config)
         self._task = self._loop.start(self._evaluate(members))
         self._task.add_done_callback(self._wake_all)
 
@@ -157,6 +187,7 @@ class Batch(Silent):
         for member in members:
             only.setdefault(member.eval_set_id, []).append(member.eval_id)
         options: dict[str, Any] = {**self._project.options, **members[0].options}
+        INSIDE.set(True)
         return await api.evaluate(
             self._project.agent_ref,
             list(dict.fromkeys(as_seen_from_here(str(member.path)) for member in members)),
@@ -181,6 +212,7 @@ class Batch(Silent):
             SetupError: nothing could be run.
             EvalError: the run broke off.
         """
+        self._prints.tell()
         try:
             self._loop.wait_for(self._awaited[item.key])
             del self._awaited[item.key]
@@ -229,6 +261,7 @@ class Batch(Silent):
         elif not self._task.cancelled():
             self._task.exception()  # it was told with the cases
         self._loop.close()
+        self._prints.end()
 
     # --- what the run tells while it goes on ------------------------------------------------------------------------------
 

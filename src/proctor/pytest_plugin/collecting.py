@@ -17,6 +17,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.outcome import Outcome
 
 if TYPE_CHECKING:
+    from proctor.engine.plan import CaseSource
     from proctor.pytest_plugin.batches import Ended
 
 _SHOWN_AS_FAILED = frozenset({Outcome.FAILED, Outcome.INCONCLUSIVE})
@@ -45,7 +46,7 @@ class EvalSetFile(pytest.File):
             taken[name] = taken.get(name, 0) + 1
             name += f"#{taken[name]}" if taken[name] > 1 else ""
             item: CaseItem = CaseItem.from_parent(self, name=name)
-            item.of_case(case, chosen.source.eval_set_id, chosen.source.where(index))
+            item.of_case(case, chosen.source, index)
             yield item
 
     def repr_failure(  # type: ignore[override]  # pytest's own collectors take no `style`, either
@@ -75,15 +76,17 @@ class CaseItem(pytest.Item):
     """
 
     eval_set_id = eval_id = ""
+    position = 0
+    """Its place in the set."""
     ended: Ended | None = None
     """What came of it, until the test is over."""
     waited = 0.0
     """Seconds that the session has waited for it, others under way at the same time."""
 
-    def of_case(self, case: EvalCase, eval_set_id: str, place: str) -> None:
+    def of_case(self, case: EvalCase, source: CaseSource, position: int) -> None:
         """Take what is known of the case before it runs; the case itself is not kept."""
-        self.eval_set_id, self.eval_id = eval_set_id, case.eval_id
-        line = place.rpartition(":")[2]
+        self.eval_set_id, self.eval_id, self.position = source.eval_set_id, case.eval_id, position
+        line = source.where(position).rpartition(":")[2]
         self._line = int(line) - 1 if line.isdecimal() else None
         self.extra_keyword_matches.update(clean(tag) for tag in tags_of(case))
 
@@ -136,7 +139,7 @@ class CaseItem(pytest.Item):
         if self.ended is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
             report.duration += self.ended.seconds
             report.proctor = self.ended.told()  # type: ignore[attr-defined]  # any attribute travels with a report
-            report.user_properties = [*report.user_properties, *self.ended.properties()]
+            self.user_properties[:] = dict([*self.user_properties, *self.ended.properties()]).items()
 
     def _show(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         error = excinfo.value

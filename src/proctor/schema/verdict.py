@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from proctor.sanitize import clean
 from proctor.schema.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
 from proctor.schema.score import MetricScore, Score
@@ -116,7 +117,7 @@ class MetricVerdict:
 class TrialResult:
     """The outcome of one trial, with its evidence."""
 
-    __slots__ = ("_evidence", "attempt", "failure", "number", "outcome")
+    __slots__ = ("_evidence", "attempt", "earlier", "failure", "number", "outcome")
 
     def __init__(
         self,
@@ -132,6 +133,8 @@ class TrialResult:
         `attempt`: how often the trial was made before, ended in an error and was made again by a resumed run.
         """
         self.attempt = attempt
+        self.earlier: Sequence[TrialResult] = ()
+        """The attempts before this one, in order; none of them has scores. They are kept in a store, and in what it exports."""
         self.number = number
         self.outcome = outcome
         self.failure = failure
@@ -166,7 +169,9 @@ class CaseResult:
         return self.passed  # `assert result` must not be green by accident
 
     def __repr__(self) -> str:
-        return f"<CaseResult {self.eval_id}: {self.outcome.value}{': ' if self.reason else ''}{self.reason}>"
+        return clean(
+            f"<CaseResult {self.eval_id}: {self.outcome.value}{': ' if self.reason else ''}{self.reason}>"
+        )
 
     @property
     def passed(self) -> bool:
@@ -261,7 +266,7 @@ class RunResult:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
-        return f"<RunResult {self.agent}: {self.outcome.value} ({counts or 'no cases'})>"
+        return clean(f"<RunResult {self.agent}: {self.outcome.value} ({counts or 'no cases'})>")
 
     @property
     def outcome(self) -> Outcome:
