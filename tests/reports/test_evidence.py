@@ -4,7 +4,7 @@ from proctor.reports.blocks import Cause, Note, StateDifference, Steps, TextDiff
 from proctor.reports.evidence import evidence_of, reason_of, warnings_of
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
-from proctor.schema.verdict import CaseResult
+from proctor.schema.verdict import CaseResult, MetricVerdict
 from tests.reports.build import (
     TRAJECTORY,
     E,
@@ -154,3 +154,19 @@ def test_block_types_are_the_documented_ones() -> None:
 def test_evidence_of_a_passing_trial_is_never_picked() -> None:
     result = wrong_covers()
     assert all(result.trials[evidence.trial].outcome is not P for evidence in evidence_of(result, full=True))
+
+
+def test_what_two_metrics_draw_alike_is_drawn_once_and_the_second_gives_its_reason() -> None:
+    def missed(name: str, actual: str, reason: str) -> MetricVerdict:
+        details = {"text": {"expected": "It is sunny.", "actual": actual}}
+        score = Score(0.0, reason=reason, details=details)
+        return metric(name, [MetricScore(value=0.0, per_invocation=[score])], 0.5)
+
+    same = [missed("rouge_1", "It rains.", "no word"), missed("exact_match", "It rains.", "not equal")]
+    other = missed("regex_match", "It pours.", "no match")
+    (section,) = evidence_of(case("a", F, *same, other))[0].sections
+    assert [type(block).__name__ for block in section.blocks] == ["TextDifference", "Note", "TextDifference"]
+    assert section.blocks[1] == Note("exact_match", "not equal")
+    (section,) = evidence_of(case("a", F, *same), full=True)[0].sections
+    assert [block for block in section.blocks if isinstance(block, TextDifference)] == section.blocks[:1]
+    assert {block.text for block in section.blocks if isinstance(block, Note)} == {"no word", "not equal"}

@@ -305,3 +305,48 @@ def test_twelve_calls_in_any_order_are_read_and_explained() -> None:
     assert judge(block, backwards) == (1, "")
     value, reason = judge(block, [*backwards[:5], X, *backwards[6:]])
     assert (value, reason) == (0, "call 6, `x()`, is not expected; `t6` is missing")
+
+
+@pytest.mark.parametrize(
+    ("expectations", "calls", "drawn", "said"),
+    [
+        pytest.param({"calls": ["a"], "forbidden": ["x"]}, [A, X], ["matched a", "extra x"], ["call 2, `x()`, is forbidden"], id="forbidden and not expected"),
+        pytest.param({"calls": ["a"], "others": "allowed", "forbidden": ["x"]}, [A, X, B], ["matched a", "extra x", "matched b"], ["`x()`, is forbidden"], id="forbidden where others are allowed"),
+        pytest.param({"forbidden": ["x", {"tool": "*"}]}, [X], ["extra x"], ["is forbidden", "is forbidden"], id="forbidden twice"),
+        pytest.param([{"calls": ["a"]}, {"forbidden": ["x"]}], [A, X], ["matched a", "extra x"], ["`x()`, is not expected", "`x()`, is forbidden"], id="in two expectations"),
+        pytest.param([{"calls": ["a", "x"]}, {"forbidden": ["x"]}], [A, X], ["extra x"], ["is forbidden"], id="expected by one and forbidden by another"),
+        pytest.param([{"calls": ["a", "b"]}, {"calls": ["b", "a"]}], [A, X], ["matched a", "missing b", "extra x"], [], id="two orders"),
+        pytest.param({"calls": ["x", "x"], "limits": [{"tool": "x", "at_most": 1}]}, [X, X], ["matched x", "extra x"], ["one too many"], id="expected and too many"),
+        pytest.param({"limits": [{"tool": "b", "at_least": 2}]}, [B], ["missing b"], ["expected at least twice"], id="too few"),
+    ],
+)  # fmt: skip
+def test_each_call_is_drawn_once_however_many_things_are_wrong_with_it(
+    expectations: Any, calls: Calls, drawn: list[str], said: list[str]
+) -> None:
+    case = view([turn("x", calls)], extra={"expectations": expectations})
+    metric = ToolExpectations()
+    explanation = metric.explain(case, metric.score(case), 0)
+    steps = (explanation.details or {})["alignment"]
+    told = [f"{step['kind']} {(step['actual'] or step['expected'])['name']}" for step in steps]
+    assert [each for each in told if not each.startswith("missing")] == [
+        each for each in drawn if not each.startswith("missing")
+    ]
+    assert set(told) == set(drawn)
+    sentences = explanation.reason.split("; ")
+    assert all(each in explanation.reason for each in said)
+    assert not said or len(sentences) == len(said)
+
+
+def test_a_turn_that_only_the_criterion_names_and_the_case_lacks_is_the_reason() -> None:
+    metric = ToolExpectations(
+        BaseCriterion(threshold=1.0, expectations=[{"turn": 2, "calls": []}, {"turn": 3, "calls": []}])
+    )
+    found = metric.score(view([turn("x", [A])]))
+    assert found.not_applicable
+    assert (
+        found.reason == "the criterion expects something of turn 2 and 3, and this conversation has 1 turn(s)"
+    )
+    assert (
+        ToolExpectations().score(view([turn("x", [A])])).reason
+        == "neither the case nor the criterion states `expectations`"
+    )

@@ -261,3 +261,21 @@ def test_a_slip_is_a_set_up_error(rules: Any, problem: str) -> None:
     with pytest.raises(CriterionError) as caught:
         TrajectoryRules(BaseCriterion(threshold=1, rules=rules))
     assert problem in str(caught.value)
+
+
+def test_a_call_that_breaks_several_rules_is_drawn_once() -> None:
+    metric = TrajectoryRules(BaseCriterion(threshold=1.0, rules=[{"never": "a"}, {"call": "a", "at_most": 0}, {"call": "a", "implies_later": "b"}]))  # fmt: skip
+    case = view([turn("x", [("a", {})])])
+    steps = (metric.explain(case, metric.score(case), 0).details or {})["alignment"]
+    assert [(step["kind"], (step["actual"] or step["expected"])["name"]) for step in steps] == [("extra", "a"), ("missing", "b")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "rules", [[{}], [{"call": "a"}], [{"nevr": "a"}], [7], [{"never": "a", "at_most": 1}]], ids=repr
+)
+def test_a_message_about_a_rule_has_one_full_stop_at_its_end(rules: Any) -> None:
+    with pytest.raises(CriterionError) as caught:
+        TrajectoryRules(BaseCriterion(threshold=1.0, rules=rules))
+    assert ".." not in str(caught.value)
+    assert str(caught.value)[-1] in ".?"
+    assert "?." not in str(caught.value)
