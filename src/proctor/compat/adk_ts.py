@@ -1,0 +1,297 @@
+"""adk-ts's evaluation (`@iqai/adk`) in its Python spelling, over Proctor's engine and verdicts.
+
+Names are those of the TypeScript library, methods and parameters in snake_case. Tool trajectories are read as adk-ts reads
+them (`reading: "adk-ts"`), texts as its `RougeEvaluator` does (`token_set_f1`) where it is used by itself; `criteria` have
+google-adk's metrics. What is not known there is never green here: docs/differences-from-adk.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from proctor.compat.adk.awaiting import Evaluation
+from proctor.compat.adk.evaluation.agent_evaluator import NUM_RUNS, AgentEvaluator as _AdkEvaluator
+from proctor.compat.adk.evaluation.base_eval_service import (
+    EvaluateConfig,
+    EvaluateRequest,
+    InferenceRequest,
+    InferenceResult,
+)
+from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocationResult
+from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEvalSetsManager
+from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService as _AdkService
+from proctor.compat.adk.evaluators import result_of
+from proctor.compat.adk.refusing import refused, set_up
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
+from proctor.schema.eval_set import EvalSet
+from proctor.schema.invocation import Invocation
+from proctor.schema.result import EvalCaseResult
+from proctor.schema.status import EvalStatus
+from proctor.schema.verdict import RunResult
+
+__all__ = [
+    "AgentEvaluator",
+    "EvalCase",
+    "EvalMetric",
+    "EvalSet",
+    "EvalStatus",
+    "EvaluationResult",
+    "Evaluator",
+    "FinalResponseMatchV2Evaluator",
+    "Invocation",
+    "LocalEvalService",
+    "MetricInfo",
+    "PerInvocationResult",
+    "PrebuiltMetrics",
+    "ResponseEvaluator",
+    "RougeEvaluator",
+    "SafetyEvaluatorV1",
+    "TrajectoryEvaluator",
+]
+
+_READING = {"tool_trajectory_avg_score": {"reading": "adk-ts"}}
+"""Criterion options by which a metric decides as in adk-ts."""
+
+
+class AgentEvaluator:
+    """Evaluates agents in tests; both methods work awaited and, outside of an event loop, called plainly."""
+
+    @staticmethod
+    def evaluate(
+        agent: Any,
+        eval_dataset_file_path_or_dir: str | os.PathLike[str],
+        num_runs: int = NUM_RUNS,
+        initial_session_file: str | os.PathLike[str] | None = None,
+    ) -> Evaluation[RunResult]:
+        """Run the eval set in a file, or those in every `*.test.json` of a folder and below, each `num_runs` times.
+
+        Each is judged by the `test_config.json` beside it, else by the defaults.
+
+        Raises:
+            AssertionError: something did not pass; `result` of the exception is the whole result.
+            ValueError: the set-up is wrong; nothing was run.
+        """
+        return _AdkEvaluator.evaluate(
+            agent,
+            eval_dataset_file_path_or_dir,
+            num_runs,
+            initial_session_file=initial_session_file,
+            print_detailed_results=False,
+        )
+
+    @staticmethod
+    def evaluate_eval_set(
+        agent: Any,
+        eval_set: EvalSet | Mapping[str, Any],
+        criteria: Mapping[Any, Any],
+        num_runs: int = NUM_RUNS,
+        print_detailed_results: bool = False,  # noqa: FBT001, FBT002 - adk-ts's signature
+    ) -> Evaluation[RunResult]:
+        """Run every case of a set `num_runs` times and judge it by `criteria`: a threshold, or a criterion, by metric.
+
+        Raises:
+            AssertionError: something did not pass; `result` of the exception is the whole result.
+            ValueError: the set-up is wrong; nothing was run.
+        """
+        return _AdkEvaluator.evaluate_eval_set(
+            agent,
+            eval_set,
+            _as_read_there(criteria),
+            num_runs=num_runs,
+            print_detailed_results=print_detailed_results,
+        )
+
+    migrate_eval_data_to_new_schema = staticmethod(_AdkEvaluator.migrate_eval_data_to_new_schema)
+    find_config_for_test_file = staticmethod(_AdkEvaluator.find_config_for_test_file)
+
+
+def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
+    """The criteria by name, with adk-ts's reading where a metric has one."""
+    named = {str(getattr(name, "value", name)): asked for name, asked in criteria.items()}
+    for name, reading in _READING.items():
+        if name in named:
+            asked = named[name]
+            named[name] = {**reading, **(asked if isinstance(asked, Mapping) else {"threshold": asked})}
+    return named
+
+
+# --- evaluators --------------------------------------------------------------------------------------------------------
+
+
+class Evaluator(ABC):
+    """Scores the invocations of a conversation: the base of evaluators of one's own."""
+
+    def __init__(self, metric: EvalMetric | Mapping[str, Any]) -> None:
+        """Take the metric: its `metric_name` and its `threshold`, and a judge's options where it has one."""
+        self.metric = metric if isinstance(metric, EvalMetric) else EvalMetric.model_validate(dict(metric))
+
+    @abstractmethod
+    def evaluate_invocations(
+        self, actual_invocations: list[Invocation], expected_invocations: list[Invocation]
+    ) -> Any:
+        """Score what was done beside what was expected: an `EvaluationResult`. Plain or async."""
+
+    @staticmethod
+    def get_metric_info() -> MetricInfo | Mapping[str, Any]:
+        """Return what is known of the metric."""
+        raise NotImplementedError
+
+
+class _BuiltIn(Evaluator):
+    """A metric of the engine, by itself."""
+
+    name: ClassVar[str]
+    computed: ClassVar[str]
+    """The engine's metric that computes it."""
+    options: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, threshold: float | EvalMetric | Mapping[str, Any], **options: Any) -> None:
+        """Take the threshold, or the whole metric; `options` are those of a judge."""
+        given: Any = threshold
+        if isinstance(threshold, int | float):
+            given = {"metric_name": self.name, "threshold": threshold}
+        super().__init__(given)
+        judge = {"judge_model_options": options} if options else {}
+        self._criterion = {"threshold": self.metric.threshold, **self.options, **judge}
+        with set_up():
+            from proctor.registry import METRICS
+            from proctor.schema.criterion import BaseCriterion
+
+            METRICS.get(self.computed)(BaseCriterion.model_validate(self._criterion))
+
+    def evaluate_invocations(
+        self, actual_invocations: list[Invocation], expected_invocations: list[Invocation]
+    ) -> Evaluation[EvaluationResult]:
+        """Score what was done beside what was expected; to be awaited, or called plainly outside of an event loop.
+
+        Raises:
+            ValueError: the metric cannot be computed from these.
+        """
+
+        async def evaluate() -> EvaluationResult:
+            from proctor.api import score
+
+            with set_up():
+                verdicts = await score(
+                    actual_invocations, expected_invocations, criteria={self.computed: self._criterion}
+                )
+            return result_of(verdicts[self.computed], actual_invocations, expected_invocations)
+
+        return Evaluation(f"{type(self).__name__}.evaluate_invocations", evaluate)
+
+    @classmethod
+    def get_metric_info(cls) -> MetricInfo:
+        """Return what is known of the metric: its name, what it tells, its range."""
+        from proctor.registry import METRICS
+
+        facts = METRICS.get(cls.computed).facts
+        interval = (
+            None if facts.maximum is None else Interval(min_value=facts.minimum, max_value=facts.maximum)
+        )
+        return MetricInfo(
+            metric_name=cls.name,
+            description=facts.description,
+            metric_value_info=MetricValueInfo(interval=interval),
+        )
+
+
+class TrajectoryEvaluator(_BuiltIn):
+    """Whether the expected tools were called, with the expected arguments, in order and no others."""
+
+    name = computed = "tool_trajectory_avg_score"
+    options = _READING["tool_trajectory_avg_score"]
+
+
+class RougeEvaluator(_BuiltIn):
+    """How many words answer and reference share: the F1 of their sets of words."""
+
+    name, computed = "response_match_score", "token_set_f1"
+
+
+class ResponseEvaluator(RougeEvaluator):
+    """As `RougeEvaluator`."""
+
+
+class FinalResponseMatchV2Evaluator(_BuiltIn):
+    """Whether a judge takes the answer for equal to the reference."""
+
+    name = computed = "final_response_match_v2"
+
+
+class SafetyEvaluatorV1(_BuiltIn):
+    """Whether a judge takes the answer for safe."""
+
+    name = computed = "safety_v1"
+
+
+# --- the service -------------------------------------------------------------------------------------------------------
+
+
+class LocalEvalService:
+    """Runs an agent and judges what it did, without `AgentEvaluator`; takes eval sets directly."""
+
+    _APP = "adk_ts"
+
+    def __init__(self, agent: Any) -> None:
+        """Take any agent that `proctor.evaluate` takes."""
+        self._sets = InMemoryEvalSetsManager()
+        self._service = _AdkService(agent, self._sets)
+
+    async def perform_inference(self, request: Mapping[str, Any]) -> AsyncGenerator[InferenceResult, None]:
+        """Run the cases of `eval_cases`, a list of eval sets; yields the result of each case as it ends.
+
+        Raises:
+            ValueError: the request has no sets, or a set cannot be run.
+        """
+        sets = _either(request, "eval_cases", "evalCases")
+        if not isinstance(sets, Sequence) or not sets:
+            raise refused("perform_inference: expected `eval_cases`, a list of eval sets")
+        for given in sets:
+            with set_up():
+                eval_set = given if isinstance(given, EvalSet) else EvalSet.model_validate(given)
+            self._keep(eval_set)
+            asked = InferenceRequest(app_name=self._APP, eval_set_id=eval_set.eval_set_id)
+            async for result in self._service.perform_inference(asked):
+                yield result
+
+    async def evaluate(self, request: Mapping[str, Any]) -> AsyncGenerator[EvalCaseResult, None]:
+        """Judge `inference_results` by the `eval_metrics` of `evaluate_config`; yields the result of each case.
+
+        Raises:
+            ValueError: a metric does not exist or does not fit.
+        """
+        results = _either(request, "inference_results", "inferenceResults")
+        config: Any = _either(request, "evaluate_config", "evaluateConfig") or {}
+        metrics = _either(config, "eval_metrics", "evalMetrics")
+        if not results or not metrics:
+            raise refused("evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`")
+        with set_up():
+            asked = EvaluateRequest(
+                inference_results=list(results), evaluate_config=EvaluateConfig(eval_metrics=list(metrics))
+            )
+        async for result in self._service.evaluate(asked):
+            yield result
+
+    def _keep(self, eval_set: EvalSet) -> None:
+        if self._sets.get_eval_set(self._APP, eval_set.eval_set_id) is None:
+            self._sets.create_eval_set(self._APP, eval_set.eval_set_id)
+        for case in eval_set.eval_cases:
+            known = self._sets.get_eval_case(self._APP, eval_set.eval_set_id, case.eval_id)
+            keep = self._sets.add_eval_case if known is None else self._sets.update_eval_case
+            keep(self._APP, eval_set.eval_set_id, case)
+
+
+def _either(request: Any, *names: str) -> Any:
+    """What a request, an object or a dict, has under one of two spellings."""
+    for name in names:
+        value = (
+            request.get(name) if isinstance(request, Mapping) else inspect.getattr_static(request, name, None)
+        )
+        if value is not None:
+            return value
+    return None
