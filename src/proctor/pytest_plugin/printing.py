@@ -74,7 +74,7 @@ class Prints:
     def end(self) -> None:
         """Take the guards down."""
         for one, guard in self._guards:
-            if one._old is guard:  # noqa: SLF001 - see above
+            if getattr(one, "_old", None) is guard:
                 one._old = guard.stream  # noqa: SLF001 - see above
             for name in ("stdout", "stderr"):
                 if getattr(sys, name) is guard:
