@@ -197,7 +197,8 @@ def _facts(case: CaseResult) -> dict[str, str]:
         facts |= {"trials": str(len(case.trials)), "trials_passed": str(case.trials_passed)}
         facts["flaky"] = str(case.flaky).lower()
     for name, metric in case.metrics.items():
-        facts[name] = metric.outcome.value if metric.score is None else f"{metric.score:.6g}"
+        if metric.score is not None or metric.gate:
+            facts[name] = metric.outcome.value if metric.score is None else f"{metric.score:.6g}"
         if metric.threshold is not None:
             facts[f"{name} threshold"] = f"{metric.threshold:g}"
     return facts
