@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterable
 
 from proctor.compat.adk.rows import Row
+from proctor.reports.steps import call_text
 from proctor.sanitize import clean, encodable
+from proctor.schema.content import FunctionCall
 from proctor.schema.verdict import MetricVerdict
 
 COLUMNS = (
@@ -18,7 +20,7 @@ WIDEST = 25
 
 
 def print_metric(metric: MetricVerdict, rows: Iterable[Row]) -> None:
-    """Print one metric of one case: a summary line, and a table of the turns of all runs."""
+    """Print one metric of one case: a summary line, and where it decides a table of the turns of all runs."""
     from rich.box import ASCII_DOUBLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -26,14 +28,14 @@ def print_metric(metric: MetricVerdict, rows: Iterable[Row]) -> None:
     table = Table(box=ASCII_DOUBLE_HEAD, show_lines=True)
     for name in COLUMNS:
         table.add_column(name, max_width=WIDEST, overflow="fold")
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows if metric.gate else ()):
         figures = (f"EvalStatus.{row.status.name}", str(row.score), str(metric.threshold))
-        table.add_row(str(number), *figures, *map(_cell, row.said))
+        table.add_row(str(number), *figures, *map(_cell, row.said(_call)))
     out = Console(file=sys.stdout, width=250, markup=False, highlight=False, emoji=False, color_system=None)
     out.print(_cell(summary(metric)), soft_wrap=True)
     if table.row_count:
         out.print(table)
-    out.print()
+        out.print()
 
 
 def summary(metric: MetricVerdict) -> str:
@@ -42,6 +44,10 @@ def summary(metric: MetricVerdict) -> str:
         f"Summary: `EvalStatus.{metric.status.name}` for Metric: `{metric.name}`. "
         f"Expected threshold: `{metric.threshold}`, actual value: `{metric.score}`."
     )
+
+
+def _call(call: FunctionCall) -> str:
+    return call_text(call.name or "", call.args)
 
 
 def _cell(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from proctor.compat.adk.refusing import refused
 from proctor.reports.csv_report import neutral
 from proctor.sanitize import clean
-from proctor.schema.content import Content, FunctionCall, text_of
+from proctor.schema.content import FunctionCall, text_of
 from proctor.schema.invocation import Invocation
 from proctor.schema.status import EvalStatus
 from proctor.schema.verdict import CaseResult, MetricVerdict
@@ -26,24 +26,24 @@ Expected = Sequence[Invocation] | None
 """The recorded conversation of a case; `None` for a scenario."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One metric in one turn of one run."""
 
     metric: MetricVerdict
     status: EvalStatus
     score: float | None
-    prompt: str
-    expected_response: str
-    actual_response: str
-    expected_tool_calls: str
-    actual_tool_calls: str
+    actual: Invocation | None
+    expected: Invocation | None
 
-    @property
-    def said(self) -> tuple[str, str, str, str, str]:
-        """The columns of text."""
-        calls = self.expected_tool_calls, self.actual_tool_calls
-        return self.prompt, self.expected_response, self.actual_response, *calls
+    def said(self, call_text: Callable[[FunctionCall], str]) -> tuple[str, ...]:
+        """Return the columns of text, with calls written by `call_text`."""
+        actual, expected = self.actual, self.expected
+        asked = actual or expected
+        prompt = text_of(asked.user_content) if asked else ""
+        answers = (text_of(one.final_response) if one else "" for one in (expected, actual))
+        calls = ("\n".join(map(call_text, one.tool_calls)) if one else "" for one in (expected, actual))
+        return prompt, *answers, *calls
 
 
 def rows_of(case: CaseResult, metric: MetricVerdict, expected: Expected) -> Iterator[Row]:
@@ -53,11 +53,11 @@ def rows_of(case: CaseResult, metric: MetricVerdict, expected: Expected) -> Iter
         invocations = result.trial.invocations if result.trial is not None else []
         if score is None:
             broken = invocations[-1] if invocations else None
-            yield _row(metric, EvalStatus.NOT_EVALUATED, None, broken, _at(expected, len(invocations) - 1))
+            yield Row(metric, EvalStatus.NOT_EVALUATED, None, broken, _at(expected, len(invocations) - 1))
             continue
         for turn, found in enumerate(score.per_invocation):
             verdict = metric.judge(found)
-            yield _row(metric, verdict.status, verdict.score, _at(invocations, turn), _at(expected, turn))
+            yield Row(metric, verdict.status, verdict.score, _at(invocations, turn), _at(expected, turn))
 
 
 def append_csv(path: str | os.PathLike[str], rows: Iterable[tuple[CaseResult, Row]]) -> None:
@@ -92,41 +92,13 @@ def check_csv(path: str | os.PathLike[str]) -> None:
 
 def _cells(case: CaseResult, row: Row) -> list[str | float | None]:
     metric = row.metric
-    said = (neutral(clean(text, lines=True)) for text in row.said)
+    said = (neutral(clean(text, lines=True)) for text in row.said(_call))
     where = neutral(clean(case.eval_set_id)), neutral(clean(case.eval_id)), neutral(clean(metric.name))
     return [*where, metric.threshold, row.score, row.status.name, *said]
 
 
 def _at(invocations: Expected, turn: int) -> Invocation | None:
     return invocations[turn] if invocations and 0 <= turn < len(invocations) else None
-
-
-def _row(
-    metric: MetricVerdict,
-    status: EvalStatus,
-    score: float | None,
-    actual: Invocation | None,
-    expected: Invocation | None,
-) -> Row:
-    asked = actual or expected
-    return Row(
-        metric=metric,
-        status=status,
-        score=score,
-        prompt=_text(asked.user_content if asked else None),
-        expected_response=_text(expected.final_response if expected else None),
-        actual_response=_text(actual.final_response if actual else None),
-        expected_tool_calls=_calls(expected),
-        actual_tool_calls=_calls(actual),
-    )
-
-
-def _text(content: Content | None) -> str:
-    return text_of(content) if content is not None else ""
-
-
-def _calls(invocation: Invocation | None) -> str:
-    return "\n".join(map(_call, invocation.tool_calls)) if invocation is not None else ""
 
 
 def _call(call: FunctionCall) -> str:
