@@ -70,6 +70,34 @@ def test_as_json() -> None:
     assert set(bad["problems"][0]) == {"severity", "file", "line", "column", "field", "message", "hint"}
 
 
+def test_what_a_run_would_refuse_is_an_error_with_its_line() -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello", expectations={"cals": ["a"], "forbidden": ["b"]}))
+    Path("test_config.json").write_text('{"criteria": {\n "exact_match": {"threshold": 1, "turns": "lst"}}}')
+    result = check("a.evalset.json")
+    assert result.exit_code == 2
+    first, second, last = result.stdout.splitlines()
+    assert first.startswith("a.evalset.json:")
+    assert "error: eval_cases[0].expectations: unknown key 'cals'. Did you mean 'calls'?" in first
+    assert second.startswith("test_config.json:2:43: error: criteria.exact_match.turns: ")
+    assert last == "2 files: 2 would be refused by a run; 2 errors, 0 warnings"
+    report = json.loads(check("a.evalset.json", "--json").stdout)
+    assert (report["readable"], report["usable"]) == (True, False)
+    assert [(one["readable"], one["usable"]) for one in report["files"]] == [(True, False)] * 2
+    assert [one["problems"][0]["line"] for one in report["files"]][1] == 2
+
+
+def test_the_config_that_is_named_and_that_of_the_settings_judge() -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello"))
+    Path("strict.json").write_text('{"criteria": {"exact_match": 3}}')
+    assert check("a.evalset.json").exit_code == 0
+    assert "strict.json:1:30: error" in check("a.evalset.json", "--config", "strict.json").stdout
+    Path("proctor.toml").write_text('config = "strict.json"')
+    assert check("a.evalset.json").exit_code == 2
+    gone = check("a.evalset.json", "--config", "gone.json")
+    assert gone.exit_code == 2
+    assert "gone.json" in gone.stdout
+
+
 def test_a_folder_is_its_eval_files_and_nothing_else() -> None:
     write_set(Path("evals/deep/a.evalset.json"), case("one", "hello"))
     Path("evals/test_config.json").write_text('{"criteria": {"response_match_score": 0.5}}')

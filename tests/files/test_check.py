@@ -152,3 +152,31 @@ def test_warnings_end_somewhere(tmp_path: Path) -> None:
     )
     assert len(report.problems) == 101
     assert any("not listed" in problem.message for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "hint"),
+    [
+        ({"expectation": {}}, "expectation", "did you mean `expectations`?"),
+        ({"trajectoryRule": []}, "trajectoryRule", "did you mean `trajectory_rules`?"),
+        ({"rules": []}, "rules", "rules over the calls are `trajectory_rules` in JSON"),
+        ({"respons_schema": {}}, "respons_schema", "did you mean `response_schema`?"),
+        ({"tag": "smoke"}, "tag", "did you mean `tags`?"),
+        (
+            {"session_input": {"app_name": "a", "user_id": "u", "expectatons": {}}},
+            "session_input.expectatons",
+            "did you mean `expectations`?",
+        ),
+    ],
+)
+def test_a_slip_of_what_a_case_states_beyond_the_format_is_told(
+    tmp_path: Path, more: dict[str, Any], field: str, hint: str
+) -> None:
+    (problem,) = checked(tmp_path, eval_set(case("a", **more))).problems
+    assert (problem.severity, problem.field, problem.hint) == ("warning", f"eval_cases[0].{field}", hint)
+
+
+@pytest.mark.parametrize("key", ["expectations", "trajectory_rules", "trajectoryRules", "responseSchema"])
+def test_what_a_case_states_beyond_the_format_is_no_slip(tmp_path: Path, key: str) -> None:
+    session = {"app_name": "a", "user_id": "u", key: []}
+    assert checked(tmp_path, eval_set(case("a", session_input=session, **{key: []}))).problems == []

@@ -14,6 +14,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import InvocationEvent
 from proctor.schema.session import SessionDetails, SessionInput
+from proctor.schema.stated import BEYOND
 
 # Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
 OPEN_IN_ADK = (EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent)
@@ -28,6 +29,7 @@ MEANS_NOTHING = {
     "expected_keywords": "no metric reads it; a rubric can say the same",
     "sub_agent_uses": "calls are expected in `tool_uses`",
     "eval_mode": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
+    "rules": "rules over the calls are `trajectory_rules` in JSON",
     "actual_conversation": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
 }
 
@@ -40,13 +42,19 @@ def unknown_in(model: BaseModel, value: Any) -> Iterator[Finding]:
         if absent:
             continue
         hint = MEANS_NOTHING.get(to_snake(key), "")
-        near = "" if hint else near_key(key, type(owner).model_fields)
+        near = "" if hint else near_key(key, _known(owner))
         if near and to_snake(key) != near:
             hint = f"did you mean `{near}`?"
         if not isinstance(owner, OPEN_IN_ADK):
             yield Finding(there, "unknown key; ADK refuses this file", hint, at_key=True)
         elif hint:
             yield Finding(there, "unknown key; nothing reads it", hint, at_key=True)
+
+
+def _known(owner: BaseModel) -> tuple[str, ...]:
+    """The keys that mean something in an object: those of its model, and what a case may state beyond the format."""
+    beyond = BEYOND if isinstance(owner, EvalCase | SessionInput) else ()
+    return (*type(owner).model_fields, *beyond, *(("tags",) if isinstance(owner, EvalCase) else ()))
 
 
 def slips_in(case: EvalCase, value: Any) -> list[Finding]:
@@ -59,6 +67,8 @@ def slips_in(case: EvalCase, value: Any) -> list[Finding]:
 def _decisive(case: EvalCase) -> Iterator[BaseModel]:
     """The models of a case in which a misspelled key changes the verdict."""
     yield case
+    if case.session_input is not None:
+        yield case.session_input
     for invocation in case.conversation or ():
         yield invocation
         if invocation.intermediate_data is not None:
