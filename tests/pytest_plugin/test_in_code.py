@@ -1,0 +1,394 @@
+"""Tests in code: the fixtures, what an assertion on a result shows, and what is never green."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pytest_plugin.material import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
+
+pytest_plugins = ["pytester"]
+
+
+def _test(sandbox: Sandbox, body: str, *words: str, agent: str | None = "bot.py") -> pytest.RunResult:
+    """Run a test file; `cases.evalset.json` beside it has a good, a bad and a broken case."""
+    sandbox.cases(GOOD, BAD, ERROR)
+    sandbox.write("test_it.py", f"import asyncio, proctor, pytest\n{body}\n")
+    return sandbox.run("-v", *words, "test_it.py", agent=agent)
+
+
+# --- evaluate ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_plain_test_gets_the_result(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_it(evaluate):\n"
+        "    result = evaluate('cases.evalset.json')\n"
+        "    assert not result\n"
+        "    assert [case.outcome.value for case in result.cases] == ['passed', 'failed', 'error']\n"
+        "    assert evaluate('cases.evalset.json:good').passed\n"
+        "    assert isinstance(result, proctor.RunResult)\n",
+    )
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("'sub/cases.evalset.json'", id="a path from the working folder"),
+        pytest.param("'near.evalset.json'", id="a path from the test's folder"),
+        pytest.param("'near.evalset.json:good'", id="one case of it"),
+        pytest.param("Path('near.evalset.json')", id="a Path"),
+        pytest.param("proctor.load_eval_set('sub/near.evalset.json')", id="a set"),
+        pytest.param("{'eval_set_id': 'd', 'eval_cases': [proctor.load_eval_set('sub/near.evalset.json').eval_cases[0].model_dump()]}", id="a dict"),
+        pytest.param("proctor.load_eval_set('sub/near.evalset.json').eval_cases[0]", id="a case"),
+        pytest.param("['near.evalset.json', 'sub/cases.evalset.json']", id="several"),
+    ],
+)  # fmt: skip
+def test_what_it_takes(sandbox: Sandbox, what: str) -> None:
+    sandbox.cases(GOOD, name="sub/cases.evalset.json")
+    sandbox.cases(GOOD, name="sub/near.evalset.json")
+    sandbox.write(
+        "sub/test_it.py",
+        f"from pathlib import Path\nimport proctor\ndef test_it(evaluate):\n    assert evaluate({what}, config={CONFIG!r})\n",
+    )
+    sandbox.run("sub/test_it.py").assert_outcomes(passed=1)
+
+
+def test_the_config_beside_a_set_judges_it(sandbox: Sandbox) -> None:
+    sandbox.cases(case("close", "yes indeed", "yes Indeed"), name="sub/cases.evalset.json")
+    sandbox.write("sub/test_config.json", {"criteria": {"response_match_score": 0.9}})
+    sandbox.write("strict.json", CONFIG)
+    sandbox.write(
+        "sub/test_it.py",
+        "import pytest\n"
+        "@pytest.mark.proctor('cases.evalset.json')\n"
+        "def test_lenient(eval_case, evaluate):\n    assert evaluate(eval_case)\n"
+        "def test_strict(evaluate):\n    assert not evaluate('cases.evalset.json', config='strict.json')\n",
+    )
+    sandbox.run("sub/test_it.py").assert_outcomes(passed=2)
+    sandbox.run("--proctor-config", "strict.json", "sub/test_it.py").assert_outcomes(passed=1, failed=1)
+
+
+def test_a_mistake_shows_the_line_of_the_test_and_what_is_wrong(sandbox: Sandbox) -> None:
+    result = _test(sandbox, "def test_it(evaluate):\n    evaluate('case.evalset.json', num_run=2)\n")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            ">*evaluate('case.evalset.json', num_run=2)",
+            "E*there is no option 'num_run'. Did you mean 'num_runs'?",
+        ]
+    )
+    result.stdout.fnmatch_lines(["E*case.evalset.json: no such file*"])
+    assert "src/proctor" not in result.stdout.str()
+
+
+def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_overlooked(evaluate):\n    evaluate('cases.evalset.json')\n"
+        "def test_kept(evaluate):\n    result = evaluate('cases.evalset.json:bad')\n"
+        "def test_fine(evaluate):\n    evaluate('cases.evalset.json:good')\n"
+        "def test_looked_at(evaluate):\n    assert len(evaluate('cases.evalset.json').cases) == 3\n",
+    )
+    result.assert_outcomes(passed=4, errors=2)
+    result.stdout.fnmatch_lines(
+        ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not looked at*", "*actual   {+yes+}"]
+    )
+
+
+# --- async tests ------------------------------------------------------------------------------------------------------
+
+ASYNC = """
+@pytest.mark.{mark}
+async def test_awaited(evaluate):
+    result = await evaluate('cases.evalset.json:good')
+    assert result.passed
+
+@pytest.mark.{mark}
+async def test_failing(evaluate):
+    assert await evaluate('cases.evalset.json')
+
+@pytest.mark.{mark}
+async def test_forgotten(evaluate):
+    evaluate('cases.evalset.json:good')
+
+@pytest.mark.{mark}
+async def test_forgotten_truth(evaluate):
+    assert evaluate('cases.evalset.json:good')
+
+@pytest.mark.{mark}
+async def test_forgotten_look(evaluate):
+    assert evaluate('cases.evalset.json:good').passed
+
+@pytest.mark.{mark}
+async def test_overlooked(evaluate):
+    await evaluate('cases.evalset.json:bad')
+
+@pytest.mark.{mark}
+async def test_together(evaluate):
+    one, two = await asyncio.gather(evaluate('cases.evalset.json:good'), evaluate('cases.evalset.json:bad'))
+    assert one and not two
+"""
+
+_PLUGINS = [
+    pytest.param("asyncio", "pytest_asyncio.plugin", id="pytest-asyncio"),
+    pytest.param("anyio", "anyio.pytest_plugin", id="anyio"),
+]
+
+
+@pytest.mark.parametrize(("mark", "plugin"), _PLUGINS)
+def test_an_async_test_awaits_and_what_it_forgets_to_await_is_never_green(
+    sandbox: Sandbox, mark: str, plugin: str
+) -> None:
+    sandbox.ini("asyncio_default_fixture_loop_scope = function" if mark == "asyncio" else "")
+    sandbox.write("conftest.py", "import pytest\n@pytest.fixture\ndef anyio_backend(): return 'asyncio'\n")
+    result = _test(sandbox, ASYNC.format(mark=mark), "-p", plugin)
+    found = {name: outcome for name, outcome in outcomes(result).items() if outcome != "PASSED"}
+    assert found == {
+        "test_failing": "FAILED",
+        "test_forgotten": "ERROR",
+        "test_forgotten_truth": "ERROR",  # after it failed
+        "test_forgotten_look": "ERROR",
+        "test_overlooked": "ERROR",
+    }
+    result.assert_outcomes(passed=4, failed=3, errors=4)
+    result.stdout.fnmatch_lines(
+        ["nothing was run: `evaluate` is awaited in an async test: result = await evaluate(*)"]
+    )
+
+
+def test_without_a_plugin_for_async_tests_they_are_not_green(sandbox: Sandbox) -> None:
+    result = _test(sandbox, "async def test_it(evaluate):\n    assert await evaluate('cases.evalset.json')\n")
+    assert result.parseoutcomes().get("passed", 0) == 0
+
+
+def test_a_plain_test_may_await_nothing_and_its_loop_is_its_own(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_it(evaluate):\n"
+        "    async def main():\n"
+        "        return await evaluate('cases.evalset.json:good')\n"
+        "    assert asyncio.run(main()).passed\n",
+    )
+    result.assert_outcomes(passed=1)
+
+
+# --- the agent --------------------------------------------------------------------------------------------------------
+
+OWN = """
+@pytest.fixture
+def agent():
+    return lambda text: 'no'
+
+def test_own(agent, evaluate):
+    assert agent('x') == 'no'
+    assert evaluate('cases.evalset.json:bad').passed
+"""
+
+
+def test_the_agent_is_that_of_the_session(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_it(agent):\n    assert hasattr(agent, 'answer')\n"
+        "def test_named(evaluate):\n    result = evaluate('cases.evalset.json:good')\n    assert (result.agent, result.passed) == ('bot', True)\n",
+    )
+    result.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("agent", ["bot.py", None])
+def test_a_fixture_of_the_tests_own_takes_its_place(sandbox: Sandbox, agent: str | None) -> None:
+    _test(sandbox, OWN, agent=agent).assert_outcomes(passed=1)
+
+
+def test_an_agent_may_be_given_to_the_call_or_to_the_marker(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_call(evaluate):\n    assert evaluate('cases.evalset.json:bad', agent=lambda text: 'no')\n"
+        "@pytest.mark.proctor(agent=lambda text: 'no')\n"
+        "def test_marker(evaluate):\n    assert evaluate('cases.evalset.json:bad')\n",
+        agent=None,
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_without_any_agent_it_is_said_where_one_can_be_named(sandbox: Sandbox) -> None:
+    body = "def test_it(agent): pass\ndef test_that(evaluate):\n    evaluate('cases.evalset.json')\n"
+    result = _test(sandbox, body, agent=None)
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["no agent is named: give one with --proctor-agent*", "E*no agent is named: give one with*"]
+    )
+
+
+# --- the marker -------------------------------------------------------------------------------------------------------
+
+EACH = """
+@pytest.mark.proctor('cases.evalset.json')
+def test_each(eval_case, evaluate):
+    assert evaluate(eval_case)
+
+@pytest.mark.proctor('cases.evalset.json:good,bad')
+def test_some(eval_case):
+    assert eval_case.eval_id in ('good', 'bad')
+
+@pytest.mark.proctor('cases.evalset.json')
+def test_whole(evaluate):
+    assert len(evaluate().cases) == 3
+"""
+
+
+def test_each_case_of_a_set_is_a_test(sandbox: Sandbox) -> None:
+    result = _test(sandbox, EACH)
+    assert outcomes(result) == {
+        "test_each[good]": "PASSED", "test_each[bad]": "FAILED", "test_each[broken]": "FAILED",
+        "test_some[good]": "PASSED", "test_some[bad]": "PASSED", "test_whole": "PASSED",
+    }  # fmt: skip
+    result.stdout.fnmatch_lines(["cases.evalset.json:25: failed"])
+
+
+def test_a_case_that_the_test_changed_is_run_as_it_changed_it(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "@pytest.mark.proctor('cases.evalset.json:bad')\n"
+        "def test_it(eval_case, evaluate):\n"
+        "    eval_case.conversation[0].final_response.parts[0].text = 'yes'\n"
+        "    assert evaluate(eval_case)\n",
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_cases_are_found_by_their_tags(sandbox: Sandbox) -> None:
+    sandbox.cases(case("a", "yes", tags=["warm"]), case("b", "yes"), name="tagged.evalset.json")
+    result = _test(
+        sandbox, "@pytest.mark.proctor('tagged.evalset.json')\ndef test_it(eval_case): pass\n", "-k", "warm"
+    )
+    result.assert_outcomes(passed=1, deselected=1)
+
+
+def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) -> None:
+    body = "@pytest.fixture\ndef eval_case(): return 7\ndef test_it(eval_case):\n    assert eval_case == 7\n"
+    _test(sandbox, body).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("mark", "says"),
+    [
+        pytest.param("", 'mark the test with @pytest.mark.proctor("cases.evalset.json")', id="no marker"),
+        pytest.param("@pytest.mark.proctor('nope.evalset.json')", "nope.evalset.json: no such file", id="no such file"),
+        pytest.param("@pytest.mark.proctor('cases.evalset.json:goood')", "no case 'goood'. Did you mean 'good'?", id="no such case"),
+        pytest.param("@pytest.mark.proctor('bot.py')", "bot.py:", id="no eval set"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_marker_is_told_without_a_traceback(sandbox: Sandbox, mark: str, says: str) -> None:
+    result = _test(sandbox, f"{mark}\ndef test_it(eval_case): pass\n")
+    result.assert_outcomes(errors=1)
+    printed = result.stdout.str()
+    assert says in printed
+    assert "Traceback" not in printed
+    assert "src/proctor" not in printed
+
+
+@pytest.mark.parametrize(
+    ("marker", "passes"),
+    [
+        pytest.param("num_runs=5", False, id="repeats: the mean decides"),
+        pytest.param("num_runs=5, min_pass_rate=0.8", True, id="four of five are enough"),
+        pytest.param("num_runs=5, min_pass_rate=0.9", False, id="four of five are not"),
+        pytest.param("num_runs=5, min_pass_rate=0.5, pass_k=2", True, id="two in a row"),
+    ],
+)
+def test_repeats_and_pass_rates_of_one_test(sandbox: Sandbox, marker: str, passes: bool) -> None:
+    body = f"""
+from itertools import count
+turns = count()
+
+@pytest.fixture
+def agent():
+    return lambda text: 'no' if next(turns) == 2 else 'yes'
+
+@pytest.mark.proctor({marker})
+def test_it(evaluate):
+    result = evaluate('cases.evalset.json:good', concurrency=1)
+    assert len(result.cases[0].trials) == 5
+    assert result
+"""
+    _test(sandbox, body).assert_outcomes(passed=int(passes), failed=int(not passes))
+
+
+def test_what_is_nearer_wins(sandbox: Sandbox) -> None:
+    """A call over the marker over the command line over pytest's ini file over the project's settings."""
+    sandbox.write("proctor.toml", "num_runs = 2\n")
+    body = (
+        "import os\n"
+        "def runs(evaluate, **options):\n    return len(evaluate('cases.evalset.json:good', **options).cases[0].trials)\n"
+        "def test_it(evaluate):\n    assert runs(evaluate) == int(os.environ['EXPECTED'])\n"
+        "@pytest.mark.proctor(num_runs=5)\n"
+        "def test_marked(evaluate):\n    assert runs(evaluate) == 5\n    assert runs(evaluate, num_runs=6) == 6\n"
+    )
+    patch = pytest.MonkeyPatch()
+    with patch.context() as environment:
+        environment.setenv("EXPECTED", "2")
+        _test(sandbox, body).assert_outcomes(passed=2)
+        sandbox.ini("proctor_num_runs = 3")
+        environment.setenv("EXPECTED", "3")
+        _test(sandbox, body).assert_outcomes(passed=2)
+        environment.setenv("EXPECTED", "4")
+        _test(sandbox, body, "--proctor-num-runs", "4").assert_outcomes(passed=2)
+
+
+# --- assertions -------------------------------------------------------------------------------------------------------
+
+ASSERTIONS = [
+    pytest.param("    result = {run}\n    assert result.passed", id="passed of a name"),
+    pytest.param("    result = {run}\n    assert result", id="a name"),
+    pytest.param("    assert {run}", id="a call"),
+    pytest.param("    assert {run}.passed, 'my own words'", id="passed of a call, with a message"),
+    pytest.param("    result = {run}\n    assert result.cases[0].passed", id="one case of it"),
+    pytest.param("    case = {run}.cases[0]\n    assert case.outcome == 'passed'", id="a case, compared"),
+    pytest.param("    result = {run}\n    check(result)", id="in another function"),
+    pytest.param("    result = {run}\n    assert all(case.passed for case in result.cases)", id="all of its cases"),
+    pytest.param("    result = {run}\n    assert not result.counts.get('failed')", id="its counts"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "how", ["evaluate('cases.evalset.json:bad')", "proctor.evaluate_sync('bot.py', 'cases.evalset.json:bad')"]
+)
+@pytest.mark.parametrize("assertion", ASSERTIONS)
+def test_an_assertion_on_a_result_shows_the_evidence(sandbox: Sandbox, assertion: str, how: str) -> None:
+    body = f"def check(it):\n    assert it.passed\ndef test_it(evaluate):\n{assertion.format(run=how)}\n"
+    result = _test(sandbox, body)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*- proctor: * -*", "*exact_match 0.00 < 1*", "*expected [[]-no-[]]", "*actual   {+yes+}"]
+    )
+    assert result.stdout.str().count("{+yes+}") == 1
+
+
+@pytest.mark.parametrize("words", [["--assert=plain"], ["--tb=short"], ["--tb=native"], ["-p", "no:capture"]])
+def test_the_evidence_is_there_in_other_forms_of_traceback(sandbox: Sandbox, words: list[str]) -> None:
+    body = "def test_it(evaluate):\n    result = evaluate('cases.evalset.json')\n    assert result.passed\n"
+    result = _test(sandbox, body, *words)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- proctor: bot -*", "*failed: 1 of 3 cases fails, 1 could not be judged*"])
+
+
+def test_results_that_passed_or_are_not_meant_are_left_out(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "def test_it(evaluate):\n"
+        "    good, bad = evaluate('cases.evalset.json:good'), evaluate('cases.evalset.json:bad')\n"
+        "    other = 1\n"
+        "    assert good.passed and other == 2\n"
+        "def test_that(evaluate):\n"
+        "    broken, bad = evaluate('cases.evalset.json:broken'), evaluate('cases.evalset.json:bad')\n"
+        "    assert broken.passed\n",
+    )
+    result.assert_outcomes(failed=2)
+    assert "out of order" in result.stdout.str()
+
+
+def test_a_failure_without_results_is_as_it_was(sandbox: Sandbox) -> None:
+    result = _test(sandbox, "def test_it():\n    assert [1] == [2]\n")
+    assert "proctor:" not in result.stdout.str()
