@@ -75,8 +75,10 @@ class FinalSessionState:
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the matchers in the state that a case states."""
-        stated = case.final_session_state
-        return _read(stated)[1] if stated and (holds_matcher(stated) or misspelled_matcher(stated)) else []
+        stated = case.final_session_state or {}
+        found = [] if self._rules is None else [*self._rules.unreadable(stated)]
+        has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
+        return [*found, *_read(stated)[1]] if has_matchers else found
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""

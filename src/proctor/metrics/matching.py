@@ -37,6 +37,8 @@ class ArgumentDifference:
     """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
     expected: Any = None
     actual: Any = None
+    told: str = ""
+    """What is expected in words, where that is more than one value (a matcher)."""
 
     def to_data(self) -> dict[str, Any]:
         """The difference as JSON, with the sides that there are."""
@@ -45,6 +47,8 @@ class ArgumentDifference:
             data["expected"] = self.expected
         if self.kind != "missing":
             data["actual"] = self.actual
+        if self.told:
+            data["told"] = self.told
         return data
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE
-from proctor.metrics.matchers.per_tool import EVERY, Path, fits, read_matchers, tell
+from proctor.metrics.matchers.paths import Path, show_path, values_at
+from proctor.metrics.matchers.per_tool import fits, read_matchers, tell, unreadable_values
 from proctor.metrics.matchers.reading import WITHOUT_VALUE, MatcherReader
 from proctor.metrics.matchers.templates import Template
 from proctor.metrics.matching import equal_json
+from proctor.metrics.wording import show_value
 from proctor.schema.case import EvalCase
 
 __all__ = ["OPTION", "StateRules"]
@@ -32,7 +34,9 @@ class StateRules:
         """Those that expect something by themselves."""
         for path in self._rules:
             if not isinstance(path[0], str):
-                reader.problem(OPTION, f"{_name(path)!r}: a state is an object, so a path begins with a key")
+                reader.problem(
+                    OPTION, f"{show_path(path)!r}: a state is an object, so a path begins with a key"
+                )
 
     def compare(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
         """Whether a key that a case states has a value that fits, and what was expected where that is not the value."""
@@ -41,8 +45,16 @@ class StateRules:
         if not fits((name,), expected, actual, self._rules, equal_json):
             return False, told
         if path := next(iter(dict(self.broken({} if actual is ABSENT else {name: actual}, {name}))), None):
-            return False, f"`{_name(path)}` to be {self.own[path].tell()}"
+            return False, f"`{show_path(path)}` to be {self.own[path].tell()}"
         return True, told
+
+    def unreadable(self, stated: Mapping[str, Any]) -> Iterator[str]:
+        """What a case states that the matcher of the criterion cannot compare."""
+        for path, value, why in unreadable_values(self._rules, stated):
+            yield (
+                f"final_session_state: `{path}` is expected to be {show_value(value)}, which is {why}: the matcher of "
+                f"`{OPTION}` cannot compare it"
+            )
 
     def broken(self, state: Mapping[str, Any], roots: Collection[str]) -> Iterator[tuple[Path, Any]]:
         """The paths below `roots` at which the state is not what the criterion expects by itself, each with what is there."""
@@ -61,7 +73,7 @@ class StateRules:
                 continue
             there = broken.get(path, _FINE)
             value = next(values_at(state, path), ABSENT) if there is _FINE else there
-            entry = {"key": _name(path), "kind": "matched", "expected": rule.source}
+            entry = {"key": show_path(path), "kind": "matched", "expected": rule.source}
             if value is not ABSENT:
                 entry["actual"] = value
             if there is not _FINE:
@@ -106,38 +118,19 @@ class StateSurvey:
         """Keys that are probably slips."""
         for path, expects in self._paths.items():
             if path in self._unheard and (self._meant(path) or not expects):
-                yield f"{OPTION}.{_name(path)}: no case states `{_name(path)}`.{self._meant(path)}"
+                yield f"{OPTION}.{show_path(path)}: no case states `{show_path(path)}`.{self._meant(path)}"
 
     def _meant(self, path: Path) -> str:
         return next((hint for step in path if (hint := did_you_mean(str(step), self._near[path]))), "")
 
     def _list(self) -> str:
-        return ", ".join(f"`{_name(path)}`" for path in self._paths)
+        return ", ".join(f"`{show_path(path)}`" for path in self._paths)
 
 
 def _expects(rule: Template) -> bool:
     source = rule.source if isinstance(rule.source, Mapping) else {}
     kind = source.get("match", source.get(INLINE))
     return "value" in source or (kind in WITHOUT_VALUE and kind != "ignore")
-
-
-def values_at(value: Any, path: Path) -> Iterator[Any]:
-    """What stands at a path: one value or `ABSENT`; of a path through every item of a list, one for each."""
-    if not path:
-        yield value
-        return
-    step, rest = path[0], path[1:]
-    if isinstance(value, list | tuple) and step == EVERY:
-        for item in value:
-            yield from values_at(item, rest)
-    elif step in value if isinstance(value, Mapping) else _has_place(value, step):
-        yield from values_at(value[step], rest)
-    else:
-        yield ABSENT
-
-
-def _has_place(value: Any, step: str | int) -> bool:
-    return isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
 
 
 def _known_at(stated: Mapping[str, Any], path: Path) -> list[str] | None:
@@ -148,9 +141,3 @@ def _known_at(stated: Mapping[str, Any], path: Path) -> list[str] | None:
     if len(path) == 1 or not isinstance(parent, Mapping) or path[-1] in parent:
         return None
     return [*parent] if did_you_mean(str(path[-1]), parent) else None
-
-
-def _name(path: Path) -> str:
-    """A path as it is written: `items[*].id`."""
-    steps = (f".{step}" if isinstance(step, str) else f"[{'*' if step == EVERY else step}]" for step in path)
-    return "".join(steps).removeprefix(".")

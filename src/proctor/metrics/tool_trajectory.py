@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 from proctor.metrics.alignment import align
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.describing import describe
-from proctor.metrics.matchers.base import ARGUMENTS, doubt
+from proctor.metrics.matchers.base import ARGUMENTS, doubt, unreadable
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired
@@ -23,6 +23,7 @@ from proctor.metrics.trajectory import (
     in_order,
     in_place,
 )
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
@@ -109,6 +110,10 @@ class ToolTrajectory:
             self._rule = partial(RULES[typed.match_type], same=self._matching.same)
         if (typed.credit or CREDIT_OF[typed.reading]) == "partial":
             self._rule = self._share
+
+    def check(self, case: EvalCase) -> Iterator[str]:
+        """What the case expects that the matchers of `arguments` cannot compare."""
+        return unreadable(self.facts.name, self._matching, case)
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from proctor.errors import MetricError
 from proctor.metrics.final_session_state import FinalSessionState
 from proctor.metrics.tool_trajectory import ToolTrajectory
 from proctor.metrics.trajectories.classic import AnyOrderMatch, Recall
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from tests.metrics.making import Calls, turn, view
 
@@ -53,7 +55,88 @@ def test_table(expected: Any, actual: Any, arguments: Any, value: float) -> None
 def test_the_reason_names_the_argument() -> None:
     arguments = {"f": {"n": {"match": "number", "tolerance": 0.5}}}
     _, reason = score([("f", {"n": 1, "q": "a"})], [("f", {"n": 2, "q": "a"})], arguments)
-    assert reason == "`f` argument `n` is 2, expected 1"
+    assert reason == "`f` argument `n` is 2, expected 1 ± 0.5"
+
+
+OPTIONS = {"match": "one_of", "values": ["sea", {"$match": "regex", "pattern": "^lake"}]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "matchers", "told"),
+    [
+        ({"a": "x"}, {"a": "y"}, {"a": OPTIONS}, 'is "y", expected one of "sea", a text with a match of "^lake"'),
+        ({"a": "x"}, {}, {"a": OPTIONS}, 'is missing, expected one of "sea", a text'),
+        ({}, {"a": "y"}, {"a": OPTIONS}, 'is "y", expected one of "sea", a text'),
+        ({"a": 1}, {"a": 9}, {"a": {"match": "number", "value": 5, "relative": 0.1}}, "is 9, expected 5 ± 10 %"),
+        ({"a": "x"}, {"a": "y"}, {"a": {"match": "regex", "pattern": "^x"}}, 'is "y", expected a text with a match of "^x"'),
+        ({}, {"a": "y"}, {"a": {"match": "regex", "pattern": "^x"}}, 'is "y", expected a text with a match of "^x"'),
+        ({"a": "x"}, {}, {"a": "present"}, "is missing, expected any value"),
+        ({}, {"a": "y"}, {"a": "text"}, 'is "y", expected none'),
+        ({"a": "x"}, {"a": "y"}, {"a": "exact"}, 'is "y", expected "x"'),
+        ({"a": {"b": "x", "c": 1}}, {"a": {"b": "y", "c": 1}}, {"a.b": OPTIONS}, "with `a.b` being one of"),
+        ({"a": {"b": "x", "c": 1}}, {"a": {"b": "sea", "c": 2}}, {"a.b": OPTIONS}, 'expected {"b": "x", "c": 1}'),
+        ({"a": [{"b": 1}, {"b": 2}]}, {"a": [{"b": 1}, {"b": 9}]}, {"a[*].b": {"match": "number", "tolerance": 1}}, "`a[*].b` being 1 ± 1"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_the_reason_says_what_the_matcher_wants(expected: Any, actual: Any, matchers: Any, told: str) -> None:
+    found, reason = score([("f", expected)], [("f", actual)], {"f": matchers})
+    assert found == 0
+    assert told in reason
+
+
+UNREADABLE = [
+    ({"d": "soon"}, {"d": "date"}, '`d` "soon", which is no date or time'),
+    ({"d": "05/01/2024"}, {"d": "date"}, "which is no date or time"),  # May or January
+    ({"d": "19:00"}, {"d": {"match": "date", "part": "date"}}, "which is no date"),
+    ({"d": 20240501}, {"d": "date"}, "which is no date or time"),
+    ({"n": "12"}, {"n": {"match": "number", "tolerance": 1}}, '`n` "12", which is no number'),
+    ({"n": "12 apples"}, {"n": {"match": "number", "tolerance": 1, "read_text": True}}, "which is no number"),
+    ({"n": True}, {"n": {"match": "number", "tolerance": 1}}, "which is no number"),
+    ({"t": 5}, {"t": "text"}, "`t` 5, which is no text"),
+    ({"s": "ab"}, {"s": "set"}, "which is no list"),
+    ({"j": '{"a": 1'}, {"j": {"match": "json", "parse": True}}, "which is no JSON (Expecting"),
+    ({"j": "[NaN]"}, {"j": {"match": "json", "parse": True}}, "NaN is no JSON"),
+    ({"g": {"when": ["soon"]}}, {"g.when[*]": "date"}, '`g.when[*]` "soon", which is no date'),
+]
+
+
+@pytest.mark.parametrize(("args", "matchers", "told"), UNREADABLE, ids=repr)
+def test_what_a_case_expects_and_nothing_can_be_compared_with_is_no_fault_of_the_agent(
+    args: dict[str, Any], matchers: Any, told: str
+) -> None:
+    wanted = turn("a", [("f", args)])
+    case = EvalCase(eval_id="c", conversation=[turn("a"), wanted])
+    for kind in (ToolTrajectory, AnyOrderMatch):
+        metric = kind(BaseCriterion(threshold=1, arguments={"f": matchers}))
+        (problem,) = metric.check(case)
+        assert problem.startswith(f"{metric.facts.name}: turn 2: `f` is expected with ")
+        assert told in problem
+        for came in (dict.fromkeys(args, "other"), args):
+            with pytest.raises(
+                MetricError, match=r"the expected value .* so nothing can be compared with it"
+            ):
+                metric.score(view([turn("a", [("f", came)])], [wanted]))
+    state = FinalSessionState(BaseCriterion(threshold=1, state=matchers))
+    (problem,) = state.check(EvalCase(eval_id="c", conversation=[], final_session_state=args))
+    assert "which is no" in problem
+
+
+def test_what_can_be_compared_is_no_problem() -> None:
+    for expected in ({"d": "2024-05-01"}, {"d": None}, {}, {"other": "soon"}):
+        metric = ToolTrajectory(BaseCriterion(threshold=1, arguments={"*": {"d": "date"}}))
+        case = EvalCase(eval_id="c", conversation=[turn("a", [("f", expected)])])
+        assert not [*metric.check(case)]
+        assert score([("f", expected)], [("f", expected)], {"*": {"d": "date"}})[0] == 1
+
+
+@pytest.mark.parametrize(
+    "matcher", ["date", "text", "set", {"match": "number", "tolerance": 9}, {"match": "json", "parse": True}]
+)
+def test_null_is_null_to_every_matcher(matcher: Any) -> None:
+    for came, found in ((None, 1), ("2024-05-01", 0), (0, 0)):
+        assert score([("f", {"a": None})], [("f", {"a": came})], {"f": {"a": matcher}})[0] == found
+    assert score([("f", {"a": None})], [("f", {})], {"f": {"a": matcher}})[0] == 0
 
 
 def test_any_order_pairs_calls_so_that_as_many_as_possible_fit() -> None:

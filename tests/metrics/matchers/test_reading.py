@@ -32,6 +32,13 @@ from proctor.schema.criterion import BaseCriterion
         ({"$match": "text", "value": 5}, "`value` must be a text"),
         ({"$match": "text", "value": "a", "spaces": "drop"}, '"collapse" or "remove"'),
         ({"$match": "set", "value": 5}, "`value` must be a list"),
+        ({"$match": "json", "value": "{1", "parse": True}, "`value` is no JSON"),
+        *(
+            ({"$match": "regex", "pattern": each}, "is found in every text")
+            for each in ("^", "$", "", "()", "a*$")
+        ),
+        ({"$match": "regex", "pattern": ".*", "full": True}, "matches any text as a whole"),
+        ({"$match": "regex", "pattern": "$5"}, "can match no text at all"),
         ({"$match": "date", "value": "soon"}, "`value` must be a date or time"),
         ({"$match": "date", "value": "19:00", "part": "day"}, '"date" or "time"'),
         ({"$match": "date", "value": "19:00", "part": "date"}, "`value` must be a date or time"),

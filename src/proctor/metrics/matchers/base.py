@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
+from proctor.errors import MetricError
 from proctor.metrics.base import CaseView
+from proctor.metrics.wording import show_value
+from proctor.schema.case import EvalCase
 
-__all__ = ["ABSENT", "ARGUMENTS", "INLINE", "Matcher", "doubt", "holds_matcher", "misspelled_matcher"]
+__all__ = [
+    "ABSENT",
+    "ARGUMENTS",
+    "INLINE",
+    "Matcher",
+    "ask",
+    "doubt",
+    "holds_matcher",
+    "misspelled_matcher",
+    "unreadable",
+]
 
 INLINE = "$match"
 """The key of a matcher that stands in the place of a value."""
@@ -41,6 +54,24 @@ class Matcher(Protocol):
     def tell(self, expected: Any) -> str:
         """What is expected, in words."""
 
+    def unreadable(self, expected: Any) -> str:
+        """Why nothing could be compared with this value ("no date or time"); empty for what is expected well."""
+
+
+def ask(matcher: Matcher, expected: Any, actual: Any) -> bool:
+    """Ask a matcher. Null is expected where it is expected, whatever the matcher compares.
+
+    Raises:
+        MetricError: the expected value is none of the kind that the matcher compares: not the agent's fault.
+    """
+    if expected is ABSENT or not (why := matcher.unreadable(expected)):
+        return matcher.fits(expected, actual)
+    if expected is None:
+        return actual is None
+    raise MetricError(
+        f"the expected value {show_value(expected)} is {why}, so nothing can be compared with it"
+    )
+
 
 def holds_matcher(value: Any, depth: int = 0) -> bool:
     """Whether a matcher stands anywhere within a value."""
@@ -71,3 +102,10 @@ def doubt(matching: object, case: CaseView) -> str:
     """What a matching that was made of `arguments` has to say about its own names; empty for any other."""
     ask = getattr(matching, "doubt", None)
     return str(ask(case)) if ask else ""
+
+
+def unreadable(metric: str, matching: object, case: EvalCase) -> Iterator[str]:
+    """What a case expects that the matchers of `arguments` cannot compare; nothing for any other matching."""
+    find = getattr(matching, "unreadable", None)
+    for problem in find(case) if find else ():
+        yield f"{metric}: {problem}"

@@ -67,6 +67,10 @@ class SameMoment:
             return False
         return abs((one - other).total_seconds()) <= self.within
 
+    def unreadable(self, expected: Any) -> str:
+        """What is no date or time, or has not the part that is compared."""
+        return "" if self.read(expected) is not None else f"no {self.part or 'date or time'}"
+
     def tell(self, expected: Any) -> str:
         """The date or time."""
         about = f", ± {self.within:g} s" if self.within else ""

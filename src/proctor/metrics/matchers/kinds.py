@@ -34,6 +34,10 @@ class Exact:
         """Compare; what is absent is equal to what is absent."""
         return bool(equal_json(expected, actual))
 
+    def unreadable(self, expected: Any) -> str:
+        """Nothing: any value will do."""
+        return ""
+
     def tell(self, expected: Any) -> str:
         """The value."""
         return show_value(expected)
@@ -46,6 +50,10 @@ class Ignore:
         """Yes."""
         return True
 
+    def unreadable(self, expected: Any) -> str:
+        """Nothing: any value will do."""
+        return ""
+
     def tell(self, expected: Any) -> str:
         """Anything."""
         return "anything or nothing"
@@ -57,6 +65,10 @@ class Present:
     def fits(self, expected: Any, actual: Any) -> bool:
         """Whether there is a value."""
         return actual is not ABSENT
+
+    def unreadable(self, expected: Any) -> str:
+        """Nothing: any value will do."""
+        return ""
 
     def tell(self, expected: Any) -> str:
         """Anything that is there."""
@@ -74,6 +86,10 @@ class Subset:
             pairs = most_pairs(len(expected), len(actual), lambda i, j: self.fits(expected[i], actual[j]))
             return len(pairs) == len(expected)
         return bool(equal_json(expected, actual))
+
+    def unreadable(self, expected: Any) -> str:
+        """Nothing: any value will do."""
+        return ""
 
     def tell(self, expected: Any) -> str:
         """The value, and that there may be more."""
@@ -99,6 +115,10 @@ class Pattern:
         found = find(search) if is_cheap(search) else find_safely(search, SECONDS)
         return found[0] is not None
 
+    def unreadable(self, expected: Any) -> str:
+        """Nothing: any value will do."""
+        return ""
+
     def tell(self, expected: Any) -> str:
         """The pattern."""
         how = "a text that matches" if self.full else "a text with a match of"
@@ -123,6 +143,10 @@ class Number:
         if wanted is None or came is None:
             return False
         return abs(wanted - came) <= max(self.tolerance, self.relative * abs(wanted))
+
+    def unreadable(self, expected: Any) -> str:
+        """What is no number."""
+        return "" if self.read(expected) is not None else "no number"
 
     def tell(self, expected: Any) -> str:
         """The number, and how far one may be from it."""
@@ -161,6 +185,10 @@ class SameSet:
             return len(pairs) == len(expected) == len(actual)
         return _covers(expected, actual) and _covers(actual, expected)
 
+    def unreadable(self, expected: Any) -> str:
+        """What is no list."""
+        return "" if _is_list(expected) else "no list"
+
     def tell(self, expected: Any) -> str:
         """The elements."""
         return f"{show_value(expected)} in any order"
@@ -182,6 +210,10 @@ class Text:
             return False
         return self._plain(expected) == self._plain(actual)
 
+    def unreadable(self, expected: Any) -> str:
+        """What is no text."""
+        return "" if isinstance(expected, str) else "no text"
+
     def tell(self, expected: Any) -> str:
         """The text."""
         return f"{show_value(expected)} (case and white space aside)"
@@ -202,6 +234,16 @@ class Json:
         if self.parse:
             expected, actual = _parsed(expected), _parsed(actual)
         return bool((equal_strictly if self.strict else equal_json)(expected, actual))
+
+    def unreadable(self, expected: Any) -> str:
+        """With `parse`: a text that begins as JSON objects and lists do, and is no JSON."""
+        if not self.parse or not isinstance(expected, str) or expected.lstrip()[:1] not in {"{", "["}:
+            return ""
+        try:
+            read_json(expected)
+        except ValueError as error:
+            return f"no JSON ({error})"
+        return ""
 
     def tell(self, expected: Any) -> str:
         """The value."""

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.base import CaseView
-from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.base import ABSENT, ask
+from proctor.metrics.matchers.kinds import Exact, Pattern, Present
+from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, Template
 from proctor.metrics.matching import ArgumentDifference, ByValue
 from proctor.metrics.trajectory import Call
-from proctor.metrics.wording import show_value
+from proctor.metrics.wording import and_more, show_name, show_value
+from proctor.schema.case import EvalCase
 
 __all__ = [
     "ANY_TOOL",
-    "EVERY",
     "ByMatchers",
-    "Path",
     "Rules",
     "fits",
     "read_arguments",
     "read_matchers",
-    "read_path",
+    "unreadable_values",
 ]
 
 ANY_TOOL = "*"
-ANY_ITEM = "*"
-EVERY = -1
-"""The place of every item of a list, in a path."""
-Path = tuple[str | int, ...]
 Rules = Mapping[Path, Template]
 Equal = Callable[[Any, Any], bool]
 
@@ -75,27 +72,6 @@ def read_matchers(given: Any, reader: MatcherReader, where: str) -> dict[Path, T
     }
 
 
-def read_path(text: str, reader: MatcherReader, where: str) -> Path:
-    """`guest.name` as its keys, `items[0]` and `items[*]` as places in a list."""
-    path: list[str | int] = []
-    for piece in text.split("."):
-        name, *places = piece.split("[")
-        path += [name] if name or not places else []
-        for place in places:
-            index = place.removesuffix("]")
-            if not place.endswith("]") or not (index == ANY_ITEM or index.isdecimal()):
-                reader.problem(
-                    where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
-                )
-                return (text,)
-            path.append(EVERY if index == ANY_ITEM else int(index))
-    if not all(step != "" for step in path):
-        reader.problem(
-            where, f"{show_value(text)} is no path (as in `guest.name`, `items[0].id`, `items[*].id`)"
-        )
-    return tuple(path)
-
-
 @dataclass(frozen=True, slots=True)
 class ByMatchers:
     """Calls of one tool are the same when each argument fits: by its matcher, or else by value.
@@ -114,17 +90,30 @@ class ByMatchers:
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """Each argument that does not fit, in the order of the expected ones, then of the others."""
-        rules = {**self.tools.get(ANY_TOOL, {}), **self.tools.get(made.name or "", {})}
+        rules = self._rules_of(made.name)
         if not rules:
             return self.values.differences(wanted, made)
         expected, actual = wanted.args or {}, made.args or {}
         equal = self.values.equal
         found = (
-            _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT))
+            _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT), rules)
             for name in {**expected, **actual}
             if not fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules, equal)
         )
         return [*found]
+
+    def unreadable(self, case: EvalCase) -> Iterator[str]:
+        """What the case expects that its matcher cannot compare, with the turn and the call."""
+        for number, turn in enumerate(case.conversation or (), 1):
+            for call in turn.tool_calls:
+                for path, value, why in unreadable_values(self._rules_of(call.name), call.args or {}):
+                    yield (
+                        f"turn {number}: `{show_name(call.name)}` is expected with `{path}` {show_value(value)}, which is {why}: "
+                        "the matcher of `arguments` cannot compare it"
+                    )
+
+    def _rules_of(self, tool: str | None) -> Rules:
+        return {**self.tools.get(ANY_TOOL, {}), **self.tools.get(tool or "", {})}
 
     def doubt(self, case: CaseView) -> str:
         """Say which tools of the rules the agent does not have, where it declares those that it has; usually empty."""
@@ -171,8 +160,18 @@ def _of_item(path: Path, index: int, rules: Rules) -> Path:
 def _ask(rule: Template, expected: Any, actual: Any) -> bool:
     """A matcher with a value of its own goes by that; one without by the expected one."""
     if isinstance(rule, Matched) and rule.value is ABSENT:
-        return rule.matcher.fits(expected, actual)
+        return ask(rule.matcher, expected, actual)
     return rule.fits(actual)
+
+
+def unreadable_values(rules: Rules, values: Any) -> Iterator[tuple[str, Any, str]]:
+    """Of expected values those that their matcher cannot compare: path, value, and what it is not."""
+    for path, rule in rules.items():
+        if not isinstance(rule, Matched) or rule.value is not ABSENT:
+            continue
+        for value in values_at(values, path):
+            if value is not None and value is not ABSENT and (why := rule.matcher.unreadable(value)):
+                yield show_path(path), value, why
 
 
 def tell(rule: Template, expected: Any) -> str:
@@ -180,9 +179,39 @@ def tell(rule: Template, expected: Any) -> str:
     return rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else rule.tell()
 
 
-def _difference(name: str, expected: Any, actual: Any) -> ArgumentDifference:
+def _difference(name: str, expected: Any, actual: Any, rules: Rules) -> ArgumentDifference:
+    told = _told(name, expected, actual, rules)
     if actual is ABSENT:
-        return ArgumentDifference(name, "missing", expected=None if expected is ABSENT else expected)
+        return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, told=told)
     if expected is ABSENT:
-        return ArgumentDifference(name, "extra", actual=actual)
-    return ArgumentDifference(name, "differs", expected, actual)
+        return ArgumentDifference(name, "extra", actual=actual, told=told)
+    return ArgumentDifference(name, "differs", expected, actual, told)
+
+
+def _told(name: str, expected: Any, actual: Any, rules: Rules) -> str:
+    """What the matchers of an argument that do not fit expect, in words; empty where that is the case's value."""
+    wanted, came = {name: expected}, {name: actual}
+    broken = {
+        path: next(values_at(wanted, path))
+        for path, rule in rules.items()
+        if path[0] == name and not _fits_everywhere(rule, wanted, came, path)
+    }
+    told = {path: tell(rules[path], value) for path, value in broken.items() if _tells(rules[path], value)}
+    if (name,) in broken:
+        return told.get((name,), "")
+    inside = and_more([f"`{show_path(path)}` being {each}" for path, each in told.items()])
+    return f"{show_value(expected)} with {', '.join(inside)}" if inside else ""
+
+
+def _fits_everywhere(rule: Template, wanted: Any, came: Any, path: Path) -> bool:
+    return all(
+        _ask(rule, *pair) for pair in zip(values_at(wanted, path), values_at(came, path), strict=False)
+    )
+
+
+def _tells(rule: Template, expected: Any) -> bool:
+    """Whether a rule has more to tell than the case's value, or than that the case has none."""
+    if not isinstance(rule, Matched) or rule.value is not ABSENT:
+        return True
+    needs_none = isinstance(rule.matcher, Pattern | Present)
+    return needs_none or (expected is not ABSENT and not isinstance(rule.matcher, Exact))

@@ -238,7 +238,10 @@ class MatcherReader:
 
     def json(self, spec: Mapping[str, Any], where: str) -> Matcher:
         """JSON equality of two kinds."""
-        return Json(spec.get("strict") is True, spec.get("parse") is True)
+        made = Json(spec.get("strict") is True, spec.get("parse") is True)
+        if why := made.unreadable(spec.get("value")):
+            self.problem(where, f"`value` is {why}, got {show_value(spec['value'])}")
+        return made
 
     def _amount(self, spec: Mapping[str, Any], name: str) -> float:
         number = exactly(spec.get(name, 0))

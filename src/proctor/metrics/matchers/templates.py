@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from proctor.metrics.matchers.base import ABSENT, Matcher
+from proctor.metrics.matchers.base import ABSENT, Matcher, ask
 from proctor.metrics.matchers.kinds import Exact
 from proctor.metrics.wording import show_name, show_value
 
@@ -54,7 +54,7 @@ class Matched:
 
     def fits(self, actual: Any) -> bool:
         """Ask the matcher."""
-        return self.matcher.fits(self.value, actual)
+        return ask(self.matcher, self.value, actual)
 
     def tell(self) -> str:
         """The matcher's words."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.per_tool import Path
+from proctor.metrics.matchers.paths import Path
 from proctor.metrics.rules.rule import Kind, Rule
 
 __all__ = ["Breach", "breaches"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.patterns import CallPattern, read_call
-from proctor.metrics.matchers.per_tool import Path, read_path
+from proctor.metrics.matchers.paths import Path, read_path
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.wording import show_value
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, unreadable
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
 from proctor.metrics.trajectory import Call
+from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
@@ -67,6 +68,10 @@ class TrajectoryMetric(ABC, Generic[C]):
     def tell_full(self, wanted: Calls) -> str:
         """Say why one turn scores 1."""
         return "every expected call was made" if wanted else "no calls expected, and none needed"
+
+    def check(self, case: EvalCase) -> Iterator[str]:
+        """What the case expects that the matchers of `arguments` cannot compare."""
+        return unreadable(self.facts.name, self.matching, case)
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with."""
