@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.blocks import Kind, LeftOut, Pieces, StepLine
+from proctor.reports.blocks import Kind, LeftOut, Pieces, StateLine, StepLine
 from proctor.reports.steps import state_of, steps_of
 from proctor.reports.values import value_difference, value_pair
 from tests.reports.build import call, differs, extra, matched, missing, moved
@@ -183,3 +183,17 @@ def test_inside_objects_only_what_differs_there() -> None:
 
 def test_a_difference_that_python_does_not_see_is_still_shown() -> None:
     assert state(("a", "differs", {"x": 1}, {"x": True})) == ['a: {"x": 1} → {"x": true}']
+
+
+@pytest.mark.parametrize(
+    ("kind", "actual", "line"),
+    [
+        ("differs", {"match": 1}, StateLine("n", Kind.DIFFERS, "5 ± 1", '{"match": 1}')),
+        ("missing", None, StateLine("n", Kind.MISSING, "5 ± 1", "")),
+    ],
+)
+def test_what_a_matcher_expects_is_told_in_words(kind: str, actual: Any, line: StateLine) -> None:
+    entry = {"key": "n", "kind": kind, "expected": {"match": "number"}, "told": "5 ± 1"}
+    if actual:
+        entry["actual"] = actual
+    assert state_of([entry]).lines == [line]

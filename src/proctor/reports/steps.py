@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -48,7 +49,10 @@ def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> State
     lines: list[StateLine] = []
     for entry in state:
         kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
-        if kind is Kind.MISSING:
+        if told := entry.get("told"):
+            line = _state_line(key, None, entry.get("actual"), kind, full=full)
+            lines.append(replace(line, expected=str(told)))
+        elif kind is Kind.MISSING:
             lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
         elif kind is not Kind.SAME:
             lines += _inside(key, entry.get("expected"), entry.get("actual"), full=full)

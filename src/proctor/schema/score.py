@@ -7,7 +7,8 @@ whole `MetricScore`:
   None, "actual": {"name", "args"} | None, "arguments": [{"name", "kind": "differs"|"missing"|"extra", "expected",
   "actual"}]}`, in the order in which a person should read them;
 * `text`: `{"expected": str, "actual": str}`, to be shown with their difference;
-* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual"}`.
+* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told"}`; `told` says in words what
+  was expected where that is no plain value.
 """
 
 from __future__ import annotations
