@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from proctor.engine.criteria import FINAL_STATE, BoundMetric
 from proctor.errors import MissingExtraError
 from proctor.registry import METRICS
 from proctor.schema.case import EvalCase
-from proctor.schema.stated import BEYOND, all_stated, said_twice, stated
+from proctor.schema.stated import BEYOND, all_stated, said_twice, stated, states_more
 
 __all__ = ["READERS", "checks_of", "problems_of", "unread"]
 
@@ -27,9 +28,9 @@ def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
     metrics = list(metrics)
     read = _read(metrics)
     asked = [each.metric.check for each in metrics if hasattr(each.metric, "check")]
-    unasked = [_Unasked(key) for key in BEYOND if key not in read]
+    unasked = _Unasked([key for key in BEYOND if key not in read])
     state = [] if any(each.facts.name == FINAL_STATE for each in metrics) else [_check_state]
-    return [*asked, *unasked, *state, said_twice]
+    return [*asked, unasked, *state]
 
 
 def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
@@ -52,22 +53,25 @@ def _read(metrics: Iterable[BoundMetric]) -> set[str]:
 
 
 class _Unasked:
-    """The look of a metric that is not in the criteria: a slip is one all the same."""
+    """The looks of metrics that are not in the criteria: a slip is one all the same; and what is said twice."""
 
-    def __init__(self, key: str) -> None:
-        self._key = key
-        self._check: Check | None = None
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = [*keys]
+        self._checks: dict[str, Check] = {}
 
     def __call__(self, case: EvalCase) -> Iterable[str]:
-        if stated(case, self._key) is None:
+        if not states_more(case):
             return ()
-        if self._check is None:
-            self._check = METRICS.get(READERS[self._key])().check
+        found = (self._check(key, case) for key in self._keys if stated(case, key) is not None)
+        return [*chain.from_iterable(found), *said_twice(case)]
+
+    def _check(self, key: str, case: EvalCase) -> Iterable[str]:
+        if key not in self._checks:
+            self._checks[key] = METRICS.get(READERS[key])().check
         try:
-            problems: Iterable[str] = self._check(case)
+            return self._checks[key](case)
         except MissingExtraError:  # a run does without it
             return ()
-        return problems
 
 
 def _check_state(case: EvalCase) -> Iterable[str]:

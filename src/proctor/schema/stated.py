@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from proctor.schema.base import to_camel
 from proctor.schema.case import EvalCase
 
-__all__ = ["BEYOND", "Stated", "all_stated", "places_of", "said_twice", "stated"]
+__all__ = ["BEYOND", "Stated", "all_stated", "places_of", "said_twice", "stated", "states_more"]
 
 BEYOND = ("expectations", "trajectory_rules", "response_schema")
 """The keys that metrics of this house read; written so, or in camelCase as any other key."""
@@ -31,6 +31,8 @@ def stated(case: EvalCase, key: str) -> Stated | None:
 
 def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
     """Every place of a case where `key` is stated, those of the case itself first."""
+    if not states_more(case):
+        return
     spellings = {key: None, to_camel(key): None}
     session = case.session_input
     for inside, extra in (("", case.model_extra), (f"{SESSION}.", session and session.model_extra)):
@@ -39,8 +41,6 @@ def places_of(case: EvalCase, key: str) -> Iterator[Stated]:
 
 def said_twice(case: EvalCase) -> Iterator[str]:
     """What a case states in two places, and differently: which one is meant?"""
-    if not _has_extra(case):
-        return
     for key in BEYOND:
         places = [*places_of(case, key)]
         for other in places[1:]:
@@ -50,14 +50,14 @@ def said_twice(case: EvalCase) -> Iterator[str]:
 
 def all_stated(case: EvalCase) -> Mapping[str, Any] | None:
     """All keys of a case that the format does not have, as metrics see them: those of `BEYOND` in their usual spelling."""
-    if not _has_extra(case):
+    if not states_more(case):
         return None
     found = {**(case.model_extra or {})}
     found |= {key: there.value for key in BEYOND if (there := stated(case, key)) is not None}
     return found
 
 
-def _has_extra(case: EvalCase) -> bool:
+def states_more(case: EvalCase) -> bool:
     """Whether there is any further key at all; most cases have none, and this is asked for every trial."""
     session: Any = case.__dict__["session_input"]
     return bool(case.__pydantic_extra__ or (session is not None and session.__pydantic_extra__))
