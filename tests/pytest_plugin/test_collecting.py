@@ -84,6 +84,15 @@ def test_a_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
     assert sandbox.run(name, agent=None).ret is pytest.ExitCode.USAGE_ERROR
 
 
+def test_a_file_of_another_tool_that_is_called_alike_is_left_alone(sandbox: Sandbox) -> None:
+    sandbox.write("api.test.yaml", "stages:\n- name: x\n")
+    sandbox.write("ui.test.json", {"suites": []})
+    for name in ("api.test.yaml", "ui.test.json"):
+        assert sandbox.run(name, agent=None).ret is pytest.ExitCode.USAGE_ERROR
+    assert sandbox.run(agent=None).ret is pytest.ExitCode.NO_TESTS_COLLECTED
+    sandbox.run("api.test.yaml").assert_outcomes(errors=1)  # unless an agent says whose it is
+
+
 def test_sets_of_every_generation(sandbox: Sandbox) -> None:
     sandbox.write("old.test.json", OLD)
     sandbox.write("new.evalset.json", {"evalSetId": "new", "evalCases": [_camel()]})

@@ -110,6 +110,33 @@ def test_marks_of_a_conftest_hold(sandbox: Sandbox) -> None:
     assert sorted(sandbox.calls) == ["'other' ", "'yes' "]
 
 
+def test_a_case_that_was_not_reached_is_an_error_and_says_why(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "conftest.py",
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items: item.add_marker(pytest.mark.proctor(max_failures=1, concurrency=1))\n",
+    )
+    result = sandbox.run("-v", sandbox.cases(BAD, GOOD, case("other", "other")))
+    assert outcomes(result) == {"bad": "FAILED", "good": "ERROR", "other": "ERROR"}
+    result.stdout.fnmatch_lines(
+        ["*not run: not reached: max_failures: 1 did not pass", "cases.evalset.json:25: not run"]
+    )
+
+
+def test_a_case_that_was_left_out_is_skipped_with_the_reason(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "conftest.py",
+        "from proctor import CaseResult, Outcome\n"
+        "from proctor.pytest_plugin.batches import Batches, Ended\n"
+        "skipped = CaseResult('cases', 'good', Outcome.SKIPPED, reason='quarantined \\x1b[31m')\n"
+        "Batches.take = lambda self, item: Ended(skipped, 'bot')\n",
+    )
+    patched = sandbox.run_apart("-rs", sandbox.cases(GOOD))
+    patched.assert_outcomes(skipped=1)
+    patched.stdout.fnmatch_lines([r"SKIPPED * cases.evalset.json:4: quarantined \x1b[[]31m"])
+
+
 # --- what is beside the verdict ---------------------------------------------------------------------------------------
 
 

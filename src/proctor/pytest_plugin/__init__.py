@@ -52,15 +52,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     if not name.endswith(_ANY_NAME):
         return None
     config, named = parent.config, parent.session.isinitpath(file_path)
+    asked = bool(config.getoption("proctor_agent"))
+    opted_in = asked or bool(config.getini("proctor_agent"))
     if name.endswith(SET_SUFFIXES):
-        wanted = named or config.getoption("proctor_agent") or config.getini("proctor_agent")
+        wanted = named or opted_in
     else:  # whose file that is cannot be told from its name
-        wanted = named and config.getoption("proctor_agent")
+        wanted = named and asked
     if not wanted:
         return None
     from proctor.pytest_plugin.collecting import collector_of
 
-    return collector_of(file_path, parent)
+    return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

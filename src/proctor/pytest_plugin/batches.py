@@ -197,7 +197,7 @@ class Batch(Silent):
                 "progress": self,
                 "stop": self._stop,
                 "store": self._project.store,
-                "max_failures": self._bears,
+                **({} if self._bears is None else {"max_failures": self._bears}),
             },
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.errors import SetupError
-from proctor.pytest_plugin.failures import CaseErrorError, CaseFailedError, shown_failure, shown_problem
+from proctor.pytest_plugin.failures import CaseFailedError, NoVerdictError, shown_failure, shown_problem
 from proctor.pytest_plugin.project import project_of
 from proctor.sanitize import clean
 from proctor.schema.case import EvalCase
@@ -23,10 +23,19 @@ if TYPE_CHECKING:
 _SHOWN_AS_FAILED = frozenset({Outcome.FAILED, Outcome.INCONCLUSIVE})
 
 
-def collector_of(path: Path, parent: pytest.Collector) -> EvalSetFile:
-    """Return what collects the eval set at `path`; its name in node ids holds nothing that a terminal would obey."""
+def collector_of(path: Path, parent: pytest.Collector, *, for_sure: bool) -> EvalSetFile | None:
+    """Return what collects the eval set at `path`; unless it is one `for_sure`, `None` where it has another content."""
+    if not for_sure and not _is_set(path):
+        return None  # `x.test.yaml` may be a file of another plug-in
     collector: EvalSetFile = EvalSetFile.from_parent(parent, path=path)
     return collector
+
+
+def _is_set(path: Path) -> bool:
+    from proctor.files.check import check_file
+    from proctor.files.kinds import SETS
+
+    return check_file(path).kind in {str(kind) for kind in SETS}
 
 
 class EvalSetFile(pytest.File):
@@ -118,7 +127,7 @@ class CaseItem(pytest.Item):
         if case.outcome is Outcome.SKIPPED:
             pytest.skip(clean(case.reason) or "left out")
         if case.outcome is not Outcome.PASSED and case.outcome not in _SHOWN_AS_FAILED:
-            raise CaseErrorError(self.ended)
+            raise NoVerdictError(self.ended)
 
     def runtest(self) -> None:
         """Fail unless the case has passed."""
@@ -145,7 +154,7 @@ class CaseItem(pytest.Item):
         error = excinfo.value
         if isinstance(error, SetupError):
             report.longrepr = shown_problem(excinfo)
-        elif isinstance(error, CaseErrorError | CaseFailedError) and error.ended is not None:
+        elif isinstance(error, NoVerdictError | CaseFailedError) and error.ended is not None:
             report.longrepr = shown_failure(excinfo, error.ended.case, self)
         elif report.skipped and isinstance(report.longrepr, tuple):
             path, line, _ = self.reportinfo()

@@ -31,7 +31,7 @@ class CaseFailedError(AssertionError):
         super().__init__(line_of(ended.case) if ended is not None else "the case was not run")
 
 
-class CaseErrorError(EvalError):
+class NoVerdictError(EvalError):
     """What a case comes to could not be computed, or it was not reached."""
 
     def __init__(self, ended: Ended) -> None:
@@ -104,6 +104,8 @@ def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -
 
     out = io.StringIO()
     draw_failure(case, out, options=report_options(config, color=color))
+    if not out.getvalue():  # there is no evidence of what was not reached
+        out.write(f"  {line_of(case)}\n")
     if case.place:
         out.write(f"{clean(case.place)}: {WORDS[case.outcome]}\n")
     return encodable(out.getvalue(), _encoding())

@@ -82,6 +82,8 @@ OPTIONS = (
     Option("timeout", "Seconds that one turn may take (300).", "S", _seconds),
     Option("trial-timeout", "Seconds that one trial may take.", "S", _seconds),
     Option("retry-errors", "Try a trial again up to N times after an infrastructure error.", "N", _whole(0)),
+    Option("max-text", "Characters of one text of the agent that are kept (1048576).", "N", _whole(1)),
+    Option("max-events", "Events in one turn after which an agent is stopped (10000).", "N", _whole(1)),
     Option("store", "Keep the run there, for `proctor show`: a URL (sqlite:///PATH) or a path.", "URL"),
     Option("metrics", "Only these metrics of the config.", "A,B", _names),
     Option("no-judge", "Leave out the metrics that ask a language model.", "", _flag),

@@ -54,6 +54,7 @@ def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
+    from proctor.api.project import as_seen_from_here
     from proctor.api.runs import default_store, store_file, store_url
     from proctor.pytest_plugin.project import project_of
 
@@ -62,7 +63,7 @@ def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.C
         return
     url = project_of(config).store_url
     named = url and store_file(store_url(url)) != default_store()
-    where = f" --store {shlex.quote(url)}" if named else ""
+    where = f" --store {shlex.quote(as_seen_from_here(url))}" if named else ""
     for run in kept[:_MOST_RUNS]:
         telling = (told["case"] for told in cases if told["run"] == run and told["outcome"] != Outcome.PASSED)
         case = next(telling, "")
