@@ -15,8 +15,8 @@ from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 from proctor.stores.base import Store
 from tests.cli.project import in_this_process
-from tests.reports.build import P, good, run, sketch
-from tests.reports.runs import broken, evidence, runs, verdicts
+from tests.reports.build import P, crashed, good, run, wrong_covers
+from tests.reports.runs import broken, evidence, sound_runs, verdicts
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(result=runs())
+@given(result=sound_runs())
 def test_what_is_exported_comes_back_into_a_store_the_same(
     form: str, tmp_path_factory: pytest.TempPathFactory, result: RunResult
 ) -> None:
@@ -169,7 +169,7 @@ def test_more_cases_than_wait_at_a_time(tmp_path: Path, store: Store) -> None:
 
 
 def test_what_a_list_of_runs_shows_is_what_was_recorded(tmp_path: Path, store: Store) -> None:
-    result = sketch(2)
+    result = run(good("a", 2), wrong_covers(), num_runs=5)
     result.warnings = ["careful"]
     (path,) = export_run(result, "json", tmp_path / "run.json")
     summary = store.summary(import_run(path, store))
@@ -182,7 +182,7 @@ def test_what_a_list_of_runs_shows_is_what_was_recorded(tmp_path: Path, store: S
 
 
 def test_an_imported_run_is_exported_again_as_it_came(tmp_path: Path, store: Store) -> None:
-    (first,) = export_run(sketch(2), "jsonl", tmp_path / "1")
+    (first,) = export_run(run(good("a", 2), crashed(), num_runs=5), "jsonl", tmp_path / "1")
     again = store.load(import_run(first, store))
     (second,) = export_run(again, "jsonl", tmp_path / "2")
     lines = [[json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in (first, second)]

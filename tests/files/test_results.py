@@ -69,14 +69,15 @@ def test_several_agents_in_one_file_are_several_runs(form: str, tmp_path: Path) 
 
 def test_json_lines_are_read_a_case_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_text(written("jsonl", run(good("a", 2), good("b", 2))), encoding="utf-8")
+    path.write_text(
+        written("jsonl", run(good("a", 2), *(good(f"b{n}", 2) for n in range(9)))), encoding="utf-8"
+    )
     (recorded,) = read_runs(path)
     cases = recorded.cases()
     assert next(cases).result.eval_id == "a"
-    path.write_text(
-        "", encoding="utf-8"
-    )  # "b" was read with the first block; nothing else is asked of the file
-    assert [each.result.eval_id for each in cases] in ([], ["b"])
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(EvalFileError, match="this line is no JSON"):  # "b" has not been read yet
+        next(cases)
 
 
 def test_lines_in_another_order_of_keys_and_with_unknown_ones_read_too(tmp_path: Path) -> None:
@@ -94,11 +95,22 @@ def test_two_sets_of_one_id_keep_their_cases_apart(tmp_path: Path) -> None:
     assert len(read_back("jsonl", run(first, second), tmp_path).cases) == 2
 
 
-def test_files_that_were_joined_keep_every_trial(tmp_path: Path) -> None:
+def test_a_trial_that_stands_there_twice_is_read_once_and_doubted(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     path.write_text(written("jsonl", run(good("a", 2))) * 2, encoding="utf-8")
     (recorded,) = read_runs(path)
-    assert [trial.number for case in recorded.result.cases for trial in case.trials] == [0, 1, 2, 3]
+    (case,) = recorded.cases()
+    assert [trial.number for trial in case.result.trials] == [0, 1]
+    assert case.doubt == "a trial of it stands there twice (lines 1, 3, 2, 4)"
+
+
+def test_lines_may_stand_in_any_order(tmp_path: Path) -> None:
+    path, result = tmp_path / "sorted.jsonl", run(good("a", 3), good("b"), good("c", 2))
+    path.write_text(
+        "".join(sorted(written("jsonl", result).splitlines(keepends=True))[::-1]), encoding="utf-8"
+    )
+    (recorded,) = read_runs(path)
+    assert verdicts(recorded.result) == verdicts(read_back("jsonl", result, tmp_path))
 
 
 # --- ADK's -------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from proctor.engine.criteria import BoundMetric
+from proctor.engine.verdict import decide
+from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.content import Content, Part
 from proctor.schema.event import Event
 from proctor.schema.score import MetricScore, Score
@@ -85,7 +88,15 @@ def _trial(draw: st.DrawFn, set_id: str, eval_id: str, number: int) -> TrialResu
     )
     outcome = Outcome.ERROR if failure else draw(st.sampled_from([Outcome.PASSED, Outcome.FAILED]))
     attempt = draw(st.integers(0, 2))
-    return TrialResult(number, outcome, evidence=evidence, failure=failure, attempt=attempt)
+    result = TrialResult(number, outcome, evidence=evidence, failure=failure, attempt=attempt)
+    earlier = draw(st.lists(FAILURES, min_size=attempt, max_size=attempt))
+    result.earlier = [_broke_off(evidence, failed, attempt) for attempt, failed in enumerate(earlier)]
+    return result
+
+
+def _broke_off(evidence: Trial, failure: Failure, attempt: int) -> TrialResult:
+    kept = evidence.model_copy(update={"failure": failure, "notes": [f"attempt {attempt}"]})
+    return TrialResult(evidence.number, Outcome.ERROR, evidence=kept, failure=failure, attempt=attempt)
 
 
 @st.composite
@@ -170,6 +181,39 @@ def runs(draw: st.DrawFn, *, most_sets: int = 2) -> RunResult:
     return RunResult(draw(NAMES), cases, sets, most, [], draw(SECONDS), draw(SECONDS), failure=failure)
 
 
+@st.composite
+def sound_runs(draw: st.DrawFn) -> RunResult:
+    """The same with verdicts that follow from their scores, as the engine reaches them."""
+    result = draw(runs())
+    for case in result.cases:
+        if case.outcome not in {Outcome.SKIPPED, Outcome.NOT_RUN}:
+            _decide(case)
+    return result
+
+
+def _decide(case: CaseResult) -> None:
+    names = [name for name, metric in case.metrics.items() if metric.gate]
+    bound = [BoundMetric(_Known(name), case.metrics[name].threshold, gate=True) for name in names]
+    failures = [trial.failure for trial in case.trials]
+    columns = [case.metrics[name].per_trial for name in names]
+    rows = [None if failure else [column[n] for column in columns] for n, failure in enumerate(failures)]
+    found = decide(bound, rows, failures, case.rule)  # type: ignore[arg-type]  # a score each where none failed
+    case.metrics |= found.metrics
+    case.outcome, case.reason, case.missed = found.outcome, found.reason, found.missed
+    for trial, outcome in zip(case.trials, found.trials, strict=True):
+        trial.outcome = outcome
+
+
+class _Known:
+    """A metric whose scores are there already."""
+
+    def __init__(self, name: str) -> None:
+        self.facts = MetricFacts(name=name, description="known")
+
+    async def score(self, case: CaseView) -> MetricScore:
+        raise NotImplementedError(case.eval_id)
+
+
 # --- what two runs have in common -------------------------------------------------------------------------------------
 
 
@@ -183,8 +227,10 @@ def verdicts(run: RunResult) -> list[Any]:
 
 
 def evidence(run: RunResult) -> list[Trial | None]:
-    """The evidence of every trial."""
-    return [trial.trial for case in run.cases for trial in case.trials]
+    """The evidence of every attempt at every trial."""
+    return [
+        attempt.trial for case in run.cases for trial in case.trials for attempt in (*trial.earlier, trial)
+    ]
 
 
 def broken(run: RunResult) -> Any:

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proctor.api.agreeing import agreeing
 from proctor.api.runs import StoreLike, open_store
 from proctor.errors import EvalFileError, StoreError
-from proctor.files.results import RecordedCase, RecordedRun, read_runs
+from proctor.files.recorded import RecordedCase, RecordedRun
+from proctor.files.results import read_runs
 from proctor.schema.adk_results import SUFFIX
 from proctor.schema.case import EvalCase
 from proctor.schema.invocation import Invocation
@@ -45,7 +47,7 @@ def read_results(path: str | Path) -> list[RunResult]:
     Raises:
         EvalFileError: it cannot be read, or holds no results.
     """
-    return [recorded.result for recorded in read_runs(path)]
+    return [agreeing(recorded).result for recorded in read_runs(path)]
 
 
 def import_run(path: str | Path, store: StoreLike = None) -> str:
@@ -91,7 +93,7 @@ def _put_all(found: Sequence[tuple[RecordedRun, Path]], store: StoreLike) -> lis
 
 
 def _put(recorded: RecordedRun, path: Path, store: Store) -> str:
-    seen = _Seen()
+    seen, recorded = _Seen(), agreeing(recorded)
     for case in recorded.cases():
         seen.take(case)
     manifest = _manifest(recorded, path, seen)
@@ -145,13 +147,15 @@ class _Commits:
 
 def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
     case = recorded.result
+    case_json = _case_json(recorded)
     for index, trial in enumerate(case.trials):
-        evidence = trial.trial or _no_evidence(case, trial.number)
-        failed = trial.failure is not None
-        case_json = b"" if index else _case_json(recorded)
-        which = position, trial.number, trial.attempt
-        yield TrialRecord(*which, kept_json(evidence), failed, case_json)
-        yield ScoreRecord(*which, _scores(case, index))
+        for attempt in (*trial.earlier, trial):
+            evidence = attempt.trial or _no_evidence(case, trial.number)
+            failed = attempt is not trial or attempt.failure is not None
+            which = position, trial.number, attempt.attempt
+            yield TrialRecord(*which, kept_json(evidence), failed, case_json)
+            case_json = b""
+        yield ScoreRecord(position, trial.number, trial.attempt, _scores(case, index))
     yield VerdictRecord(position, case)
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 import click
 
 from proctor.cli.common import SectionedCommand, common_options
+from proctor.cli.failures import say
 from proctor.cli.stored import store_option
 from proctor.sanitize import clean
 
@@ -35,4 +36,7 @@ def import_command(files: tuple[str, ...], *, store: str | None) -> None:
     with closing(open_store(store)) as opened:
         for file in files:
             for run_id in import_runs(file, opened):
-                click.echo(clean(f"{run_id}  {file}  {sentence(opened.load(run_id))}"))
+                run = opened.load(run_id)
+                click.echo(clean(f"{run_id}  {file}  {sentence(run)}"))
+                if run.failure is not None:
+                    say(f"{file}: {run.failure.message}")

@@ -79,10 +79,18 @@ class RuleForm(BaseModel):
         return TrialRule(self.min_pass_rate, self.pass_k, self.confidence)
 
 
+class RateForm(BaseModel):
+    """The share of a case's trials that passed."""
+
+    passed: int
+    of: int
+
+
 class VerdictForm(BaseModel):
-    """The verdict on a case, as each of its lines has it."""
+    """The verdict on a case."""
 
     outcome: Outcome
+    pass_rate: RateForm | None = None
     reason: str = ""
     place: str = ""
     missed: str = ""
@@ -102,6 +110,30 @@ class VerdictForm(BaseModel):
         )
 
 
+class LineVerdictForm(VerdictForm):
+    """The verdict on a case, as each of its lines has it."""
+
+    number: int = Field(ge=0)
+    """The place of the case in its run, from 0."""
+    trials: int = Field(ge=0)
+    """How many trials it has: a line each."""
+
+
+class AttemptForm(BaseModel):
+    """An attempt at a trial that was made again."""
+
+    attempt: int = 0
+    outcome: Outcome = Outcome.ERROR
+    failure: Failure | None = None
+    evidence: Trial | None = None
+
+    def result(self, number: int) -> TrialResult:
+        """Return it as the engine has it."""
+        return TrialResult(
+            number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
+        )
+
+
 class TrialForm(BaseModel):
     """One trial of a JSON report."""
 
@@ -110,12 +142,15 @@ class TrialForm(BaseModel):
     outcome: Outcome
     failure: Failure | None = None
     evidence: Trial | None = None
+    earlier_attempts: list[AttemptForm] = Field(default_factory=list)
 
     def result(self) -> TrialResult:
         """Return it as the engine has it."""
-        return TrialResult(
+        found = TrialResult(
             self.number, self.outcome, evidence=self.evidence, failure=self.failure, attempt=self.attempt
         )
+        found.earlier = [attempt.result(self.number) for attempt in self.earlier_attempts]
+        return found
 
 
 class CaseForm(VerdictForm):
@@ -168,6 +203,8 @@ class RunForm(BaseModel):
 
     agent: str
     run_id: str | None = None
+    outcome: Outcome | None = None
+    counts: dict[Outcome, int] | None = None
     num_runs: int = 1
     started_at: float | None = None
     duration: float | None = None
@@ -187,6 +224,13 @@ class ReportForm(BaseModel):
     runs: list[RunForm]
 
 
+class TotalsForm(BaseModel):
+    """What each line says of the whole run."""
+
+    outcome: Outcome
+    counts: dict[Outcome, int]
+
+
 class LineForm(BaseModel):
     """One line of JSON Lines: a trial, a case without one, a set that could not be run, a run that could not go on."""
 
@@ -197,18 +241,22 @@ class LineForm(BaseModel):
     outcome: Outcome
     scores: dict[str, ScoreForm] = Field(default_factory=dict)
     failure: Failure | None = None
-    case: VerdictForm | None = None
+    case: LineVerdictForm | None = None
     evidence: Trial | None = None
     started_at: float | None = None
+    earlier_attempts: list[AttemptForm] = Field(default_factory=list)
     agent: str = ""
     run_id: str | None = None
+    run: TotalsForm
 
     def result(self) -> TrialResult:
         """Return the trial as the engine has it."""
-        return TrialResult(
-            self.trial or 0,
-            self.outcome,
-            evidence=self.evidence,
-            failure=self.failure,
+        form = TrialForm(
+            number=self.trial or 0,
             attempt=self.attempt or 0,
+            outcome=self.outcome,
+            failure=self.failure,
+            evidence=self.evidence,
+            earlier_attempts=self.earlier_attempts,
         )
+        return form.result()

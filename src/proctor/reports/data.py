@@ -12,7 +12,7 @@ from proctor.causes import safe_repr
 from proctor.sanitize import clean_json, has_lone_surrogate
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, Trial
-from proctor.schema.verdict import CaseResult, MetricVerdict, TrialRule
+from proctor.schema.verdict import CaseResult, MetricVerdict, TrialResult, TrialRule
 
 DEEPEST = 200
 """Levels of nesting that are written where a value is not plain JSON; readers have limits, too."""
@@ -87,6 +87,19 @@ def rate_data(case: CaseResult) -> dict[str, Any] | None:
 def evidence_data(evidence: Trial | None) -> dict[str, Any] | None:
     """Return a trial's evidence as plain data, keys without a value left out; `None` when it was not kept."""
     return evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None
+
+
+def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
+    """Return the attempts before the one that counts, as plain data; they ended in an error, and have no scores."""
+    return [
+        {
+            "attempt": attempt.attempt,
+            "outcome": attempt.outcome.value,
+            "failure": failure_data(attempt.failure),
+            "evidence": evidence_data(attempt.trial),
+        }
+        for attempt in result.earlier
+    ]
 
 
 # --- what JSON cannot say ------------------------------------------------------------------------------------------------

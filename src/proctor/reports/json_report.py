@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import (
     Write,
+    earlier_data,
     evidence_data,
     failure_data,
     json_line,
@@ -190,4 +191,5 @@ def _trial(result: TrialResult) -> dict[str, Any]:
         "outcome": result.outcome.value,
         "failure": failure_data(result.failure),
         "evidence": evidence_data(result.trial),
+        "earlier_attempts": earlier_data(result),
     }

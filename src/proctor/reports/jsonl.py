@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import (
     Write,
+    earlier_data,
     evidence_data,
     failure_data,
     json_line,
@@ -35,9 +36,9 @@ class JsonlReport:
         """Write `runs` to `out`, a line at a time."""
         write = json_writer(out)
         for run in runs:
-            whose = {"agent": run.agent, "run_id": run.run_id or None}
-            for case in run.cases:
-                for line in lines_of(case):
+            whose = {"agent": run.agent, "run_id": run.run_id or None, "run": _totals(run)}
+            for place, case in enumerate(run.cases):
+                for line in lines_of(case, place):
                     _write(write, line, whose)
             for one in run.sets:
                 if one.failure is not None:
@@ -46,9 +47,15 @@ class JsonlReport:
                 _write(write, _broken(None, run.failure), whose)
 
 
-def lines_of(case: CaseResult) -> Iterator[dict[str, Any]]:
-    """Return the lines of one case: one for each trial, or a single one where it has none."""
-    verdict = _case(case)
+def _totals(run: RunResult) -> dict[str, Any]:
+    """What every line says of the whole run, so that a file that is not whole is known by each of its lines."""
+    counts = {outcome.value: count for outcome, count in sorted(run.counts.items())}
+    return {"outcome": run.outcome.value, "cases": sum(counts.values()), "counts": counts}
+
+
+def lines_of(case: CaseResult, place: int) -> Iterator[dict[str, Any]]:
+    """Return the lines of the case at `place` in its run: one for each trial, or a single one where it has none."""
+    verdict = _case(case, place)
     for index, trial in enumerate(case.trials):
         yield _trial_line(case, index, trial, verdict)
     if not case.trials:
@@ -68,7 +75,7 @@ def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[
     line["scores"] = _scores(case, index)
     line["started_at"] = evidence.started_at if evidence else None
     line["duration"] = evidence.duration if evidence else None
-    line["evidence"] = evidence_data(evidence)
+    line["evidence"], line["earlier_attempts"] = evidence_data(evidence), earlier_data(trial)
     return line
 
 
@@ -88,6 +95,7 @@ def _line(
         "duration": None,
         "case": case,
         "evidence": None,
+        "earlier_attempts": [],
     }
 
 
@@ -106,9 +114,11 @@ def _scores(case: CaseResult, index: int) -> dict[str, Any]:
     return found
 
 
-def _case(case: CaseResult) -> dict[str, Any]:
-    """The verdict over all trials of the case."""
+def _case(case: CaseResult, place: int) -> dict[str, Any]:
+    """The verdict over all trials of the case, and where it stands."""
     return {
+        "number": place,
+        "trials": len(case.trials),
         "outcome": case.outcome.value,
         "reason": reason_of(case),
         "place": case.place,

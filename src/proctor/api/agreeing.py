@@ -1,0 +1,171 @@
+"""Results that come in, held against themselves: a file that was cut, joined or edited is never better than it was.
+
+A verdict follows from the scores it came with, so it can be reached again without any metric; and our own forms say how
+many cases and trials there were. Where that does not agree, the case, or the run, is an *error* that says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from proctor.engine.criteria import BoundMetric
+from proctor.engine.verdict import decide
+from proctor.files.recorded import RecordedCase, RecordedRun
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.schema.outcome import Outcome, outcome_of_run, worst
+from proctor.schema.score import MetricScore
+from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.verdict import CaseResult, MetricVerdict, TrialResult
+
+_WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
+
+
+def agreeing(recorded: RecordedRun) -> RecordedRun:
+    """Return a run whose cases are held against their scores; when all were read, its head is held against them."""
+    if recorded.totals is None:
+        return recorded
+    return replace(recorded, cases=lambda: _held(recorded))
+
+
+def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
+    counts: Counter[Outcome] = Counter()
+    for case in recorded.cases():
+        counts[case.result.outcome] += 1
+        if said := _contradiction(case):
+            _make_error(case.result, said)
+        yield case
+    if (said := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
+        recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=said)
+
+
+def _make_error(case: CaseResult, said: str) -> None:
+    case.outcome = worst([case.outcome, Outcome.ERROR])
+    case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
+
+
+# --- the run --------------------------------------------------------------------------------------------------------------
+
+
+def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
+    """Say what the file lacks, or has too much of; empty when it is whole."""
+    totals, head = recorded.totals, recorded.head
+    if totals is None:
+        return ""
+    was, is_now = sum(totals.counts.values()), counts.total()
+    how = "it was cut, filtered or joined with another"
+    if was != is_now:
+        return f"the file is not what was written: the run had {_cases(was)}, and here {_are(is_now)} ({how})"
+    if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
+        return f"the file is not what was written: it had {_told(totals.counts)}, and has {_told(counts)} ({how}, or edited)"
+    missing = any(one.failure is not None for one in head.sets)
+    found = outcome_of_run(counts, set_missing=missing, broken_off=head.failure is not None)
+    if found is not totals.outcome:
+        return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {found} ({how})"
+    return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count:,} cases"
+
+
+def _are(count: int) -> str:
+    return "is 1" if count == 1 else f"are {count:,}"
+
+
+def _told(counts: Mapping[Outcome, int]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()) if count)
+
+
+# --- a case ---------------------------------------------------------------------------------------------------------------
+
+
+def _contradiction(case: RecordedCase) -> str:
+    """Say in what a case's verdict does not follow from what it came with; empty when it does."""
+    result = case.result
+    if case.doubt:
+        return case.doubt
+    if case.trials is not None and len(result.trials) != case.trials:
+        return f"{len(result.trials)} of its {case.trials} trials are in it"
+    if result.outcome in _WITHOUT_VERDICT:
+        return (
+            "it was skipped, and has scores" if result.outcome is Outcome.SKIPPED and result.metrics else ""
+        )
+    if not result.trials:
+        return f"it is {result.outcome} without a trial"
+    there = result.trials_passed
+    said = next(_of_scores(result), "")
+    if case.passed is not None and case.passed != there:
+        return said or f"{case.passed} of its trials passed, and {there} are there as passed"
+    return said
+
+
+def _of_scores(case: CaseResult) -> Iterator[str]:
+    """Reach the verdict again from the scores of each trial; a recorded one may be stricter, and never milder.
+
+    What is milder becomes an error, before the first word is said of it.
+    """
+    gating = [metric for metric in case.metrics.values() if metric.gate]
+    if not gating:
+        return _of_failures(case)
+    metrics = [_bound(metric.name, metric.threshold) for metric in gating]
+    columns = [_scores(metric, len(case.trials)) for metric in gating]
+    rows = [
+        None if trial.failure is not None else [column[index] or _NO_SCORE for column in columns]
+        for index, trial in enumerate(case.trials)
+    ]
+    again = decide(metrics, rows, [trial.failure for trial in case.trials], case.rule)
+    pairs: list[tuple[str, MetricVerdict | TrialResult, Outcome]] = [
+        *((metric.name, metric, again.metrics[metric.name].outcome) for metric in gating),
+        *((f"trial {t.number + 1}", t, o) for t, o in zip(case.trials, again.trials, strict=True)),
+    ]
+    said = [_made_error(*pair) for pair in pairs if _is_milder(pair[1].outcome, pair[2])]
+    if _is_milder(case.outcome, again.outcome):
+        said.append(f"it is recorded as {case.outcome}, and its scores make it {again.outcome}")
+    return iter(said)
+
+
+def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outcome) -> str:
+    said = f"{name} is recorded as {recorded.outcome}, and its scores make it {reached}"
+    recorded.outcome = Outcome.ERROR
+    return said
+
+
+def _of_failures(case: CaseResult) -> Iterator[str]:
+    """Of a case without metrics that decide only what broke off is known."""
+    broken = any(trial.failure is not None or trial.outcome is Outcome.ERROR for trial in case.trials)
+    if broken and case.passed:
+        yield f"it is {case.outcome}, and a trial of it is an error"
+
+
+def _is_milder(recorded: Outcome, reached: Outcome) -> bool:
+    return reached is not Outcome.NOT_APPLICABLE and worst([recorded, reached]) is not recorded
+
+
+def _scores(metric: MetricVerdict, trials: int) -> list[MetricScore | None]:
+    """The scores of each trial; where none was kept, the mean stands for each."""
+    found = list(metric.per_trial)
+    if metric.score is not None and not any(found):
+        return [MetricScore(metric.score)] * trials
+    return found + [None] * (trials - len(found))
+
+
+_NO_SCORE = MetricScore(failure=Failure(where="metric", message="no score was recorded"))
+
+
+@lru_cache(maxsize=1000)
+def _bound(name: str, threshold: float | None) -> BoundMetric:
+    facts = MetricFacts(name=name, description="as recorded", maximum=None)
+    return BoundMetric(_AsRecorded(facts), threshold, gate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _AsRecorded:
+    """A metric of which only the scores are known."""
+
+    facts: MetricFacts
+
+    async def score(self, case: CaseView) -> MetricScore:
+        raise NotImplementedError(case.eval_id)
