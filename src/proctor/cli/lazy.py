@@ -30,11 +30,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("proctor.cli.record:record", "Talk to an agent in the terminal, and keep the conversation as a case."),
     "eval-set": ("proctor.cli.eval_set:eval_set", "Make eval sets, put cases in, look at them, take cases out."),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
+    "adopt": ("proctor.cli.adopt:adopt", "Move in from google-adk: find what is there, check it, say what would differ."),
     "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),
 }
 """Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
 
-LATER = frozenset({"compare", "web", "adopt"})
+LATER = frozenset({"compare", "web"})
 """Commands of later versions: known by name, so that typing one is told apart from a slip."""
 
 

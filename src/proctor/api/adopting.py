@@ -1,0 +1,170 @@
+"""Moving in from google-adk: what a project has, what of it can be read, and what Proctor says of results it kept."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.api.import_lines import Rewritten, rewrite_imports
+from proctor.api.importing_runs import import_runs
+from proctor.api.rescoring import rescore
+from proctor.api.runs import open_store
+from proctor.errors import ProctorError, SetupError
+from proctor.files.check import Report, check_file
+from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
+from proctor.schema.adk_results import SUFFIX
+from proctor.schema.outcome import Outcome
+from proctor.schema.verdict import CaseResult, MetricVerdict
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+_NOT_LOOKED_INTO = frozenset({"node_modules", "site-packages", "venv", "env", "__pycache__", "build", "dist"})
+_AGENT_FILES = ("agent.py", "__init__.py")
+_AGENT = re.compile(
+    r"^\s*(?:root_agent|app)\s*[:=]|^\s*(?:async\s+)?def\s+(?:root_agent|get_agent_async)\b", re.MULTILINE
+)
+_HISTORY = ".adk"
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a project has of google-adk's evaluation."""
+
+    folder: Path
+    agents: list[Path] = field(default_factory=list)
+    """Folders of agents."""
+    files: list[Report] = field(default_factory=list)
+    """Eval sets and configs, each as `proctor check` reports it."""
+    tests: list[Rewritten] = field(default_factory=list)
+    """Python files that import google-adk's evaluation."""
+    history: list[Path] = field(default_factory=list)
+    """Result files that google-adk kept."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found at all."""
+        return not (self.agents or self.files or self.tests or self.history)
+
+    def sets_of(self, agent: Path) -> list[Path]:
+        """Return the readable eval sets in an agent's folder and below it."""
+        return [
+            Path(one.file)
+            for one in self.files
+            if one.usable and one.file.endswith(SET_SUFFIXES) and Path(one.file).is_relative_to(agent)
+        ]
+
+
+def survey(folder: str | Path) -> Survey:
+    """Look through a project: agents, eval sets, configs, tests, and results that google-adk kept. Nothing is changed.
+
+    Raises:
+        SetupError: there is no such folder.
+    """
+    top = Path(folder)
+    if not top.is_dir():
+        raise SetupError(f"{top}: expected the folder of a project")
+    found = Survey(top)
+    for place, names in _folders(top):
+        if any(_is_agent(place / name) for name in _AGENT_FILES if name in names):
+            found.agents.append(place)
+        for name in names:
+            path = place / name
+            if name.endswith(SUFFIX):
+                found.history.append(path)
+            elif name.lower().endswith(SET_SUFFIXES) or name in CONFIG_NAMES:
+                found.files.append(check_file(path, allow_duplicate_ids=True))
+            elif name.endswith(".py") and (rewritten := rewrite_imports(path)) is not None:
+                found.tests.append(rewritten)
+    return found
+
+
+def _folders(top: Path) -> Iterator[tuple[Path, list[str]]]:
+    for place, folders, files in os.walk(top):
+        hidden = {name for name in folders if name.startswith(".") and name != _HISTORY}
+        is_installed = {name for name in folders if (Path(place) / name / "pyvenv.cfg").exists()}
+        folders[:] = sorted({*folders} - hidden - is_installed - _NOT_LOOKED_INTO)
+        yield Path(place), sorted(files)
+
+
+def _is_agent(path: Path) -> bool:
+    try:
+        return _AGENT.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
+
+
+# --- what was said before ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One case of a result that google-adk kept: what it said, and what Proctor says of the same evidence."""
+
+    file: Path
+    case: CaseResult
+    """As Proctor judges it."""
+    said: Outcome
+    """What google-adk said."""
+    causes: list[str]
+    """Why the two differ; empty where they agree."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All cases of all result files."""
+
+    cases: list[Compared] = field(default_factory=list)
+    unread: dict[Path, str] = field(default_factory=dict)
+    """Files of which nothing can be said, and why."""
+
+
+async def compare_history(files: list[Path]) -> Comparison:
+    """Judge what google-adk's result files recorded, by the criteria that it was judged by then; no agent is called."""
+    found = Comparison()
+    for file in files:
+        store = open_store("memory:")
+        try:
+            for run_id in import_runs(file, store):
+                found.cases += await _compared(file, store, run_id)
+        except ProctorError as problem:
+            found.unread[file] = str(problem).splitlines()[0]
+        finally:
+            store.close()
+    return found
+
+
+async def _compared(file: Path, store: Store, run_id: str) -> list[Compared]:
+    before = store.load(run_id, 1)
+    now = await rescore(run_id, store=store, explain="all", no_judge=True)
+    return [
+        Compared(file, case, was.outcome, [] if was.outcome is case.outcome else list(_causes(was, case)))
+        for was, case in zip(before.cases, now.cases, strict=True)
+    ]
+
+
+def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
+    """The metrics whose verdicts differ, each with what Proctor says of it; else what it says of the whole case."""
+    found = False
+    for name, metric in now.metrics.items():
+        before = was.metrics.get(name)
+        if metric.gate and (before is None or before.outcome is not metric.outcome):
+            found = True
+            yield f"{name}: {_told(before)} there, {_told(metric)} here{f': {metric.reason}' if metric.reason else ''}"
+    for name, before in was.metrics.items():
+        if name not in now.metrics and before.gate:
+            found = True
+            yield f"{name}: {_told(before)} there, not computed here"
+    if not found:
+        yield now.reason or "the case was not judged"
+
+
+def _told(metric: MetricVerdict | None) -> str:
+    if metric is None:
+        return "not judged"
+    score = "" if metric.score is None else f" ({metric.score:.2f})"
+    return f"{metric.outcome.value.replace('_', ' ')}{score}"

@@ -1,0 +1,197 @@
+"""`proctor adopt`: move in from google-adk."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.failures import say
+from proctor.errors import SetupError
+from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.api.adopting import Compared, Comparison, Survey
+    from proctor.api.import_lines import Rewritten
+    from proctor.schema.verdict import RunResult
+
+HOW = "How"
+MOST_PROBLEMS = 5
+
+EXAMPLES = """
+proctor adopt .                  look around, preview, judge what was kept; ask before anything is done
+proctor adopt agents --write     also rewrite the imports of the tests
+proctor adopt agents --run       also run the agents on their sets
+"""
+
+
+@click.command("adopt", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@option(
+    "--write", section=HOW, is_flag=True, help="Rewrite imports without asking; else they are only shown."
+)
+@option(
+    "--run",
+    "run_agents",
+    section=HOW,
+    is_flag=True,
+    help="Run the agents without asking; that calls their models.",
+)
+@common_options
+def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
+    """Move in from google-adk: find what is there, check it, say what would differ.
+
+    Finds agents, eval sets, configs and tests in DIR; checks the files; shows how the tests' imports
+    would be rewritten; judges the results that google-adk kept again, from their evidence and without
+    an agent call, and says beside each case what it said then; runs the agents on their sets. Imports
+    are rewritten and agents are run only when you agree. Exit code 1 where a file cannot be used.
+    """
+    from proctor.api.adopting import survey
+
+    found = survey(folder)
+    if found.is_empty:
+        raise SetupError(f"{folder}: no agents, eval sets, configs, tests or results of google-adk in here")
+    for line in _surveyed(found):
+        click.echo(clean(line))
+    _rewrite([one for one in found.tests if one.is_changed], write=write)
+    said = _compare(found) if found.history else {}
+    runs = _run(found, run_agents=run_agents)
+    for run in runs:
+        _beside(run, said)
+    broken = [one for one in found.files if not one.usable]
+    if broken:
+        click.get_current_context().exit(1)
+    if runs:
+        from proctor.reports.summary import exit_code
+
+        click.get_current_context().exit(exit_code(runs))
+
+
+# --- what is there -----------------------------------------------------------------------------------------------------
+
+
+def _surveyed(found: Survey) -> Iterator[str]:
+    for agent in found.agents:
+        count = len(found.sets_of(agent))
+        yield f"AGENT    {agent}  {count} eval set{'' if count == 1 else 's'}"
+    for one in found.files:
+        errors = [problem for problem in one.problems if problem.severity == "error"]
+        doubts = len(one.problems) - len(errors)
+        cases = f"  {one.cases} cases" if one.cases else ""
+        state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
+        yield f"FILE     {one.file}  {one.kind}{cases}  {state}"
+        yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
+        if len(errors) > MOST_PROBLEMS:
+            yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {one.file}"
+    for test in found.tests:
+        state = "imports google-adk's evaluation" if test.is_changed else "names google-adk's evaluation"
+        yield f"TEST     {test.path}  {state}"
+        yield from (f"         {test.path}:{left}" for left in test.left)
+    if found.history:
+        count = len(found.history)
+        yield f"HISTORY  {count} result file{'' if count == 1 else 's'} of google-adk"
+
+
+# --- imports -----------------------------------------------------------------------------------------------------------
+
+
+def _rewrite(tests: Sequence[Rewritten], *, write: bool) -> None:
+    if not tests:
+        return
+    for one in tests:
+        before, after = one.before.splitlines(), one.after.splitlines()
+        name = str(one.path)
+        for line in difflib.unified_diff(before, after, fromfile=name, tofile=name, n=0, lineterm=""):
+            click.echo(clean(line))
+    count = f"{len(tests)} file{'' if len(tests) == 1 else 's'}"
+    if not (write or _agrees(f"Rewrite the imports of {count}?")):
+        say(f"{count} with imports to rewrite: nothing was written (--write)")
+        return
+    from proctor.files.save import write_text
+
+    for one in tests:
+        write_text(one.path, one.after)
+    click.echo(f"{count} rewritten")
+
+
+def _agrees(question: str) -> bool:
+    return sys.stdin.isatty() and click.confirm(question, default=False, err=True)
+
+
+# --- what was said before ----------------------------------------------------------------------------------------------
+
+
+Said = dict[tuple[str, str], "Compared"]
+"""What google-adk said of a case last, by set and case."""
+
+
+def _compare(found: Survey) -> Said:
+    from proctor.api.adopting import compare_history
+    from proctor.engine.loop import run_sync
+
+    compared: Comparison = run_sync(lambda: compare_history(found.history))
+    for one in compared.cases:
+        if one.causes:
+            click.echo(clean(_told(one)))
+            for cause in one.causes:
+                click.echo(clean(f"         {cause}"))
+    for file, why in compared.unread.items():
+        click.echo(clean(f"HISTORY  {file}: cannot be judged again: {why}"))
+    differing = sum(bool(one.causes) for one in compared.cases)
+    total = len(compared.cases)
+    if total:
+        same = "all as google-adk said" if not differing else f"{differing} differ from what google-adk said"
+        click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} judged again: {same}")
+    return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
+
+
+def _told(one: Compared) -> str:
+    return (
+        f"DIFFERS  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
+        f"proctor: {one.case.outcome.value}  ({one.file.name})"
+    )
+
+
+# --- now ---------------------------------------------------------------------------------------------------------------
+
+
+def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
+    """Run each agent on its sets, as far as both can be used."""
+    todo = [(agent, sets) for agent in found.agents if (sets := found.sets_of(agent))]
+    if not todo:
+        return []
+    names = ", ".join(str(agent) for agent, _ in todo)
+    if not (run_agents or _agrees(f"Run {names} on their eval sets? This calls their models.")):
+        say("the agents were not run (--run)")
+        return []
+    return [run for agent, sets in todo if (run := _run_one(agent, sets)) is not None]
+
+
+def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
+    from proctor.api import evaluate_sync
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.show import show
+
+    try:
+        run = evaluate_sync(agent, list(sets), allow_duplicate_ids=True)
+    except SetupError as problem:
+        for line in str(problem).splitlines():
+            click.echo(clean(f"RUN      {agent}: {line}"))
+        return None
+    show([run], sys.stdout, options=ReportOptions())
+    return run
+
+
+def _beside(run: RunResult, said: Said) -> None:
+    """Say of each case what google-adk said last, where that is something else."""
+    for case in run.cases:
+        earlier = said.get((case.eval_set_id, case.eval_id))
+        if earlier is not None and earlier.said is not case.outcome:
+            why = f"  {case.reason}" if case.reason else ""
+            told = f"google-adk said: {earlier.said.value}  now: {case.outcome.value}{why}"
+            click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))

@@ -1,0 +1,178 @@
+"""`proctor adopt`: a project of google-adk is found, checked, previewed, and judged again beside what it said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.project import in_this_process, proctor as run_proctor
+
+AGENT = """
+def root_agent(text):
+    return {"tool_calls": [{"name": "look", "args": {"at": text}}], "text": f"You said {text}."}
+"""
+TEST = '''"""Tests of the agent; see google.adk.evaluation for more."""
+import google.adk.evaluation.eval_set
+from google.adk.evaluation.agent_evaluator import AgentEvaluator
+from google.adk.evaluation.eval_metrics import EvalMetric, PrebuiltMetrics
+from google.adk.agents import LlmAgent
+
+
+def test_it():
+    google.adk.evaluation.eval_set.EvalSet
+    AgentEvaluator.evaluate("agents.talker", "agents/talker")
+'''
+
+
+def turn(text: str) -> dict[str, Any]:
+    return {
+        "user_content": {"parts": [{"text": text}], "role": "user"},
+        "final_response": {"parts": [{"text": f"You said {text}."}], "role": "model"},
+        "intermediate_data": {"tool_uses": [{"name": "look", "args": {"at": text}}]},
+    }
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = Path("agents/talker")
+    agent.mkdir(parents=True)
+    (agent / "__init__.py").write_text("from . import agent\n")
+    (agent / "agent.py").write_text(AGENT)
+    cases = [{"eval_id": name, "conversation": [turn(name)]} for name in ("one", "two")]
+    (agent / "talk.evalset.json").write_text(json.dumps({"eval_set_id": "talk", "eval_cases": cases}))
+    Path("venv/lib").mkdir(parents=True)
+    Path("venv/lib/test_x.py").write_text(TEST)
+
+
+def adopt(*words: str) -> list[str]:
+    done = in_this_process("adopt", ".", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def keep_results() -> Path:
+    """Results as google-adk keeps them, without what we write beside them."""
+    in_this_process("eval", "agents/talker", "agents/talker/talk.evalset.json", "--store", "adk:agents")
+    [path] = Path("agents").rglob("*.evalset_result.json")
+    document = json.loads(path.read_text())
+    for case in document["eval_case_results"]:
+        del case["proctor"], case["proctor_outcome"]
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_what_is_there_is_found_and_nothing_is_changed() -> None:
+    Path("test_talker.py").write_text(TEST)
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    shown = adopt()
+    assert "AGENT    agents/talker  1 eval set" in shown
+    assert "FILE     agents/talker/talk.evalset.json  eval set  2 cases  fine" in shown
+    assert "TEST     test_talker.py  imports google-adk's evaluation" in shown
+    assert "         test_talker.py:1: in a text or a comment" in shown
+    assert not any("venv" in line for line in shown)
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+def test_imports_are_shown_and_rewritten_when_asked() -> None:
+    Path("test_talker.py").write_text(TEST)
+    shown = adopt("--write")
+    assert "+from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator" in shown
+    assert shown[-1] == "1 file rewritten"
+    text = Path("test_talker.py").read_text()
+    assert text == TEST.replace("google.adk.evaluation", "proctor.compat.adk.evaluation").replace(
+        "see proctor.compat.adk.evaluation", "see google.adk.evaluation"
+    )
+    scope: dict[str, Any] = {}
+    code = text.replace("from google.adk.agents import LlmAgent", "").replace(
+        "google.adk.evaluation.eval_set.EvalSet", ""
+    )
+    exec(compile(code.replace("proctor.compat.adk.evaluation.eval_set.EvalSet", ""), "t", "exec"), scope)
+    scope["test_it"]
+    assert adopt() == [line for line in adopt() if "imports google-adk's" not in line]
+
+
+LEFT = {
+    "a module that is not mirrored": (
+        "from google.adk.evaluation.evaluation_generator import EvaluationGenerator\n",
+        "google.adk.evaluation.evaluation_generator has no counterpart in Proctor",
+    ),
+    "the package itself": (
+        "from google.adk import evaluation\n",
+        "write `from proctor.compat.adk import evaluation`",
+    ),
+    "a text": ('x = "google.adk.evaluation"\n', "in a text or a comment"),
+}
+
+
+@pytest.mark.parametrize(("code", "said"), LEFT.values(), ids=LEFT)
+def test_what_is_left_alone_is_said(code: str, said: str) -> None:
+    Path("test_other.py").write_text(code)
+    assert any(line.startswith("         test_other.py:1: ") and said in line for line in adopt("--write"))
+    assert Path("test_other.py").read_text() == code
+
+
+def test_line_ends_and_letters_stay(tmp_path: Path) -> None:
+    data = "# é\r\nfrom google.adk.evaluation.eval_case import (\r\n    EvalCase,  # ü\r\n)\r\n".encode()
+    Path("test_other.py").write_bytes(data)
+    adopt("--write")
+    assert Path("test_other.py").read_bytes() == data.replace(b"google.adk", b"proctor.compat.adk")
+
+
+def test_a_file_that_is_no_python_is_left_alone() -> None:
+    Path("broken.py").write_text("from google.adk.evaluation import (\n")
+    assert not any("broken.py" in line for line in adopt())
+
+
+def test_what_google_adk_said_is_confirmed() -> None:
+    keep_results()
+    assert "HISTORY  2 recorded cases judged again: all as google-adk said" in adopt()
+
+
+def test_where_google_adk_said_something_else_the_cause_is_named() -> None:
+    """google-adk called a case passed whose recorded calls are not those expected."""
+    Path("agents/talker/agent.py").write_text(AGENT.replace('"look"', '"see"'))
+    file = keep_results()
+    document = json.loads(file.read_text())
+    for case in document["eval_case_results"]:
+        case["final_eval_status"] = 1
+        for one in case.get("overall_eval_metric_results") or []:
+            one["eval_status"], one["score"] = 1, 1.0
+    file.write_text(json.dumps(document))
+    shown = adopt()
+    assert any(line.startswith("DIFFERS  talk/one  google-adk: passed  proctor: failed") for line in shown)
+    assert any("tool_trajectory_avg_score" in line and "`look" in line for line in shown), shown
+
+
+def test_a_result_that_cannot_be_read_is_said() -> None:
+    keep_results().write_text("{")
+    assert any(line.startswith("HISTORY") and "cannot be judged again" in line for line in adopt())
+
+
+def test_the_agents_are_run_when_asked_and_shown_beside_what_was_said() -> None:
+    keep_results()
+    Path("agents/talker/agent.py").write_text(AGENT.replace("You said", "Did you say"))
+    done = run_proctor("adopt", ".", "--run", cwd=Path.cwd())  # in this process the agent is loaded already
+    assert done.returncode == 1
+    assert "VERDICT  failed: 2 of 2 cases fail" in done.stdout
+    assert "NOW      talk/one  google-adk said: passed  now: failed  response_match_score" in done.stdout
+
+
+def test_a_file_that_cannot_be_used_is_told_by_the_exit_code() -> None:
+    Path("agents/talker/bad.evalset.json").write_text('{"eval_set_id": 3, "eval_cases": 4}')
+    done = in_this_process("adopt", ".")
+    assert done.returncode == 1
+    assert "bad.evalset.json  eval set  cannot be used" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"), [("nowhere", "expected the folder"), ("empty", "no agents, eval sets")]
+)
+def test_nothing_to_adopt_is_said(folder: str, message: str) -> None:
+    Path("empty").mkdir()
+    done = in_this_process("adopt", folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
