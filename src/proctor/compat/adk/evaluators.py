@@ -131,7 +131,10 @@ class PrebuiltEvaluator(Evaluator):
             criterion = BaseCriterion(threshold=threshold)
         self._criteria = {self.metric_name: criterion}
         with set_up():
-            METRICS.get(self.metric_name)(criterion)
+            factory = METRICS.get(self.metric_name)
+            if factory.facts.unavailable:
+                raise refused(f"{self.metric_name} cannot run: {factory.facts.unavailable}")
+            factory(criterion)
 
     def evaluate_invocations(
         self,
@@ -146,13 +149,45 @@ class PrebuiltEvaluator(Evaluator):
         """
         from proctor.api import score_sync
 
-        needs_expected = "expected" in METRICS.get(self.metric_name).facts.needs
-        if needs_expected and expected_invocations is None:
-            raise refused(f"{self.metric_name} needs expected_invocations")
-        if not actual_invocations and not expected_invocations:
+        if self._has_nothing(actual_invocations, expected_invocations):
             return EvaluationResult()
         with set_up():
             verdicts = score_sync(
+                actual_invocations,
+                expected_invocations,
+                criteria=self._criteria,
+                scenario=conversation_scenario,
+            )
+        return result_of(verdicts[self.metric_name], actual_invocations, expected_invocations)
+
+    def _has_nothing(self, actual: list[Invocation], expected: list[Invocation] | None) -> bool:
+        """Tell whether there is nothing to score.
+
+        Raises:
+            ValueError: what is to be compared with is missing.
+        """
+        needs_expected = "expected" in METRICS.get(self.metric_name).facts.needs
+        if needs_expected and expected is None:
+            raise refused(f"{self.metric_name} needs expected_invocations")
+        return not actual and not expected
+
+
+class JudgedEvaluator(PrebuiltEvaluator):
+    """One of the metrics that ask a language model; to be awaited."""
+
+    async def evaluate_invocations(  # type: ignore[override]  # evaluators may be plain or async
+        self,
+        actual_invocations: list[Invocation],
+        expected_invocations: list[Invocation] | None = None,
+        conversation_scenario: ConversationScenario | None = None,
+    ) -> EvaluationResult:
+        """Score what was done. Raises ValueError: the metric cannot be computed from these."""
+        from proctor.api import score
+
+        if self._has_nothing(actual_invocations, expected_invocations):
+            return EvaluationResult()
+        with set_up():
+            verdicts = await score(
                 actual_invocations,
                 expected_invocations,
                 criteria=self._criteria,

@@ -57,6 +57,7 @@ class AgentEvaluator:
             AssertionError: something did not pass; `result` of the exception is the whole result.
             ValueError: the set-up is wrong; nothing was run.
         """
+        __tracebackhide__ = True
         asked = Asked(
             agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
             artifact_service=artifact_service, output_file=output_file, app_name=app_name,
@@ -83,6 +84,7 @@ class AgentEvaluator:
         Each is judged by the `test_config.json` beside it (or above it, within the project), else by the defaults.
         `initial_session_file` is the session that old lists of turns start in. The rest as for `evaluate_eval_set`.
         """
+        __tracebackhide__ = True
         asked = Asked(
             agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
             artifact_service=artifact_service, output_file=output_file, app_name=app_name,

@@ -10,8 +10,8 @@ from proctor.schema.invocation import (
     Invocation,
     InvocationEvent,
     InvocationEvents,
-    tool_calls_of as get_all_tool_calls,
-    tool_responses_of as get_all_tool_responses,
+    tool_calls_of,
+    tool_responses_of,
 )
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.session import SessionInput
@@ -36,6 +36,16 @@ __all__ = [
 IntermediateDataType: TypeAlias = IntermediateData | InvocationEvents
 StaticConversation: TypeAlias = list[Invocation]
 SessionState: TypeAlias = dict[str, Any]
+
+
+def get_all_tool_calls(intermediate_data: IntermediateDataType | None) -> list[FunctionCall]:
+    """Return all tool calls in order; none for null."""
+    return tool_calls_of(intermediate_data)
+
+
+def get_all_tool_responses(intermediate_data: IntermediateDataType | None) -> list[FunctionResponse]:
+    """Return all tool responses in order; none for null."""
+    return tool_responses_of(intermediate_data)
 
 
 def get_all_tool_calls_with_responses(

@@ -1,0 +1,154 @@
+"""The names: every mirrored module has what google-adk's has under its name, with the same parameters and defaults."""
+
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import proctor.compat.adk.evaluation as mirrored
+
+PREFIX = "proctor.compat.adk."
+MODULES = sorted(one.name for one in pkgutil.walk_packages(mirrored.__path__, f"{mirrored.__name__}."))
+OURS_ALONE = {"s3_eval_sets_manager", "s3_eval_set_results_manager"}
+WITH_ITS_EVAL_EXTRA = {
+    "local_eval_service",
+    "metric_evaluator_registry",
+    "response_evaluator",
+    "safety_evaluator",
+}
+"""Modules of google-adk that can be imported only where its extra `eval` is installed: pandas, and Google's services."""
+OTHERS = ["agents.common_configs", "errors.not_found_error"]
+
+
+def importable(module: str) -> bool:
+    return module not in WITH_ITS_EVAL_EXTRA or find_spec("pandas") is not None
+
+
+def test_there_are_some() -> None:
+    assert len(MODULES) > 30
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_has_the_names_that_it_promises(name: str) -> None:
+    module = import_module(name)
+    if not hasattr(module, "__path__"):
+        assert module.__all__
+    for promised in getattr(module, "__all__", ()):
+        assert getattr(module, promised) is not None
+
+
+@pytest.mark.needs_adk
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*MODULES, *(PREFIX + other for other in OTHERS)])
+def test_google_adk_has_them_under_the_same_name(name: str) -> None:
+    if (module := name.rpartition(".")[2]) in OURS_ALONE or not importable(module):
+        return
+    theirs = import_module(name.replace(PREFIX, "google.adk."))
+    assert [one for one in getattr(import_module(name), "__all__", ()) if not hasattr(theirs, one)] == []
+
+
+SAME_CALLS = [
+    ("evaluation.agent_evaluator", "AgentEvaluator.evaluate"),
+    ("evaluation.agent_evaluator", "AgentEvaluator.evaluate_eval_set"),
+    ("evaluation.agent_evaluator", "AgentEvaluator.find_config_for_test_file"),
+    ("evaluation.agent_evaluator", "AgentEvaluator.migrate_eval_data_to_new_schema"),
+    ("evaluation.eval_config", "get_evaluation_criteria_or_default"),
+    ("evaluation.eval_config", "get_eval_metrics_from_config"),
+    ("evaluation.eval_case", "get_all_tool_calls"),
+    ("evaluation.local_eval_sets_manager", "LocalEvalSetsManager"),
+    ("evaluation.local_eval_sets_manager", "load_eval_set_from_file"),
+    ("evaluation.local_eval_sets_manager", "convert_eval_set_to_pydantic_schema"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.get_eval_set"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.create_eval_set"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.list_eval_sets"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.get_eval_case"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.add_eval_case"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.update_eval_case"),
+    ("evaluation.eval_sets_manager", "EvalSetsManager.delete_eval_case"),
+    ("evaluation.eval_set_results_manager", "EvalSetResultsManager.save_eval_set_result"),
+    ("evaluation.eval_set_results_manager", "EvalSetResultsManager.get_eval_set_result"),
+    ("evaluation.eval_set_results_manager", "EvalSetResultsManager.list_eval_set_results"),
+    ("evaluation.metric_evaluator_registry", "MetricEvaluatorRegistry.register_evaluator"),
+    ("evaluation.metric_evaluator_registry", "MetricEvaluatorRegistry.get_evaluator"),
+    ("evaluation.base_eval_service", "BaseEvalService.perform_inference"),
+    ("evaluation.base_eval_service", "BaseEvalService.evaluate"),
+    ("evaluation.evaluator", "Evaluator.evaluate_invocations"),
+    ("evaluation.trajectory_evaluator", "TrajectoryEvaluator"),
+    ("evaluation.response_evaluator", "ResponseEvaluator"),
+    ("evaluation.final_response_match_v1", "RougeEvaluator"),
+    ("evaluation.local_eval_service", "LocalEvalService"),
+]
+
+
+def found(module: ModuleType, path: str) -> Any:
+    thing: Any = module
+    for step in path.split("."):
+        thing = getattr(thing, step)
+    return thing
+
+
+@pytest.mark.needs_adk
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("module", "path"), SAME_CALLS, ids=[path for _, path in SAME_CALLS])
+def test_calls_take_what_google_adks_take(module: str, path: str) -> None:
+    """The same parameters in the same order, as far as there; more may follow. Plain defaults are equal."""
+    if not importable(module.rpartition(".")[2]):
+        return
+    theirs = inspect.signature(found(import_module(f"google.adk.{module}"), path)).parameters
+    ours = inspect.signature(found(import_module(PREFIX + module), path)).parameters
+    assert list(ours)[: len(theirs)] == list(theirs)
+    for name, parameter in theirs.items():
+        default = parameter.default
+        if default is not parameter.empty and isinstance(default, int | float | str | bool | None):
+            assert ours[name].default == default, name
+
+
+# --- what is not mirrored -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.needs_adk
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", ["sessions", "tools", "agents.llm_agent", "artifacts", "sessions.in_memory_session_service"]
+)
+def test_other_modules_are_google_adks_own(name: str) -> None:
+    ours, theirs = import_module(PREFIX + name), import_module(f"google.adk.{name}")
+    assert ours is theirs
+    assert theirs.__spec__ is not None
+    assert theirs.__spec__.name == theirs.__name__ == f"google.adk.{name}"
+
+
+@pytest.mark.parametrize("name", ["evaluation.no_such_module", "evaluation.simulation.no_such"])
+def test_an_evaluation_module_that_is_not_mirrored_is_missed(name: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=name):
+        import_module(PREFIX + name)
+
+
+WITHOUT = """
+import sys
+sys.modules["google.adk"] = None  # as where it is not installed
+{line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import proctor.compat.adk.tools", "pip install 'proctor[adk]'"),
+        ("from proctor.compat.adk.agents import LlmAgent", "cannot import name 'LlmAgent'"),
+        ("from proctor.compat.adk.agents import common_configs", ""),
+        ("from proctor.compat.adk.evaluation import AgentEvaluator", ""),
+    ],
+)
+def test_without_google_adk(line: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(line=line)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) is (said == ""), done.stderr
+    assert said in done.stderr
