@@ -3,7 +3,7 @@
     result = proctor.evaluate_sync("my_agent", "cases.evalset.json")
     result.passed, result.outcome, result.cases[0].reason
 
-Names load on first use, so that `import proctor` stays light.
+Names load on first use, so that `import proctor` stays light. (For pytest: PYTEST_DONT_REWRITE, nothing here asserts.)
 """
 
 from importlib import import_module

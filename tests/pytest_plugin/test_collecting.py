@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -169,6 +170,13 @@ def test_without_a_cache_and_with_other_ways_to_import(sandbox: Sandbox) -> None
         ["-p", "no:terminal"],
     ):
         assert sandbox.run(*words, name).ret is pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_session_that_a_program_starts_which_has_imported_proctor(sandbox: Sandbox) -> None:
+    script = "import sys, proctor, proctor.pytest_plugin, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    words = ["-W", "error", "--proctor-agent", "bot.py", sandbox.cases(GOOD)]
+    result = sandbox.pytester.run(sys.executable, "-W", "error", "-c", script, *words)
+    result.assert_outcomes(passed=1)
 
 
 # --- mistakes --------------------------------------------------------------------------------------------------------

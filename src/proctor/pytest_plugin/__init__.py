@@ -1,7 +1,7 @@
 """The pytest plugin: eval-set files as test files, cases as items; fixtures for tests in code.
 
 pytest loads this module in every project where Proctor is installed. So it holds the hooks and nothing else: what they
-do is imported when a session has something to do with Proctor.
+do is imported when a session has something to do with Proctor. (PYTEST_DONT_REWRITE: nothing here asserts.)
 """
 
 from __future__ import annotations
