@@ -24,7 +24,7 @@ HOW = "How"
 MOST_PROBLEMS = 5
 
 EXAMPLES = """
-proctor adopt .                  look around, preview, judge what was kept; ask before anything is done
+proctor adopt .                  look around; ask before anything is done
 proctor adopt agents --write     also rewrite the imports of the tests
 proctor adopt agents --run       also run the agents on their sets
 """
