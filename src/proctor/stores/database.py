@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from proctor.errors import StoreError
+from proctor.stores import versions
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
@@ -44,6 +45,8 @@ class Connection:
         with self.lock, in_words(self.name):
             begin_to_write(self.raw)
             try:
+                # a newer Proctor may have changed the tables since they were opened
+                versions.check(self.raw.execute("PRAGMA user_version").fetchone()[0], self.name)
                 yield self.raw
                 self.raw.execute("COMMIT")
             except BaseException:

@@ -34,9 +34,9 @@ class SqliteFile:
     _name: str = ""
 
     def __post_init__(self) -> None:
-        """Remember where it is: code under test may change the working folder."""
+        """Remember where it is: code under test may change the working folder, and a link another folder."""
         self._name = str(self.path)
-        self.path = self.path.absolute()
+        self.path = _real(self.path)
 
     @property
     def name(self) -> str:
@@ -50,8 +50,9 @@ class SqliteFile:
             StoreError: it cannot be used; it has not been touched.
         """
         with _system_errors(self.name):
-            if self.path.is_dir():
-                raise StoreError(f"{self.name}: expected a file for the store, this is a folder")
+            if self.path.exists() and not self.path.is_file():  # a pipe would be waited for, for ever
+                what = "a folder" if self.path.is_dir() else "a device, a pipe or the like"
+                raise StoreError(f"{self.name}: expected a file for the store, this is {what}")
             if not self.read_only and _is_mounted_read_only(self.path):
                 shown = "What is in it can be shown and exported; for" if self.path.exists() else "For"
                 raise StoreError(
@@ -106,11 +107,12 @@ class SqliteFile:
             raise StoreError(
                 f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
             )
-        for suffix in _BESIDE:
+        for suffix in self._logs():  # an empty one is left by whoever only reads
             # another process may make the store just now: its file is there before its log is
-            if (left := _beside(self.path, suffix)).exists() and not self.path.exists():
+            if not self.path.exists():
                 raise StoreError(
-                    f"{left}: belongs to a store that is no longer there. Put {self.path.name} back, or delete this file"
+                    f"{_beside(self.path, suffix)}: belongs to a store that is no longer there. "
+                    f"Put {self.path.name} back, or delete this file"
                 )
         _make_folder(self.path.parent)
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}")
@@ -139,14 +141,7 @@ class SqliteFile:
             raise StoreError(
                 f"{self.name}: this is a database of another application. Name another with --store; it was not touched"
             )
-        self._check_version(int.from_bytes(header[60:64], "big"))
-
-    def _check_version(self, version: int) -> None:
-        if version > versions.newest():
-            raise StoreError(
-                f"{self.name}: written by a newer Proctor (its store has version {version}, this one knows up to "
-                f"{versions.newest()}). Update Proctor, or name another store with --store; it was not touched"
-            )
+        versions.check(int.from_bytes(header[60:64], "big"), self.name)
 
     def _open_for_writing(self) -> sqlite3.Connection:
         connection = _connected(self.path, "mode=rw")
@@ -185,7 +180,7 @@ class SqliteFile:
         begin_to_write(connection)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            self._check_version(version)
+            versions.check(version, self.name)
             if version < versions.newest():
                 versions.bring_up_to_date(connection, version)
                 connection.execute("COMMIT")
@@ -204,15 +199,14 @@ class SqliteFile:
         try:
             return Connection(self._read(self.path, "mode=ro"), self.name)
         except sqlite3.OperationalError:
-            log = _beside(self.path, "-wal")
-            if not log.exists() or log.stat().st_size == 0:
+            if not self._logs():
                 return Connection(self._read(self.path, "mode=ro&immutable=1"), self.name)
         return Connection(self._read(self._copied(), "mode=rw"), self.name)
 
     def _read(self, path: Path, how: str) -> sqlite3.Connection:
         connection = _connected(path, how)
         try:
-            self._check_version(connection.execute("PRAGMA user_version").fetchone()[0])
+            versions.check(connection.execute("PRAGMA user_version").fetchone()[0], self.name)
             connection.execute("SELECT COUNT(*) FROM totals").fetchone()
         except BaseException:
             connection.close()
@@ -224,19 +218,26 @@ class SqliteFile:
         self._copy = tempfile.TemporaryDirectory(prefix="proctor-")
         copy = Path(self._copy.name, "store.sqlite3")
         copyfile(self.path, copy)
-        copyfile(_beside(self.path, "-wal"), _beside(copy, "-wal"))
+        for suffix in self._logs():
+            copyfile(_beside(self.path, suffix), _beside(copy, suffix))
         return copy
+
+    def _logs(self) -> list[str]:
+        """What stands beside the file and belongs to what is in it: of a writer that is at work, or was killed."""
+        beside = ((suffix, _beside(self.path, suffix)) for suffix in _BESIDE)
+        return [suffix for suffix, log in beside if log.exists() and log.stat().st_size]
 
 
 def _connected(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?{how}",
+        f"file:{quote(os.fsencode(path))}?{how}",
         uri=True,
         timeout=PATIENCE,
         isolation_level=None,
         check_same_thread=False,
     )
     connection.text_factory = str
+    connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from anywhere
     return connection
 
 
@@ -274,6 +275,13 @@ def _make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == ".proctor":  # what was run here is no source
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads, through links, whether anything is there or not."""
+    if os.name != "posix":
+        return path.absolute()
+    return Path("/", os.path.realpath(path).lstrip("/"))  # behind two slashes SQLite looks for a host
 
 
 def _beside(path: Path, suffix: str) -> Path:

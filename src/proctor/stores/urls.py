@@ -23,8 +23,8 @@ def sqlite_path(url: str) -> Path:
     Raises:
         SetupError: it names no file.
     """
-    scheme, rest = split(url)
-    if scheme == "sqlite" and rest.startswith("//"):
+    _, rest = split(url)
+    if rest != url and rest.startswith("//"):
         if not rest.startswith("///"):
             raise SetupError(f"the store {url!r} names a host, and SQLite has none: {_SQLITE}")
         rest = rest[3:]
@@ -32,4 +32,9 @@ def sqlite_path(url: str) -> Path:
         raise SetupError(f"the store {url!r}: a store in memory is called memory:")
     if not rest.strip() or "\x00" in rest:
         raise SetupError(f"the store {url!r} names no file: {_SQLITE}")
-    return Path(rest).expanduser()
+    try:
+        return Path(rest).expanduser()
+    except RuntimeError:  # `~name`, and nobody here has that name
+        raise SetupError(
+            f"the store {url!r}: nobody here is called {rest.split('/')[0][1:]!r}. For a file whose name begins so: ./{rest}"
+        ) from None

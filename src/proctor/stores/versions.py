@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from functools import cache
 
+from proctor.errors import StoreError
+
 APPLICATION_ID = 0x50524354  # "PRCT", in the header of every store
 
 
@@ -26,6 +28,19 @@ def files() -> tuple[tuple[int, str], ...]:
 def newest() -> int:
     """Return the version that this code writes."""
     return files()[-1][0]
+
+
+def check(version: int, name: str) -> None:
+    """See that this code knows a store's version.
+
+    Raises:
+        StoreError: a newer Proctor wrote it.
+    """
+    if version > newest():
+        raise StoreError(
+            f"{name}: written by a newer Proctor (its store has version {version}, this one knows up to {newest()}). "
+            "Update Proctor, or name another store with --store; it was not touched"
+        )
 
 
 def bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
