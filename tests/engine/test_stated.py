@@ -1,5 +1,6 @@
 """What cases state for certain metrics is looked at before anything runs."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -169,6 +170,19 @@ def test_what_is_not_about_all_cases_is_told(
     warnings = "".join(plan_of(cases[0], {**TEXT, **criteria}, *cases[1:]).warnings)
     assert doubt in warnings
     assert bool(doubt) == bool(warnings)
+
+
+def test_a_run_of_some_cases_can_be_judged_again(tmp_path: Path) -> None:
+    cases = [
+        {"eval_id": "a", "conversation": [TURN]},
+        {"eval_id": "b", "conversation": [TURN], "response_schema": {}},
+    ]
+    store = f"sqlite:///{tmp_path / 'runs.db'}"
+    config = {"criteria": {**TEXT, "response_schema": 1.0}}
+    eval_set = {"eval_set_id": "s", "eval_cases": cases}
+    result = proctor.evaluate_sync(lambda text: "a", eval_set, config=config, only={"s": ["a"]}, store=store)
+    assert result.passed
+    assert proctor.rescore_sync("latest", store=store).passed
 
 
 def test_sets_that_share_a_config_are_looked_at_together() -> None:

@@ -216,7 +216,7 @@ def _plan_set(
     found += _unknown_ids(entry)
     sure = bool(bound.problems) or bound.decides_every_recorded_case()
     checks = checks_of(bound.metrics)
-    is_partial = bool(entry.only or options.tags or options.limit or options.shard)
+    is_partial = _is_partial(entry, options)
     looks = surveys.of(entry.config, entry.config_source, bound.metrics, is_partial=is_partial)
     undecided: list[int] = []
     for index, case in _chosen(entry, options, plan):
@@ -237,6 +237,12 @@ def _plan_set(
     found += _without_gate(entry, undecided)
     summary.cases = len(plan.cases)
     return plan
+
+
+def _is_partial(entry: PlannedSet, options: RunOptions) -> bool:
+    """Whether cases of a set are left out on purpose, or were when the run was made."""
+    made = entry.num_runs is not None
+    return made or bool(entry.only or options.tags or options.limit or options.shard)
 
 
 def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
