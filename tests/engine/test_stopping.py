@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from proctor.agents.base import Session
 from proctor.engine.loop import run_sync
 from proctor.engine.options import RunOptions
+from proctor.engine.progress import Silent
 from proctor.engine.stopping import StopRequest
 from proctor.schema.content import Content, UsageMetadata
 from proctor.schema.event import Event
@@ -72,6 +73,63 @@ def test_a_limit_ends_the_run_in_order(limits: dict[str, Any], done: int, why: s
     assert bool(result.stopped_by) == bool(why)
     assert not result.interrupted
     assert not result.passed
+
+
+class Listening(Silent):
+    """Hears what cannot wait for the report."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warned(self, text: str) -> None:
+        self.heard.append(text)
+
+
+def _using(*counts: dict[str, int]) -> Callable[[Session], AsyncIterator[Event]]:
+    async def answer(_: Session) -> AsyncIterator[Event]:
+        for count in counts:
+            yield Event.said("ok", usage_metadata=count)
+        yield Event.said("ok")
+
+    return answer
+
+
+BLIND = "max_tokens: the agent reports no token usage (`usage_metadata`), so that this limit cannot act"
+USAGES: dict[str, tuple[dict[str, Callable[[Session], AsyncIterator[Event]]], list[str], list[str]]] = {
+    "none": ({}, [BLIND], [BLIND]),
+    "all": ({name: _using({"total_token_count": 1}) for name in ("c0", "c1", "c2")}, [], []),
+    "without a total": (
+        {name: _using({"prompt_token_count": 1, "candidates_token_count": 1}) for name in ("c0", "c1", "c2")},
+        [],
+        [],
+    ),
+    "one does not": (
+        {name: _using({"total_token_count": 1}) for name in ("c0", "c1")},
+        [],
+        [
+            "max_tokens: 1 of 3 trials reported no token usage (`usage_metadata`): what they used is not in the limit"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "heard", "said"), USAGES.values(), ids=USAGES)
+def test_a_limit_of_tokens_that_cannot_act_says_so(
+    script: dict[str, Callable[[Session], AsyncIterator[Event]]], heard: list[str], said: list[str]
+) -> None:
+    listening, cases = Listening(), eval_set(case("c0"), case("c1"), case("c2"))
+    limits: dict[str, Any] = {"max_tokens": 100, "concurrency": 1}
+    result = run_sync(lambda: run(Scripted(script), cases, TEXT, progress=listening, **limits))
+    assert (listening.heard, result.warnings, result.stopped_by) == (heard, said, "")
+    assert run_sync(lambda: run(Scripted(), cases, TEXT)).warnings == []
+
+
+def test_the_parts_of_a_usage_are_what_is_limited_where_no_total_is_told() -> None:
+    script = {f"c{n}": _using({"prompt_token_count": 4, "thoughts_token_count": 2}) for n in range(9)}
+    cases = eval_set(*map(case, script))
+    result = run_sync(lambda: run(Scripted(script), cases, TEXT, max_tokens=12, concurrency=1))
+    assert result.stopped_by == "max_tokens: the agent has used 12 of 12 tokens"
+    assert result.counts[Outcome.NOT_RUN] == 7
 
 
 def test_after_so_much_time_no_trial_begins_and_those_under_way_finish() -> None:

@@ -49,6 +49,13 @@ def lines(clock: Clock) -> tuple[LineWatch, io.StringIO]:
     return LineWatch(out, clock=clock), out
 
 
+def test_what_cannot_wait_is_said_at_once(clock: Clock) -> None:
+    watching, out = lines(clock)
+    watching.run_started(run(), 100)
+    watching.warned("a limit \x1b[31mcannot act")
+    assert out.getvalue() == "warning: a limit \\x1b[31mcannot act\n"
+
+
 def test_a_line_says_how_far_it_is(clock: Clock) -> None:
     watching, out = lines(clock)
     watching.run_started(run(), 100)

@@ -65,6 +65,11 @@ class Screen:
         with suppress(Exception):
             self._watch.run_finished(run)
 
+    def warned(self, text: str) -> None:
+        """Pass it on."""
+        with suppress(Exception):
+            self._watch.warned(text)
+
     @property
     def resumable(self) -> list[RunResult]:
         """The runs that are kept and of which something is left to run."""

@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Watches a run. Called on the engine's thread; must be quick and must not raise."""
+    """Watches a run. Called on the engine's thread; must be quick and must not raise.
+
+    `warned(text)`, if there, is told what cannot wait for the report: a limit that cannot act.
+    """
 
     def run_started(self, run: RunResult, trials: int) -> None:
         """The plan stands: `run` has its sets and no case yet; `trials` attempts will be made."""

@@ -233,10 +233,19 @@ class Run:
         if job.trial is not None:
             self._spending.add(state.position, job.trial)
         most = self.options.max_tokens
-        if most is not None and self._spending.tokens_now >= most:
-            self._stop(f"max_tokens: the agent has used {self._spending.tokens_now:,} of {most:,} tokens")
+        if most is not None:
+            self._watch_tokens(most)
         if decided is not None:
             self._case_done(decided)
+
+    def _watch_tokens(self, most: int) -> None:
+        spent = self._spending
+        if spent.tokens_now >= most:
+            self._stop(f"max_tokens: the agent has used {spent.tokens_now:,} of {most:,} tokens")
+        elif (
+            spent.trials == spent.silent == 1 and (tell := getattr(self.progress, "warned", None)) is not None
+        ):
+            tell(spent.blind_spot())  # while there is time to stop it by hand
 
     def _decide_again(self, state: CaseState) -> None:
         """Decide a case of which an earlier process left everything but the verdict."""
@@ -256,6 +265,9 @@ class Run:
     def _finish(self, run: RunResult) -> None:
         """Put together what came of the run, and write it down."""
         if said := self._spending.warning():
+            run.warnings.append(said)
+        said = self._spending.blind_spot() if self.options.max_tokens is not None else ""
+        if said and said not in run.warnings:
             run.warnings.append(said)
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         if not_run:

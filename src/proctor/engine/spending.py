@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.schema.trial import Failure, Trial, Turn
@@ -15,11 +15,13 @@ _MOST_NAMED = 3
 class Spending:
     """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "_retried", "models", "tokens")
+    __slots__ = ("_before", "_retried", "models", "silent", "tokens", "trials")
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.tokens = self._before = 0
+        self.trials = self.silent = 0
+        """Trials that came to their end since this process has been at work, and those that reported no tokens."""
         self.models: set[str] = set()
         self._retried: dict[tuple[int, int], str] = {}
 
@@ -41,9 +43,13 @@ class Spending:
 
     def add(self, position: int, trial: Trial) -> None:
         """Count one trial of the case at `position`, the attempts before its last one included."""
+        before = self.tokens
         self._add(trial.turns)
         for attempt in trial.attempts:
             self._add(attempt.turns)
+        if trial.failure is None:
+            self.trials += 1
+            self.silent += self.tokens == before
         if trial.attempts and (failure := trial.attempts[-1].failure) is not None:
             self._note(position, trial.number, trial.__dict__, failure)
 
@@ -56,11 +62,23 @@ class Spending:
         more = " …" if len(retried) > _MOST_NAMED else ""
         return f"{trials} {_TRIED_AGAIN}{'; '.join(retried[:_MOST_NAMED])}{more}"
 
+    def blind_spot(self) -> str:
+        """Say what a limit of tokens could not see; empty when every trial reported what it used."""
+        if not self.silent:
+            return ""
+        if self.silent == self.trials:
+            return "max_tokens: the agent reports no token usage (`usage_metadata`), so that this limit cannot act"
+        return (
+            f"max_tokens: {self.silent} of {self.trials} trials reported no token usage (`usage_metadata`): what they "
+            "used is not in the limit"
+        )
+
     def _add(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
             for event in turn.events:
                 if event.usage_metadata is not None:
-                    self.tokens += event.usage_metadata.total_token_count or 0
+                    usage = event.usage_metadata
+                    self.tokens += usage.total_token_count or _sum_of(usage.__dict__)
                 if event.model_version:
                     self.models.add(event.model_version)
 
@@ -68,12 +86,26 @@ class Spending:
         """Do what `_add` does, with the JSON of turns: a model of each would take ten times as long."""
         for turn in turns:
             for event in turn.get("events") or ():
-                self.tokens += (event.get("usage_metadata") or {}).get("total_token_count") or 0
+                if usage := event.get("usage_metadata"):
+                    self.tokens += usage.get("total_token_count") or _sum_of(usage)
                 if model := event.get("model_version"):
                     self.models.add(model)
 
     def _note(self, position: int, number: int, trial: dict[str, Any], failure: Failure) -> None:
         self._retried[position, number] = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
+
+
+_PARTS = (
+    "prompt_token_count",
+    "tool_use_prompt_token_count",
+    "candidates_token_count",
+    "thoughts_token_count",
+)
+
+
+def _sum_of(usage: Mapping[str, Any]) -> int:
+    """The tokens of a call whose total was not reported."""
+    return sum(usage.get(name) or 0 for name in _PARTS)
 
 
 def is_about_retries(warning: str) -> bool:

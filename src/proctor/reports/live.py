@@ -131,6 +131,11 @@ class LineWatch(_Watch):
     def run_finished(self, run: RunResult) -> None:
         """Say nothing: the report follows."""
 
+    def warned(self, text: str) -> None:
+        """Say it at once."""
+        self._out.write(f"warning: {encodable(clean(text), getattr(self._out, 'encoding', None))}\n")
+        self._out.flush()
+
     def _write(self) -> None:
         self._last = self._tally.clock()
         counts = ", ".join(f"{n} {WORDS[outcome]}" for outcome, n in self._counts())
@@ -184,6 +189,10 @@ class BarWatch(_Watch):
         self._tally.open_runs -= 1
         if self._tally.open_runs <= 0:
             self.close()
+
+    def warned(self, text: str) -> None:
+        """Print it above the bar."""
+        self._print(None, f"warning: {text}")
 
     def close(self) -> None:
         """Print what waits, and take the bar away."""
