@@ -1,5 +1,6 @@
 """`response_schema`: the final answer held against a JSON Schema."""
 
+import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -91,11 +92,11 @@ def test_formats_are_checked_where_that_is_asked(formats: bool, value: float) ->
     assert ask("response_schema", [turn('"next week"')], schema=schema, formats=formats)[0].value == value
 
 
-@pytest.mark.parametrize(("draft", "value"), [("04", 1.0), ("07", 0.0)])
+@pytest.mark.parametrize(("draft", "value"), [("04", 0.0), ("07", 1.0)])
 def test_the_draft_that_a_schema_names_is_the_one_it_is_read_by(draft: str, value: float) -> None:
     of_draft = {"$schema": f"http://json-schema.org/draft-{draft}/schema#"}
-    schema = {**of_draft, "const": 7}  # draft 4 does not know `const`
-    assert ask("response_schema", [turn("8")], schema=schema)[0].value == value
+    schema = {**of_draft, "type": "integer"}  # 8.0 is none to draft 4
+    assert ask("response_schema", [turn("8.0")], schema=schema)[0].value == value
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,10 @@ def test_the_draft_that_a_schema_names_is_the_one_it_is_read_by(draft: str, valu
         ({"schema": None}, "expected a JSON Schema .an object., got NoneType"),
         ({"schema": True}, "expected a JSON Schema .an object., got bool"),
         ({"schema": "schema.json"}, "got str. Write the schema itself, not its path"),
-        ({"schema": {"type": "objekt"}}, "it is no JSON Schema at type: 'objekt'"),
+        (
+            {"schema": {"type": "objekt"}},
+            "it is no JSON Schema at type: \"objekt\" is no type. Did you mean 'object'",
+        ),
         ({"schema": {"properties": {"a": {"minimum": "1"}}}}, "it is no JSON Schema at properties.a.minimum"),
         ({"schema": {"pattern": "("}, "formats": True}, "it is no JSON Schema at pattern"),
         ({"schema": {"$ref": "https://example.org/a.json"}}, "nothing is fetched: put that schema under"),
@@ -192,10 +196,43 @@ def test_without_any_schema_it_does_not_apply() -> None:
     )
 
 
-@pytest.mark.parametrize("reference", ["#/$defs/nowhere", "other.json"])
-def test_a_reference_that_leads_nowhere_is_an_error(reference: str) -> None:
-    with pytest.raises(MetricError, match="the schema refers to what is not in it"):
-        ask("response_schema", [turn("{}")], schema={"$ref": reference})
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+REFERENCES: list[tuple[Any, str]] = [
+    ({"items": {"$ref": "#"}}, ""),
+    ({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"items": {"$ref": "#"}}}}, ""),
+    ({"$anchor": "a", "items": {"$ref": "#a"}}, ""),
+    ({"$schema": DRAFT_7, "definitions": {"a": {"$id": "#b"}}, "items": {"$ref": "#b"}}, ""),
+    (
+        {
+            "$id": "urn:a",
+            "$defs": {"b": {"$id": "urn:b", "$defs": {"c": {}}, "$ref": "#/$defs/c"}},
+            "$ref": "urn:b",
+        },
+        "",
+    ),
+    ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, ""),
+    ({"const": {"$ref": "#/nowhere"}, "properties": {"$ref": {"type": "string"}}}, ""),
+    ({"$ref": "#/$defs/nowhere"}, '"#/$defs/nowhere"'),
+    ({"$ref": "other.json"}, '"other.json"'),
+    ({"$dynamicRef": "#a"}, '"#a"'),
+    ({"properties": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}}, "$defs": {"c": {}}}, '"#/$defs/b"'),
+    ({"$schema": DRAFT_7, "items": {"$ref": "#/definitions/a"}}, '"#/definitions/a"'),
+    ({"$id": "urn:a", "$defs": {"b": {"$id": "urn:b", "$ref": "#/$defs/b"}}}, '"#/$defs/b"'),
+]
+
+
+@pytest.mark.parametrize(("schema", "dangling"), REFERENCES, ids=str)
+def test_a_reference_that_leads_nowhere_is_refused_before_anything_runs(schema: Any, dangling: str) -> None:
+    of_criterion = BaseCriterion(threshold=1.0, schema=schema)
+    case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": schema})
+    said = METRICS.get("response_schema")().check(case)
+    assert bool(said) == bool(dangling)
+    if not dangling:
+        METRICS.get("response_schema")(of_criterion)
+        return
+    assert dangling in said[0]
+    with pytest.raises(CriterionError, match=re.escape(dangling)):
+        METRICS.get("response_schema")(of_criterion)
 
 
 class Schemas(BaseHTTPRequestHandler):
@@ -214,7 +251,7 @@ def test_nothing_is_fetched_not_even_what_lies_beside_the_schema() -> None:
     with HTTPServer(("127.0.0.1", 0), Schemas) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         here = f"http://127.0.0.1:{server.server_port}/schema.json"
-        with pytest.raises(MetricError, match="the schema refers to what is not in it"):
+        with pytest.raises(CriterionError, match=re.escape("other.json")):
             ask("response_schema", [turn("{}")], schema={"$id": here, "$ref": "other.json"})
         server.shutdown()
     assert Schemas.asked == []

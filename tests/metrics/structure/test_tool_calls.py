@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from proctor.errors import CriterionError
+from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.genai_schema import to_json_schema
 from proctor.metrics.structure.tool_schema import ToolSchema
@@ -188,11 +188,96 @@ def test_a_declaration_that_is_no_schema_is_an_error_that_names_the_tool() -> No
             "the schema of 'f': it is no JSON Schema",
         ),
         ({"declaration": []}, "Did you mean 'declarations'"),
+        (
+            {"declarations": [{"name": "f", "paramters": {}}]},
+            r"\[0\]: unknown key 'paramters'. Did you mean 'parameters'\?",
+        ),
+        ({"declarations": [{"name": "f", "inputschema": {}}]}, "Did you mean 'input_schema'"),
+        ({"declarations": [{"name": "f", "arguments": {}}]}, "unknown key 'arguments'"),
+        ({"declarations": [{"name": "f", "schema": {}}]}, "unknown key 'schema'"),
+        (
+            {"declarations": [{"nmae": "f", "parameters": {}}]},
+            "'nmae'. Did you mean 'name'.*expected the tool's `name`",
+        ),
+        ({"declarations": [{"name": "", "parameters": {}}]}, "expected the tool's `name`"),
+        ({"declarations": [{}]}, "expected the tool's `name`"),
+        ({"declarations": [{"function_declaratons": []}]}, "Did you mean 'function_declarations'"),
+        (
+            {"declarations": [{"function_declarations": [{"name": "f", "parametes": {}}]}]},
+            r"function_declarations\[0\]: .*'parameters'",
+        ),
+        (
+            {"declarations": [{"type": "function", "function": {"name": "f", "paramters": {}}}]},
+            "function: unknown key 'paramters'",
+        ),
+        ({"declarations": [{"name": "f", "input_schema": {}}, "f"]}, r"\[1\]: 'f' is declared twice"),
+        (
+            {"declarations": [{"name": "f", "input_schema": {"requird": ["a"]}}]},
+            "`requird` is no keyword of JSON Schema. Did you mean 'required'",
+        ),
+        (
+            {"declarations": [{"name": "f", "input_schema": {"$ref": "#/$defs/a"}}]},
+            "refers to .*, which is not in it",
+        ),
+        ({"declarations": [{"name": "f", "input_schema": {"$ref": "#"}}]}, "comes back to itself for ever"),
+        (
+            {"declarations": [{"name": "f", "paramters": {}}, {"name": "g", "input_schema": {"type": 7}}]},
+            "'paramters'.*the schema of 'g'",
+        ),
     ],
 )
 def test_mistakes_of_the_criterion(options: dict[str, Any], message: str) -> None:
     with pytest.raises(CriterionError, match=message):
         METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, **options))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "f",
+        {"name": "f"},
+        {"name": "f", "description": "Does.", "parameters": {"type": "OBJECT", "propertyOrdering": ["a"], "nullable": True}},
+        {"name": "f", "input_schema": {}, "cache_control": {"type": "ephemeral"}},
+        {"name": "f", "inputSchema": {}, "annotations": {}, "outputSchema": {}, "origin": "x"},
+        {"type": "function", "name": "f", "parameters": {}, "strict": True},
+        {"type": "function", "function": {"name": "f", "parameters": {}, "strict": True}},
+        {"functionDeclarations": [{"name": "f", "parametersJsonSchema": {}}]},
+        {"function_declarations": [{"name": "f"}], "google_search": {}},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_declarations_as_frameworks_write_them_are_no_slips(declared: Any) -> None:
+    metric = METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, declarations=[declared]))
+    score, _ = ask("tool_schema", [turn(calls=[("a", "f", {})])], declarations=[declared])
+    assert (metric.survey() is None, score.value) == (False, 1.0)
+
+
+def test_what_checks_nothing_is_said_before_anything_runs() -> None:
+    declarations = [
+        "f",
+        {"name": "g", "input_schema": {"properties": {"a": {"colour": "red"}}}},
+        {"name": "h", "input_schema": {}},
+    ]
+    survey = METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, declarations=declarations)).survey()
+    first, second = survey.doubts()
+    assert first.startswith("declarations: 'f' declares nothing about its arguments, so none are checked.")
+    assert (
+        second
+        == "declarations: the schema of 'g': `colour` at properties.a is no keyword of JSON Schema, so nothing checks it"
+    )
+    assert not [*survey.problems()]
+    assert METRICS.get("tool_schema")().survey() is None
+
+
+def test_slips_in_what_an_agent_declares_are_not_the_criterion_s() -> None:
+    declared = {"name": "f", "input_schema": {"properties": {"a": {}}, "requird": ["a"]}}
+    assert ask("tool_schema", [turn(calls=[("a", "f", {"a": 1})], tools={"a": [declared]})])[0].value == 1.0
+    for schema in ({"$ref": "#/$defs/a"}, {"$ref": "#"}):
+        with pytest.raises(MetricError, match="the tool 'f' of the agent 'a' declares no usable schema"):
+            ask(
+                "tool_schema",
+                [turn(calls=[("a", "f", {})], tools={"a": [{"name": "f", "input_schema": schema}]})],
+            )
 
 
 # --- known_tools -------------------------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.genai_schema import to_json_schema
 from proctor.schema.invocation import AppDetails
 
-__all__ = ["Declaration", "Tools", "read_declarations", "tools_of"]
+__all__ = ["Declaration", "Tools", "misspelled", "read_declarations", "tools_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,38 @@ def read_declarations(written: Iterable[Any], *, agent: str = "") -> Iterator[De
                 yield from read_declarations([entry["function"]], agent=agent)
             elif isinstance(entry.get("name"), str):
                 yield Declaration(entry["name"], _schema(entry), agent)
+
+
+_OF_ANY_FORM = frozenset(
+    {
+        "name", "title", "type", "description", "strict", "parameters", "parameters_json_schema", "parametersJsonSchema",
+        "input_schema", "inputSchema", "response", "response_json_schema", "responseJsonSchema", "output_schema", "outputSchema",
+        "behavior", "annotations", "icons", "_meta", "cache_control", "defer_loading", "input_examples",
+    }
+)  # fmt: skip
+"""Keys of one declaration, in any of the forms."""
+_AROUND = ("function_declarations", "functionDeclarations", "function", "type")
+
+
+def misspelled(entry: Any) -> Iterator[str]:
+    """What in a declaration that somebody wrote would not be heard; nothing for objects of models."""
+    if not isinstance(entry, Mapping):
+        return
+    for key in ("function_declarations", "functionDeclarations"):
+        for index, each in enumerate(entry[key] if isinstance(entry.get(key), list) else ()):
+            yield from (f"{key}[{index}]: {slip}" for slip in misspelled(each))
+    if isinstance(entry.get("function"), Mapping):
+        yield from (f"function: {slip}" for slip in misspelled(entry["function"]))
+    if any(isinstance(entry.get(key), Mapping | list) for key in _AROUND):
+        return
+    known = _OF_ANY_FORM | {*_AROUND}
+    has_schema = any(entry.get(key) is not None for key in (*_JSON_SCHEMA, "parameters"))
+    for key in entry:
+        meant = did_you_mean(str(key), known) if key not in known else ""
+        if key not in known and (meant or not has_schema):
+            yield f"unknown key {str(key)!r}.{meant} A tool has `name` and `parameters` (or `input_schema`)"
+    if not isinstance(entry.get("name"), str) or not entry["name"]:
+        yield "expected the tool's `name`, a text"
 
 
 _JSON_SCHEMA = ("parameters_json_schema", "parametersJsonSchema", "input_schema", "inputSchema")

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.extras import import_extra
+from proctor.metrics.structure.schema_slips import drafts, look_through
 from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
 from proctor.metrics.wording import show_name, show_text, show_value
 
@@ -53,26 +54,30 @@ class Mistake:
 class Schema:
     """A JSON Schema that is one: drafts 3 to 2020-12 by its `$schema`, else 2020-12."""
 
-    def __init__(self, document: Any, *, formats: bool = False) -> None:
+    unknown: Sequence[str]
+    """What is said of keywords that nobody knows: nothing checks them."""
+
+    def __init__(self, document: Any, *, formats: bool = False, strict: bool = False) -> None:
         """Take the schema; `formats` also checks `format` (of those that need no further package).
 
+        `strict`, for schemas that somebody wrote for Proctor: slips of keywords, which JSON Schema ignores, are refused.
+
         Raises:
-            CriterionError: it is no JSON Schema, or refers to what is not within it.
+            CriterionError: it is no JSON Schema, or refers to what is not within it, or to itself for ever.
             MissingExtraError: the package jsonschema is not installed.
         """
         jsonschema = import_extra("jsonschema", extra="jsonschema", feature="Checking a JSON Schema")
-        referencing = import_extra("referencing", extra="jsonschema", feature="Checking a JSON Schema")
-        kind = jsonschema.validators.validator_for(document, default=jsonschema.Draft202012Validator)
+        kind = _draft_of(document, jsonschema)
         try:
             kind.check_schema(document)
+            found = look_through(document, kind, kind.FORMAT_CHECKER.checkers if formats else None)
         except jsonschema.SchemaError as error:
-            place = _place(tuple(error.absolute_path))
-            where = f" at {place}" if place else ""
-            raise CriterionError(f"it is no JSON Schema{where}: {error.message}") from None
+            raise CriterionError(_no_schema(error)) from None
         except RecursionError:
             raise CriterionError("it is nested too deeply") from None
-        _refuse_foreign(document)
-        self._unresolvable = referencing.exceptions.Unresolvable
+        if problems := [*found.dead, *(found.slips if strict else ())]:
+            raise CriterionError("; ".join(problem.rstrip(".") for problem in problems))
+        self.unknown = found.unknown
         self._best = jsonschema.exceptions.best_match
         # A registry of its own: without one, jsonschema would fetch what a schema refers to.
         kind = jsonschema.validators.extend(kind, {"pattern": _pattern})
@@ -96,8 +101,6 @@ class Schema:
             yield from self._validator.iter_errors(value)
         except RecursionError:
             raise MetricError("the value or its schema is nested too deeply to be checked") from None
-        except self._unresolvable as error:
-            raise MetricError(f"the schema refers to what is not in it: {error}") from None
 
     def _told(self, error: Any) -> Iterator[Mistake]:
         """One error of jsonschema in our words; of alternatives, the one that comes nearest."""
@@ -132,44 +135,50 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
 
 
 @lru_cache(maxsize=1024)
-def _by_text(text: str, formats: bool) -> Schema:  # noqa: FBT001 - the key of the cache
-    return Schema(json.loads(text), formats=formats)
+def _by_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 - the key of the cache
+    return Schema(json.loads(text), formats=formats, strict=strict)
 
 
-def schema_of(document: Any, *, formats: bool = False) -> Schema:
+def schema_of(document: Any, *, formats: bool = False, strict: bool = False) -> Schema:
     """The schema, made once for all turns whose tools declare the same."""
     try:
         text = json.dumps(document)
     except (TypeError, ValueError, RecursionError):
         raise CriterionError("it is no JSON Schema: it is not made of JSON values") from None
-    return _by_text(text, formats)
+    return _by_text(text, formats, strict)
+
+
+def _draft_of(document: Any, jsonschema: Any) -> Any:
+    """The class of jsonschema for the draft that a schema is of.
+
+    Raises:
+        CriterionError: `$schema` names none.
+    """
+    named = document.get("$schema") if isinstance(document, Mapping) else None
+    if named is None:
+        return jsonschema.Draft202012Validator
+    kind = jsonschema.validators.validator_for(document, default=None) if isinstance(named, str) else None
+    if kind is None:
+        known = [each.META_SCHEMA.get("$id", each.META_SCHEMA.get("id")) for each in drafts(jsonschema)]
+        raise CriterionError(
+            f"`$schema` names no draft: {show_value(named)}.{did_you_mean(str(named), known)} Known: {', '.join(known)}"
+        )
+    return kind
+
+
+def _no_schema(error: Any) -> str:
+    """What is wrong with a schema that is none."""
+    place = _place(tuple(error.absolute_path))
+    where = f" at {place}" if place else ""
+    if place.rpartition(".")[2] == "type" and isinstance(error.instance, str):
+        meant = did_you_mean(error.instance, _TYPES)
+        return f"it is no JSON Schema{where}: {show_text(error.instance)} is no type.{meant} Types: {', '.join(_TYPES)}"
+    return f"it is no JSON Schema{where}: {error.message}"
 
 
 def _specifications() -> Any:
     feature = "Checking a JSON Schema"
     return import_extra("jsonschema_specifications", extra="jsonschema", feature=feature).REGISTRY
-
-
-def _refuse_foreign(document: Any) -> None:
-    """Refuse references to other documents at set-up: they are not fetched, and no value could be checked."""
-    waiting = [document]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Mapping):
-            target = each.get("$ref")
-            if isinstance(target, str) and _is_foreign(target):
-                raise CriterionError(
-                    f"it refers to {show_text(target)}, and nothing is fetched: put that schema under `$defs`"
-                )
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
-
-
-def _is_foreign(target: str) -> bool:
-    return target.startswith(("http:", "https:", "file:")) and not target.startswith(
-        ("http://json-schema.org/", "https://json-schema.org/")
-    )
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -94,8 +94,8 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         return [problem for each in read for problem in each.problems]
 
     def survey(self) -> Survey | None:
-        """Look whether cases state what the criterion does not."""
-        return SchemaSurvey() if self._given is None else None
+        """Look whether cases state what the criterion does not, and for keywords that nobody knows."""
+        return SchemaSurvey(self._given[0] if self._given else None, formats=self.criterion.formats)
 
     def score(self, case: CaseView) -> MetricScore:
         """Look at the answers turn by turn; nothing recorded is needed."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.structure.json_schema import Schema, schema_of
-from proctor.metrics.wording import show_value
+from proctor.metrics.wording import and_more, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.stated import stated
 
@@ -38,6 +38,11 @@ class Schemas:
     def of_turn(self, index: int, *, is_asked: bool) -> Schema | None:
         """The schema of a turn, counted from 0; one for every turn is for those that the criterion asks about."""
         return self._by_turn.get(index) or (self._by_turn.get(EVERY_TURN) if is_asked else None)
+
+    def unknown(self) -> Iterator[str]:
+        """What is said of keywords that nobody knows."""
+        for schema in self._by_turn.values():
+            yield from schema.unknown
 
     def _read(self, given: Any, where: str) -> None:
         if not isinstance(given, Mapping) or not given.keys() >= _KEYS:
@@ -71,28 +76,35 @@ def read_schema(document: Any, *, formats: bool) -> Schema:
     """A JSON Schema as it stands in a file.
 
     Raises:
-        CriterionError: it is none.
+        CriterionError: it is none, a reference of it leads nowhere, or a keyword is misspelled.
     """
     if not isinstance(document, dict):
         raise CriterionError(
             f"expected a JSON Schema (an object), got {type(document).__name__}. "
             "Write the schema itself, not its path or its text"
         )
-    return schema_of(document, formats=formats)
+    return schema_of(document, formats=formats, strict=True)
 
 
 class SchemaSurvey:
-    """Whether any case states a schema."""
+    """Whether there is a schema at all, and which of their keywords nobody knows."""
 
-    def __init__(self) -> None:
-        self._is_stated = False
+    def __init__(self, given: Schema | None = None, *, formats: bool = False) -> None:
+        self._is_stated = given is not None
+        self._formats = formats
+        self._doubts = {f"schema: {unknown}": None for unknown in given.unknown} if given else {}
 
     def see(self, case: EvalCase) -> None:
         """Look at one case."""
-        self._is_stated = self._is_stated or stated(case, KEY) is not None
+        own = stated(case, KEY)
+        if own is None:
+            return
+        self._is_stated = True
+        read = Schemas(own.value, None, formats=self._formats)
+        self._doubts |= dict.fromkeys(f"{KEY} of case {case.eval_id!r}: {each}" for each in read.unknown())
 
     def problems(self) -> Iterator[str]:
-        """None does."""
+        """None is stated."""
         if not self._is_stated:
             yield (
                 "schema: neither the criterion nor any case states a schema. Write "
@@ -100,5 +112,5 @@ class SchemaSurvey:
             )
 
     def doubts(self) -> Iterator[str]:
-        """Cases without are said where they are scored."""
-        return iter(())
+        """Keywords that nobody knows; cases without a schema are said where they are scored."""
+        yield from and_more([*self._doubts], 10)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.structure.declarations import Declaration, Tools, read_declarations
+from proctor.metrics.base import MetricFacts, Survey
+from proctor.metrics.options import misfit
+from proctor.metrics.structure.declarations import Declaration, Tools, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
 from proctor.metrics.wording import and_more, show_name
+from proctor.schema.case import EvalCase
 from proctor.schema.content import FunctionCall
 from proctor.schema.criterion import BaseCriterion
 
@@ -78,23 +80,38 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
     kind = ToolSchemaCriterion
 
     def given(self) -> Sequence[Declaration]:
-        """The declarations of the criterion, checked."""
+        """The declarations of the criterion, checked.
+
+        Raises:
+            CriterionError: something in them would not be heard, or is no usable schema; all that is wrong is said.
+        """
         schema_of({})  # says what to install, before anything runs
-        found = []
+        found: list[Declaration] = []
+        problems: list[str] = []
         for index, entry in enumerate(self.criterion.declarations):
-            what = f"The criterion of 'tool_schema' does not fit: declarations[{index}]:"
             read = [*read_declarations([entry])]
-            if not read:
-                raise CriterionError(
-                    f'{what} expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}'
-                )
-            for each in read:
-                try:
-                    self._schema(each)
-                except CriterionError as error:
-                    raise CriterionError(f"{what} the schema of {each.name!r}: {error}.") from None
+            slips = [*misspelled(entry)]
+            if not read and not slips:
+                slips = [f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}']
+            slips += [slip for each in read if (slip := self._wrong_schema(each))]
+            twice = {each.name for each in found} & {each.name for each in read}
+            slips += [f"{name!r} is declared twice" for name in sorted(twice)]
+            problems += [f"declarations[{index}]: {slip}" for slip in slips]
             found += read
+        if problems:
+            raise misfit(self.facts.name, problems)
         return found
+
+    def survey(self) -> Survey | None:
+        """Say what in the declarations checks nothing."""
+        return DeclarationSurvey(self._given, self._schema) if self._given else None
+
+    def _wrong_schema(self, declared: Declaration) -> str:
+        try:
+            self._schema(declared, strict=True)
+        except CriterionError as error:
+            return f"the schema of {declared.name!r}: {error}"
+        return ""
 
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
         """Tell whether the arguments fit one of the declarations."""
@@ -141,11 +158,41 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
                 f"the tool {declared.name!r}{whose} declares no usable schema: {error}"
             ) from None
 
-    def _schema(self, declared: Declaration) -> Schema | None:
+    def _schema(self, declared: Declaration, *, strict: bool = False) -> Schema | None:
         if declared.schema is None:
             return None
         document = declared.schema if self.criterion.allow_undeclared else _closed(declared.schema)
-        return schema_of(document, formats=self.criterion.formats)
+        return schema_of(document, formats=self.criterion.formats, strict=strict)
+
+
+class DeclarationSurvey:
+    """What in a criterion's declarations checks nothing."""
+
+    def __init__(
+        self, given: Sequence[Declaration], schema_of_one: Callable[[Declaration], Schema | None]
+    ) -> None:
+        self._given, self._schema = given, schema_of_one
+
+    def see(self, case: EvalCase) -> None:
+        """Cases say nothing about it."""
+
+    def problems(self) -> Iterator[str]:
+        """None: these are found when the metric is built."""
+        return iter(())
+
+    def doubts(self) -> Iterator[str]:
+        """Tools without schema, and keywords that nobody knows."""
+        for each in self._given:
+            schema = self._schema(each)
+            if schema is None:
+                yield (
+                    f"declarations: {each.name!r} declares nothing about its arguments, so none are checked. For a tool "
+                    'without any, write "parameters": {"type": "object", "properties": {}}'
+                )
+            else:
+                yield from (
+                    f"declarations: the schema of {each.name!r}: {unknown}" for unknown in schema.unknown
+                )
 
 
 def _closed(schema: Any) -> Any:

@@ -1,0 +1,166 @@
+"""Slips in a JSON Schema, which JSON Schema itself does not hear: found before anything runs."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor.errors import CriterionError
+from proctor.metrics.structure.json_schema import Schema, schema_of
+from proctor.metrics.structure.response_schema import ResponseSchema
+from proctor.schema.case import EvalCase
+from proctor.schema.criterion import BaseCriterion
+
+OLD = "http://json-schema.org/draft-07/schema#"
+PERSON = {"$defs": {"person": {"type": "object"}}}
+
+# fmt: off
+SLIPS: list[tuple[dict[str, Any], str]] = [
+    # --- keywords ---
+    ({"requried": ["a"]}, "`requried` is no keyword of JSON Schema. Did you mean 'required'?"),
+    ({"properties": {"a": {"typ": "string"}}}, "`typ` at properties.a is no keyword of JSON Schema. Did you mean 'type'?"),
+    ({"items": {"minimun": 1}}, "`minimun` at items is no keyword"),
+    ({"anyOf": [{}, {"Type": "string"}]}, "`Type` at anyOf.1 is no keyword of JSON Schema. Did you mean 'type'?"),
+    ({"$defs": {"a": {"enmu": []}}}, "`enmu` at $defs.a is no keyword of JSON Schema. Did you mean 'enum'?"),
+    ({"not": {"additional_properties": False}}, "Did you mean 'additionalProperties'?"),
+    ({"min": 3}, "Did you mean 'minimum'?"),
+    ({"type": "string", "nullable": True}, "it is OpenAPI's; write the type as a list"),
+    ({"properties": {"a": {"optional": True}}}, "what is not listed in `required` is optional"),
+    ({"dependencies": {"a": ["b"]}}, "means nothing in https://json-schema.org/draft/2020-12/schema: write `dependentRequired`"),
+    ({"additionalItems": False}, "write `items`"),
+    ({"$schema": OLD, "unevaluatedProperties": False}, "means nothing in http://json-schema.org/draft-07/schema: say by `$schema`"),
+    ({"$schema": OLD, "$ref": "#/definitions/a", "minimum": 5, "definitions": {"a": {}}}, "beside it nothing counts in this draft, so `minimum` would not"),
+    ({"then": {"minimum": 1}}, "`then` means nothing without `if`"),
+    ({"type": "strng"}, 'at type: "strng" is no type. Did you mean \'string\'?'),
+    ({"properties": {"a": {"type": "int"}}}, 'at properties.a.type: "int" is no type. Did you mean'),
+    ({"$schema": "https://json-schema.org/draft-07/schema#"}, "`$schema` names no draft"),
+    ({"$schema": 7}, "`$schema` names no draft: 7"),
+    ({"pattern": "("}, "it is no JSON Schema at pattern"),
+    ({"patternProperties": {"(": {}}}, "it is no JSON Schema"),
+    # --- references ---
+    ({"$ref": "#/$defs/persn", **PERSON}, 'it refers to "#/$defs/persn", which is not in it. Did you mean \'#/$defs/person\'?'),
+    ({"properties": {"a": {"$ref": "#/$defs/Person"}}, **PERSON}, "Did you mean '#/$defs/person'?"),
+    ({"$ref": "#/definitions/person", **PERSON}, "which is not in it"),
+    ({"$ref": "#person", **PERSON}, "which is not in it"),
+    ({"$ref": "person.json"}, "which is not in it"),
+    ({"$ref": "#/$defs", **PERSON}, 'it refers to "#/$defs", which is no schema. Did you mean \'#/$defs/person\'?'),
+    ({"$ref": "https://example.org/a.json"}, "nothing is fetched: put that schema under `$defs`"),
+    ({"$ref": "#"}, 'its reference "#" comes back to itself for ever'),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, "for ever"),
+    ({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}, "for ever"),
+    ({"anyOf": [{"type": "string"}, {"$ref": "#"}]}, "for ever"),
+    ({"if": {"$ref": "#"}}, "for ever"),
+    ({"not": {"$ref": "#"}}, "for ever"),
+    ({"dependentSchemas": {"a": {"$ref": "#"}}}, "for ever"),
+    ({"$dynamicRef": "#n", "$dynamicAnchor": "n"}, "for ever"),
+]
+
+FINE: list[dict[str, Any]] = [
+    {},
+    {"properties": {"requried": {"type": "string"}, "$ref": {"type": "string"}}},  # names, not keywords
+    {"const": {"$ref": "https://example.org", "requried": 1}},  # a value
+    {"enum": [{"typ": 1}], "default": {"typ": 1}, "examples": [{"typ": 1}]},
+    {"properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}},  # a tree comes to an end with its value
+    {"type": "object", "additionalProperties": {"$ref": "#"}},
+    {"$ref": "#/$defs/person", "minimum": 1, **PERSON},
+    {"$ref": "#p", "$defs": {"x": {"$anchor": "p"}}},
+    {"$id": "https://example.org/s", "properties": {"a": {"$ref": "https://example.org/s#/$defs/x"}}, "$defs": {"x": {}}},
+    {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+    {"$schema": OLD, "definitions": {"a": {}}, "dependencies": {"a": ["b"]}, "additionalItems": False},
+    {"title": "T", "description": "d", "$comment": "c", "deprecated": True, "readOnly": True, "x-mine": 1, "example": 2},
+    {"if": {"minimum": 1}, "then": {}, "else": {}, "contains": {}, "minContains": 2, "contentEncoding": "base64"},
+    {"properties": {"a": True, "b": False}},
+    {"format": "made-up"},  # not asked to be checked
+]
+
+UNKNOWN = [
+    ({"colour": "red"}, ["`colour` is no keyword of JSON Schema, so nothing checks it"]),
+    ({"properties": {"a": {"foo": 1, "bar": 2}}}, ["`foo` at properties.a is no", "`bar` at properties.a is no"]),
+]
+
+FORMATS = [
+    ("emial", "is no format. Did you mean 'email'?"),
+    ("date-time", "cannot be checked without further packages"),
+    ("made-up", '"made-up" is no format'),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("document", "problem"), SLIPS, ids=repr)
+def test_a_slip_is_a_set_up_error(document: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CriterionError) as caught:
+        ResponseSchema(BaseCriterion(threshold=1, schema=document))
+    assert str(caught.value).startswith("The criterion of 'response_schema' does not fit: schema: ")
+    assert problem in str(caught.value)
+    case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document})
+    (told,) = ResponseSchema().check(case)
+    assert problem.rstrip(".") in told
+
+
+@pytest.mark.parametrize("document", FINE, ids=repr)
+def test_a_schema_that_says_what_it_means_is_taken(document: dict[str, Any]) -> None:
+    assert not Schema(document, strict=True).unknown
+
+
+@pytest.mark.parametrize(("document", "doubts"), UNKNOWN, ids=repr)
+def test_keywords_that_nobody_knows_are_doubted_before_anything_runs(
+    document: dict[str, Any], doubts: list[str]
+) -> None:
+    survey = ResponseSchema(BaseCriterion(threshold=1, schema=document)).survey()
+    assert survey is not None
+    said = [*survey.doubts()]
+    assert all(each.startswith(f"schema: {doubt}") for each, doubt in zip(said, doubts, strict=True))
+    own = ResponseSchema().survey()
+    assert own is not None
+    own.see(EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document}))
+    assert [each.partition(": ")[0] for each in own.doubts()] == ["response_schema of case 'c'"] * len(doubts)
+    assert not [*own.problems()]
+
+
+@pytest.mark.parametrize(("name", "problem"), FORMATS)
+def test_a_format_that_would_not_be_checked_is_refused_where_formats_are(name: str, problem: str) -> None:
+    document = {"properties": {"when": {"type": "string", "format": name}}}
+    with pytest.raises(CriterionError) as caught:
+        ResponseSchema(BaseCriterion(threshold=1, schema=document, formats=True))
+    assert f'`format` at properties.when: "{name}"' in str(caught.value)
+    assert problem in str(caught.value)
+    ResponseSchema(BaseCriterion(threshold=1, schema=document))
+
+
+def test_all_slips_come_at_once() -> None:
+    document = {"requried": [], "properties": {"a": {"typ": "x", "$ref": "#/$defs/b"}}}
+    with pytest.raises(CriterionError) as caught:
+        Schema(document, strict=True)
+    assert all(each in str(caught.value) for each in ("requried", "typ", "#/$defs/b"))
+
+
+def test_a_schema_that_is_nested_too_deeply_is_refused() -> None:
+    document: dict[str, Any] = {}
+    for _ in range(5000):
+        document = {"not": document}
+    with pytest.raises(CriterionError, match=r"nested too deeply|not made of JSON values"):
+        schema_of(document, strict=True)
+
+
+KEYWORDS = st.sampled_from(
+    ["type", "typ", "properties", "items", "$ref", "$defs", "allOf", "foo", "enum", "not"]
+)
+DOCUMENTS = st.recursive(
+    st.sampled_from([{}, True, "#", "#/$defs/a", "string", 7, [], {"$ref": "#"}]),
+    lambda inner: st.dictionaries(KEYWORDS | st.just("a"), inner, max_size=3) | st.lists(inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(DOCUMENTS)
+def test_any_document_is_taken_or_refused(document: Any) -> None:
+    """What is taken checks any value: no reference leads nowhere, none goes round for ever."""
+    if not isinstance(document, dict):
+        return
+    try:
+        schema = Schema(document)
+    except CriterionError:
+        return
+    for value in (None, {}, {"a": {"a": []}}, [[1]], "x"):
+        schema.fits(value)
+        schema.mistakes(value)
