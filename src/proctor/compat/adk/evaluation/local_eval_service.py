@@ -36,7 +36,8 @@ class LocalEvalService(BaseEvalService):
     """Runs agents in this process, and judges what they did.
 
     `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
-    anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change.
+    anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change. An
+    `app` of google-adk brings its plug-ins and settings to the root agent.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - google-adk's signature
@@ -50,6 +51,7 @@ class LocalEvalService(BaseEvalService):
         session_id_supplier: Any = None,
         user_simulator_provider: Any = None,
         memory_service: Any = None,
+        app: Any = None,
     ) -> None:
         self._services = {
             name: service
@@ -66,7 +68,7 @@ class LocalEvalService(BaseEvalService):
         ):
             if value is not None:
                 raise refused(f"{name}: Proctor names sessions and plays users itself; leave it out")
-        self._agent = root_agent
+        self._agent = root_agent if app is None else app.model_copy(update={"root_agent": root_agent})
         self._sets = eval_sets_manager
         self._keeper = eval_set_results_manager
         self._own = metric_evaluator_registry.factories if metric_evaluator_registry is not None else {}
