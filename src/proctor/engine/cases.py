@@ -60,8 +60,8 @@ class CaseState:
             for trial, outcome in zip(trials, verdict.trials, strict=True)
         ]
         if not keep:
-            for metric in result.metrics.values():
-                if not metric.is_warned:
+            for bound, metric in zip(self.metrics, result.metrics.values(), strict=True):
+                if bound.never_warns or not metric.is_warned:
                     metric.per_trial = ()
         self.trials = []
         return result

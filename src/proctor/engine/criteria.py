@@ -43,8 +43,10 @@ class BoundMetric:
     score: Callable[[CaseView], MetricScore | Awaitable[MetricScore]] = field(init=False)
     is_quick: bool = field(init=False)
     """Whether it surely takes no time to speak of: one of ours that only computes."""
-    _covers: tuple[bool, bool] = field(init=False)
-    """Recorded cases, scenarios."""
+    never_warns: bool = field(init=False)
+    """Whether its scores surely carry no warning: one of ours that only counts."""
+    covered: tuple[bool, bool] = field(init=False)
+    """Whether it scores recorded cases, and scenarios, at all."""
 
     def __post_init__(self) -> None:
         """Keep at hand what is asked for every trial."""
@@ -58,11 +60,12 @@ class BoundMetric:
             self.facts = replace(self.facts, every_trial=True)
         ours = type(self.metric).__module__.startswith("proctor.metrics.")
         self.is_quick = ours and self.facts.kind == "deterministic"
+        self.never_warns = self.is_quick and not self.gates
         needs = {"expected": RECORDED, "scenario": SCENARIO}
         limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
             None
         }
-        self._covers = limits <= {RECORDED}, limits <= {SCENARIO}
+        self.covered = limits <= {RECORDED}, limits <= {SCENARIO}
 
     def is_missed_by(self, score: MetricScore) -> bool:
         """Tell whether a trial's score is below the threshold."""
@@ -70,7 +73,7 @@ class BoundMetric:
 
     def covers(self, *, scenario: bool) -> bool:
         """Tell whether the metric scores cases of this kind at all."""
-        return self._covers[scenario]
+        return self.covered[scenario]
 
 
 @dataclass(slots=True)

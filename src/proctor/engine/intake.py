@@ -64,7 +64,9 @@ class Intake:
         """Return `text` as it can be kept; `what` it is goes into the note."""
         size = len(text)
         if size <= self._most and text.isascii() and "\0" not in text:  # nearly always, and cheap to find out
-            self._spend(size)
+            self._left = left = self._left - size  # as `_spend`, without the call
+            if left < self._most:
+                self._spend(0)
             return text
         return self._fitted(text, size, what)
 
@@ -90,8 +92,10 @@ class Intake:
         Raises:
             AgentError: as for `value`.
         """
-        if type(given) is dict and (size := _flat_size(given)) >= 0 and size <= self._most:
-            self._spend(size)
+        if type(given) is dict and 0 <= (size := _flat_size(given)) <= self._most:
+            self._left = left = self._left - size  # as `_spend`, without the call
+            if left < self._most:
+                self._spend(0)
             return given.copy()
         copied: dict[str, Any] = self.value(given, what)
         return copied
@@ -203,14 +207,17 @@ def _flat_size(given: dict[Any, Any]) -> int:
     for key, item in given.items():  # one loop for all questions: this runs for every call of every trial
         if type(key) is not str or not key.isidentifier():
             return -1
-        size += len(key)
         kind = type(item)
         if kind is str:
             if not item.isascii() or "\0" in item:
                 return -1
             size += len(item)
-        elif not ((kind is int and -_LONG < item < _LONG) or kind in _SMALL or _is_finite(item)):
+        elif kind is int:
+            if not -_LONG < item < _LONG:
+                return -1
+        elif not (kind in _SMALL or _is_finite(item)):
             return -1
+        size += len(key)
     return size
 
 

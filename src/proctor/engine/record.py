@@ -25,16 +25,17 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
         AgentError: something came that is not an event, is not JSON inside, or never ended.
     """
     intake.begin()
-    most = intake.caps.max_events
     kept = turn.events
+    room = most = intake.caps.max_events
     async for event in events:
         if type(event) is not Event and not isinstance(event, Event):
             raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
-        if len(kept) >= most:
+        if not room:
             raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
+        room -= 1
         fields = event.__dict__  # one look-up in place of one per field, here and below
-        if (content := fields["content"]) is not None and content.parts:
-            for part in content.parts:
+        if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
+            for part in parts:
                 _take_part(part, intake)
         if fields["state_delta"]:
             fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
@@ -45,7 +46,7 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
             fields["error_code"]
             or fields["error_message"]
             or fields["model_version"]
-            or not fields["author"].isidentifier()
+            or ((author := fields["author"]) != "agent" and not author.isidentifier())
         ):
             _take_words(fields, _WORDS_OF_EVENT, intake)
         if event.__pydantic_extra__:
@@ -119,28 +120,10 @@ def seconds_since(began: float) -> float:
 
 def copy_message(message: Content) -> Content:
     """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
-    parts = message.parts
-    if (
-        parts
-        and len(parts) == 1
-        and _is_text(parts[0])
-        and message.__pydantic_fields_set__ == _ALL_OF_CONTENT
-    ):
-        return _content({"parts": [_text_part({**_PART, "text": parts[0].text})], "role": message.role})
     copied = twin(message)
-    if parts:
+    if parts := message.parts:
         copied.__dict__["parts"] = [twin(part) for part in parts]
     return copied
-
-
-def _is_text(part: Part) -> bool:
-    """Tell whether a part was given nothing but a text: as nearly all that users say."""
-    return part.__pydantic_fields_set__ == _ONLY_TEXT and not part.__pydantic_extra__
-
-
-_ONLY_TEXT, _ALL_OF_CONTENT = frozenset({"text"}), frozenset({"parts", "role"})
-_PART = defaults(Part)
-_text_part, _content = maker(Part, "text"), maker(Content, "parts", "role")
 
 
 def new_turn(message: Content) -> Turn:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.causes import safe_str
 from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
 from proctor.engine.executor import LocalExecutor
+from proctor.engine.garbage import fewer_collections
 from proctor.engine.inference import settle
 from proctor.engine.keeping import StoredRun
 from proctor.engine.options import RunOptions
@@ -32,10 +31,6 @@ _PASSED, _NOT_RUN = (
     Outcome.PASSED,
     Outcome.NOT_RUN,
 )  # a member's look-up in its enumeration takes ten times as long
-
-_OFTEN, _SELDOM = 10_000, 50
-"""New objects between two looks of the garbage collector while a run is under way (Python: 700), and how many of these
-looks to one at what survived them (Python: 10): what a run keeps is looked at once, while the processor has it at hand."""
 
 
 @dataclass(slots=True, repr=False)
@@ -87,7 +82,7 @@ class Run:
             self._begin(run, info)
             work = TrialWork(self.agent, self.options, info, stored=self.stored)
             self.progress.run_started(run, self._trials_left())
-            with _fewer_collections():
+            with fewer_collections():
                 await self._carry_out(run, work)
         except asyncio.CancelledError:
             run.interrupted = True
@@ -339,15 +334,3 @@ class Run:
             await settle(close())
         except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
             run.warnings.append(f"closing the agent raised {type(error).__name__}: {safe_str(error)}")
-
-
-@contextmanager
-def _fewer_collections() -> Iterator[None]:
-    """Let the garbage collector look less often: a run makes many small objects that die by themselves."""
-    before = gc.get_threshold()
-    if 0 < before[0] < _OFTEN:
-        gc.set_threshold(_OFTEN, max(_SELDOM, before[1]), before[2])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

@@ -84,7 +84,7 @@ _LATE = "no score within the time of one turn"
 
 def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
     """What the metric says at once: its score, or what must be awaited for it."""
-    if not bound.covers(scenario=view.scenario is not None):
+    if not bound.covered[view.scenario is not None]:
         kind = "scenario" if view.scenario is not None else "recorded"
         return MetricScore(not_applicable=True, reason=f"does not apply to {kind} cases")
     try:

@@ -203,19 +203,19 @@ def _clear(bound: BoundMetric, only: MetricScore, scores: list[MetricScore | Non
     """The verdict on the only trial where there is nothing to say about it: a pass, or what decides nothing."""
     if only.failure is not None:
         return None
-    value, threshold = only.value, bound.threshold
-    scored = 0 if value is None else 1
-    if bound.gates and threshold is not None:
-        if value is None or not value >= threshold:
-            return None
-        outcome, met = _PASSED, 1
-    elif bound.gates and value is None:
+    value, threshold, name = only.value, bound.threshold, bound.name
+    if not bound.gates:
+        scored = 0 if value is None else 1
+        return MetricVerdict(name, _INFORMATIONAL, value, threshold, False, only.reason, scores, None, scored)
+    if value is None:
         return None
-    else:
+    if threshold is None:
         outcome, met = _INFORMATIONAL, 0
-    return MetricVerdict(
-        bound.name, outcome, value, threshold, bound.gate, only.reason, scores, None, scored, met
-    )
+    elif value >= threshold:
+        outcome, met = _PASSED, 1
+    else:
+        return None
+    return MetricVerdict(name, outcome, value, threshold, bound.gate, only.reason, scores, None, 1, met)
 
 
 def _met(bound: BoundMetric, score: MetricScore | None) -> Outcome:

@@ -6,7 +6,7 @@ recorded nothing of the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts
@@ -39,6 +39,8 @@ TOKEN_FIGURES = (
     "reasoning_tokens",
 )
 NO_TURNS = "there are no turns"
+NO_EVENTS = "no events were recorded"
+NO_DURATION = "no duration was recorded"
 NO_USAGE = "no token usage was reported"
 _UNREPORTED: Figures = dict.fromkeys(TOKEN_FIGURES)
 
@@ -54,37 +56,37 @@ def _facts(name: str, description: str) -> MetricFacts:
 
 
 class _Informational:
+    """One of the four, which are counted in one pass over the turns when the first of them is asked."""
+
     facts: ClassVar[MetricFacts]
+    place: ClassVar[int]
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         refuse_criterion(self.facts, criterion)
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Say what was counted, or measured, in each invocation and over all of them."""
+        counted = case.counted
+        if counted is None:
+            counted = case.counted = _count(case.turns)
+        return counted[self.place]
 
 
 class ToolCallCount(_Informational):
     """Tool calls per invocation; overall the mean."""
 
     facts = _facts("tool_call_count_v1", "Tool calls per turn.")
-
-    def score(self, case: CaseView) -> MetricScore:
-        """Count the tool calls of each invocation."""
-        return mean_score([Score(float(len(turn.tool_calls))) for turn in case.turns])
+    place = 0
 
 
 class InferenceCallCount(_Informational):
-    """Model calls per invocation: events with token usage or a model's version; overall the mean where known."""
+    """Model calls per invocation: events with token usage or a model's version; overall the mean where known.
+
+    The older form of recorded data has no events to count.
+    """
 
     facts = _facts("inference_call_count_v1", "Model calls per turn, as far as the events tell.")
-
-    def score(self, case: CaseView) -> MetricScore:
-        """Count the model calls of each invocation; the older form of recorded data has no events to count."""
-        return mean_score(
-            [
-                Score(reason="no events were recorded", not_applicable=True)
-                if turn.model_calls is None
-                else Score(float(turn.model_calls))
-                for turn in case.turns
-            ]
-        )
+    place = 1
 
 
 class TokenUsage(_Informational):
@@ -95,19 +97,7 @@ class TokenUsage(_Informational):
     """
 
     facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
-
-    def score(self, case: CaseView) -> MetricScore:
-        """Sum the tokens that the model calls of each invocation reported."""
-        turns = case.turns
-        if not any([turn.usages for turn in turns]):  # noqa: C419 - a generator takes twice as long for a few turns
-            return _nothing_reported(len(turns))
-        usages = [_tokens(turn.usages) for turn in turns]
-        scores = [
-            _reported(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages
-        ]
-        # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
-        overall = _combine(usages, lambda values: sum(values) / len(usages))
-        return _overall(scores, overall["total_tokens"], {"token_usage_details": overall})
+    place = 2
 
 
 class InvocationDuration(_Informational):
@@ -117,25 +107,72 @@ class InvocationDuration(_Informational):
     """
 
     facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
+    place = 3
 
-    def score(self, case: CaseView) -> MetricScore:
-        """Take the seconds that each invocation recorded."""
-        durations = [_seconds(turn) for turn in case.turns]
-        scores = [
-            _reported(each["total_seconds"], "no duration was recorded", {"duration_details": each})
-            for each in durations
-        ]
-        overall = _combine(durations, _mean_seconds)
-        return _overall(scores, overall.get("total_seconds"), {"duration_details": overall})
+
+def _count(turns: Sequence[TurnFacts]) -> tuple[MetricScore, MetricScore, MetricScore, MetricScore]:
+    """All four, in the order of their places."""
+    if not turns:
+        return mean_score([]), mean_score([]), _nothing(NO_TURNS), _nothing(NO_TURNS)
+    made: list[Score] = []
+    asked: list[Score] = []
+    reports = parts = False
+    for turn in turns:
+        made.append(Score(float(len(turn.tool_calls))))
+        calls = turn.model_calls
+        asked.append(Score(None, NO_EVENTS, None, True) if calls is None else Score(float(calls)))
+        reports = reports or bool(turn.usages)
+        parts = parts or turn.model_duration is not None or turn.tool_duration is not None
+    tokens = _token_usage(turns) if reports else _nothing_reported(len(turns))
+    return mean_score(made), mean_score(asked), tokens, _durations(turns, parts=parts)
+
+
+def _nothing(reason: str) -> MetricScore:
+    return MetricScore(None, [], reason, None, True)
+
+
+def _token_usage(turns: Sequence[TurnFacts]) -> MetricScore:
+    usages = [_tokens(turn.usages) for turn in turns]
+    scores = [_reported(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages]
+    # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
+    overall = _combine(usages, lambda values: sum(values) / len(usages))
+    return _overall(scores, overall["total_tokens"], {"token_usage_details": overall})
 
 
 def _nothing_reported(turns: int) -> MetricScore:
     """The score where no turn has any usage, as of most plain functions: said once for all of them."""
-    if not turns:
-        return MetricScore(reason=NO_TURNS, not_applicable=True)
     details: dict[str, Any] = {"token_usage_details": _UNREPORTED.copy()}
     scores = [Score(None, NO_USAGE, details, True) for _ in range(turns)]
     return MetricScore(None, scores, NO_USAGE, details, True)
+
+
+def _durations(turns: Sequence[TurnFacts], *, parts: bool) -> MetricScore:
+    """Seconds, of which `parts` tells whether any turn knows more than their sum."""
+    if not parts:
+        return _whole_durations(turns)
+    durations = [_seconds(turn) for turn in turns]
+    scores = [_reported(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations]
+    overall = _combine(durations, _mean_seconds)
+    return _overall(scores, overall["total_seconds"], {"duration_details": overall})
+
+
+def _whole_durations(turns: Sequence[TurnFacts]) -> MetricScore:
+    """The same where nobody tells the model's time from the tools', as of most plain functions."""
+    scores, known = [], []
+    for turn in turns:
+        total = turn.duration
+        details: dict[str, Any] = {"duration_details": _undivided(total)}
+        if total is None:
+            scores.append(Score(None, NO_DURATION, details, True))
+        else:
+            scores.append(Score(float(total), "", details))
+            known.append(total)
+    seconds = _mean_seconds(known) if known else None
+    return _overall(scores, seconds, {"duration_details": _undivided(seconds)})
+
+
+def _undivided(total: float | None) -> Figures:
+    return {"total_seconds": total, "model_seconds": None, "tool_seconds": None, "framework_seconds": None}
 
 
 def _tokens(usages: list[UsageMetadata]) -> Figures:
@@ -163,7 +200,11 @@ def _seconds(turn: TurnFacts) -> Figures:
 
 
 def _mean_seconds(values: list[float]) -> float:
-    return round(sum(values) / len(values), 3)
+    seconds = sum(values) / len(values)
+    thousandths = seconds * 1000
+    # `round` takes as long as all the rest, and says the same of what is whole milliseconds
+    is_exact = thousandths.is_integer() and thousandths < 1e15
+    return thousandths / 1000 if is_exact else round(seconds, 3)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

@@ -90,18 +90,20 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
         fields = (
             event.__dict__
         )  # one look-up in place of one per field: this runs for every event of every trial
-        if fields["author"].lower() == "user":
+        if (author := fields["author"]) != "agent" and author.lower() == "user":
             continue
-        content, usage = fields["content"], fields["usage_metadata"]
+        usage = fields["usage_metadata"]
+        asks = usage is not None or fields["model_version"] is not None
         shows = fields["grounding_metadata"] is not None
-        for part in (content and content.parts) or ():
-            inside = part.__dict__
-            if inside["function_call"]:
-                calls.append(inside["function_call"])
-                shows = True
-            elif inside["text"] or inside["function_response"] or inside["inline_data"]:
-                shows = True
-        if shows and (usage is not None or fields["model_version"] is not None):
+        if (content := fields["content"]) is not None:
+            for part in content.__dict__["parts"] or ():
+                inside = part.__dict__
+                if (call := inside["function_call"]) is not None:
+                    calls.append(call)
+                    shows = True
+                elif asks and (inside["text"] or inside["function_response"] or inside["inline_data"]):
+                    shows = True
+        if asks and shows:
             asked += 1
             if usage is not None:
                 usages.append(usage)

@@ -7,7 +7,7 @@ from typing import Any
 from proctor.schema.base import WireModel
 from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
 from proctor.schema.grounding import GroundingMetadata
-from proctor.schema.making import defaults, maker
+from proctor.schema.making import count_as_given, defaults, put_fields, put_unknown
 
 
 class Event(WireModel):
@@ -37,7 +37,7 @@ class Event(WireModel):
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
         """Return an event in which the agent says `text`."""
         if cls is Event and not fields and type(text) is type(author) is str:
-            return _event_of(_text_part({**_PART, "text": text}), "model", author)
+            return _event_of("text", text, "model", author)
         return cls._of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
@@ -53,10 +53,14 @@ class Event(WireModel):
         """Return an event in which the agent calls the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and _are_plain(author, id, name, given):
-            made = _call({**_CALL, "id": id, "args": given.copy(), "name": name})
-            return _event_of(_call_part({**_PART, "function_call": made}), "model", author)
-        call = {"id": id, "name": name, "args": given}
-        return cls._of_part({"function_call": call}, "model", author=author, **fields)
+            stated = _CALL.copy()
+            stated["id"], stated["args"], stated["name"] = id, given.copy(), name
+            call = _new(FunctionCall)
+            put_fields(call, stated)
+            put_unknown(call, {})
+            return _event_of("function_call", call, "model", author)
+        given = {"id": id, "name": name, "args": given}
+        return cls._of_part({"function_call": given}, "model", author=author, **fields)
 
     @classmethod
     def returned(
@@ -70,10 +74,14 @@ class Event(WireModel):
     ) -> Event:
         """Return an event in which the tool `name` answers with `response`."""
         if cls is Event and not fields and _are_plain(author, id, name, response):
-            made = _answer({**_ANSWER, "id": id, "name": name, "response": response.copy()})
-            return _event_of(_answer_part({**_PART, "function_response": made}), "user", author)
-        answer = {"id": id, "name": name, "response": response}
-        return cls._of_part({"function_response": answer}, "user", author=author, **fields)
+            stated = _ANSWER.copy()
+            stated["id"], stated["name"], stated["response"] = id, name, response.copy()
+            answer = _new(FunctionResponse)
+            put_fields(answer, stated)
+            put_unknown(answer, {})
+            return _event_of("function_response", answer, "user", author)
+        given = {"id": id, "name": name, "response": response}
+        return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
     @classmethod
     def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
@@ -126,26 +134,39 @@ class Event(WireModel):
 
 _EVENT, _PART = defaults(Event), defaults(Part)
 _CALL, _ANSWER = defaults(FunctionCall), defaults(FunctionResponse)
-_event, _content = maker(Event, "author", "content"), maker(Content, "role", "parts")
-_text_part = maker(Part, "text")
-_call_part, _call = maker(Part, "function_call"), maker(FunctionCall, "id", "name", "args")
-_answer_part = maker(Part, "function_response")
-_answer = maker(FunctionResponse, "id", "name", "response")
+_new = object.__new__
+_TEXT = frozenset({str})
+count_as_given(Event, ("author", "content"))
+count_as_given(Content, ("role", "parts"))
+count_as_given(Part, ())
+count_as_given(FunctionCall, ("id", "name", "args"))
+count_as_given(FunctionResponse, ("id", "name", "response"))
 
 
-def _event_of(part: Part, role: str, author: str) -> Event:
-    content = _content({"parts": [part], "role": role})
-    return _event({**_EVENT, "author": author, "content": content})
+def _event_of(field: str, value: object, role: str, author: str) -> Event:
+    """Return an event whose content has one part, of which one field is given: three models at once."""
+    fields = _PART.copy()
+    fields[field] = value
+    part = _new(Part)
+    put_fields(part, fields)
+    put_unknown(part, {})
+    content = _new(Content)
+    put_fields(content, {"parts": [part], "role": role})
+    put_unknown(content, {})
+    fields = _EVENT.copy()
+    fields["author"] = author
+    fields["content"] = content
+    event = _new(Event)
+    put_fields(event, fields)
+    put_unknown(event, {})
+    return event
 
 
 def _are_plain(author: object, call_id: object, name: object, given: object) -> bool:
     """Texts that are texts, and a dict whose keys are texts."""
     if not (type(author) is type(name) is str and type(given) is dict):
         return False
-    for key in given:  # a loop, not all(...): this runs for every call of every trial
-        if type(key) is not str:
-            return False
-    return call_id is None or type(call_id) is str
+    return (call_id is None or type(call_id) is str) and _TEXT.issuperset(map(type, given))
 
 
 _LIFTED = {

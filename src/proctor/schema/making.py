@@ -5,7 +5,7 @@ For what is made for every event of every trial, and nothing else: whoever calls
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -15,10 +15,11 @@ from proctor.schema.base import ALWAYS_STATED, WireModel
 Model = TypeVar("Model", bound=WireModel)
 
 # The four slots of a model. Writing to them by their descriptors is the cheapest way past pydantic's own `__setattr__`.
-_put_fields = BaseModel.__dict__["__dict__"].__set__
+# Two of them are for `_event_of` in `event`, too, which makes three models at once; the other two may stay empty.
+put_fields = BaseModel.__dict__["__dict__"].__set__
 _put_stated = BaseModel.__dict__["__pydantic_fields_set__"].__set__
-_put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
-_put_private = BaseModel.__dict__["__pydantic_private__"].__set__
+put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
+_new = object.__new__
 
 
 def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
@@ -28,27 +29,36 @@ def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]
     does when it has a value that is not its default. The dict becomes the model's own. Two of a model's four slots
     stay empty until somebody looks at them (see `WireModel.__getattr__`), which takes a third off.
     """
-    names = frozenset(stated or model.model_fields)
-    ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
+    count_as_given(model, stated or model.model_fields)
     new = model.__new__
 
     def make(fields: dict[str, Any]) -> Model:
         made = new(model)
-        _put_fields(made, fields)
-        _put_unknown(made, {})
+        put_fields(made, fields)
+        put_unknown(made, {})
         return made
 
     return make
 
 
+def count_as_given(model: type[WireModel], stated: Iterable[str]) -> None:
+    """Have fields of models that are made here count as given, whatever their value; see `maker`."""
+    names = frozenset(stated)
+    ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
+
+
 def twin(model: Model) -> Model:
-    """Return a shallow copy: setting a field of the one does not change the other."""
-    made = model.__new__(type(model))
-    unknown = model.__pydantic_extra__
-    _put_fields(made, model.__dict__.copy())
-    _put_stated(made, model.__pydantic_fields_set__.copy())
-    _put_unknown(made, unknown.copy() if unknown else {})
-    _put_private(made, None)
+    """Return a shallow copy: setting a field of the one does not change the other.
+
+    What counts as given is worked out when it is asked for, as for what `maker` makes; with unknown fields it is copied.
+    """
+    made = _new(type(model))
+    put_fields(made, model.__dict__.copy())
+    if unknown := model.__pydantic_extra__:
+        put_unknown(made, unknown.copy())
+        _put_stated(made, model.__pydantic_fields_set__.copy())
+    else:
+        put_unknown(made, {})
     return made
 
 
