@@ -384,6 +384,18 @@ def test_what_cannot_be_imported(ran: Path) -> None:
     assert len(listed()) == 2
 
 
+def test_why_turns_passed_is_found_out_later(ran: Path) -> None:
+    shown = in_this_process("show", "latest", "fine")
+    assert "Why turns passed was not kept, only why they missed." in shown.stderr
+    way = re.search(r"`proctor (score \w+ --details)`", shown.stderr)
+    assert way is not None
+    assert "= look(" not in shown.stdout
+    assert in_this_process(*way[1].split()).returncode == 0
+    again = in_this_process("show", "latest", "fine")
+    assert (again.stderr, "= look(" in again.stdout) == ("", True)
+    assert in_this_process("show", "latest", "fine", "--json").stderr == ""
+
+
 # --- prune -----------------------------------------------------------------------------------------------------------
 
 

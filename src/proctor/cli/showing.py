@@ -16,6 +16,7 @@ from proctor.api.runs import open_runs
 from proctor.cli.failures import ERROR, say
 from proctor.cli.outputs import parse_outputs, write_outputs
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.registry import METRICS
 from proctor.reports.base import ReportOptions
 from proctor.reports.case_view import CaseView, Judged, write_case
 from proctor.reports.run_head import write_head
@@ -86,6 +87,25 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
         stdout.write(_as_json(view))
     else:
         write_case(view, stdout, options=ReportOptions(verbose=given["verbose"], color=given["color"]))
+        if lacks_reasons(view.case):
+            stdout.flush()
+            say(
+                "Why turns passed was not kept, only why they missed. "
+                f"`proctor score {view.short} --details` finds it out and keeps it (no agent is called)"
+            )
+
+
+def lacks_reasons(case: CaseResult) -> bool:
+    """Tell whether nothing says why turns passed, although metrics that decided could."""
+    passed = [
+        score
+        for name, metric in case.metrics.items()
+        if metric.gate and metric.threshold is not None and name in METRICS
+        for of_trial in metric.per_trial
+        for score in (of_trial.per_invocation if of_trial else ())
+        if score.value is not None and score.value >= metric.threshold
+    ]
+    return bool(passed) and not any(score.reason or score.details for score in passed)
 
 
 def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
