@@ -96,7 +96,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
 
 
 def lacks_reasons(case: CaseResult) -> bool:
-    """Tell whether nothing says why turns passed, although metrics that decided could."""
+    """Tell whether nothing says why a case passed, although metrics that decided could; a miss has its reason."""
     passed = [
         score
         for name, metric in case.metrics.items()
@@ -105,7 +105,7 @@ def lacks_reasons(case: CaseResult) -> bool:
         for score in (of_trial.per_invocation if of_trial else ())
         if score.value is not None and score.value >= metric.threshold
     ]
-    return bool(passed) and not any(score.reason or score.details for score in passed)
+    return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)
 
 
 def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
