@@ -15,9 +15,12 @@ from proctor.agents.adk import event_of
 from proctor.agents.base import Agent, Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
+from proctor.metrics.base import CaseView
+from proctor.registry import METRICS
 from proctor.schema.content import Content, Part
 from proctor.schema.derive import to_invocations
 from proctor.schema.event import Event
+from proctor.schema.trial import Trial
 from tests.agents.conftest import ask, new_session, read, write
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself
@@ -291,9 +294,106 @@ def test_it_describes_itself(agent: Any) -> None:
         "root": "Do what you are asked to.",
         "helper": "Add.",
     }
-    assert details["helper"]["tool_declarations"] == [
-        {"function_declarations": [{"name": "add", "description": "Adds."}]}
+    (tool,) = details["helper"]["tool_declarations"]
+    (declared,) = tool["function_declarations"]
+    assert (declared["name"], declared["description"]) == ("add", "Adds.")
+    json.dumps(details)
+
+
+def test_it_declares_its_tools_as_models_are_told(agent: Any) -> None:
+    """What `describe()` says beforehand is what google-adk puts into each request."""
+    session = new_session()
+    run(agent, turn("Hello."), session=session)
+    asked = _declared(session.memory["app_details"], "root")
+    before = _declared(asyncio.run(agent.describe()).app_details, "root")
+    assert before == {name: one for name, one in asked.items() if name != "transfer_to_agent"}
+    assert before["add"]["parameters_json_schema"]["required"] == ["a", "b"]
+
+
+def _declared(details: dict[str, Any], agent: str) -> dict[str, Any]:
+    tools = details["agent_details"][agent]["tool_declarations"]
+    return {one["name"]: one for tool in tools for one in tool["function_declarations"]}
+
+
+TOOLS = """
+from typing import Literal, Optional
+from google.adk.tools import AgentTool, FunctionTool, google_search
+
+
+def book(city: str, nights: int = 1, board: Literal["none", "half"] = "none", guests: Optional[list[str]] = None) -> dict[str, Any]:
+    \"\"\"Books.\"\"\"
+    return {}
+
+
+def odd(x: complex) -> dict[str, Any]:
+    return {}
+
+
+class Pay:
+    def __call__(self, amount: float) -> dict[str, Any]:
+        return {}
+
+
+asker = LlmAgent(name="asker", model=Script(model="script"), description="Asks.")
+root_agent = LlmAgent(
+    name="clerk", model=Script(model="script"), tools=[book, odd, FunctionTool(Pay()), AgentTool(agent=asker), google_search]
+)
+"""
+
+
+@pytest.fixture
+def clerk(bot: Path) -> Any:
+    write(bot, {"bot/agent.py": AGENT + TOOLS})
+    return load_agent("bot")
+
+
+def test_tools_of_every_kind_are_declared(clerk: Any) -> None:
+    declared = _declared(asyncio.run(clerk.describe()).app_details, "clerk")
+    assert {"book", "odd", "Pay", "asker", "google_search"} == set(declared)
+    assert set(declared["book"]["parameters_json_schema"]["properties"]) == {
+        "city",
+        "nights",
+        "board",
+        "guests",
+    }
+    assert declared["asker"]["parameters_json_schema"]["required"] == ["request"]
+    assert "parameters_json_schema" not in declared["google_search"]
+
+
+@pytest.mark.parametrize(
+    ("call", "known", "reason"),
+    [
+        (("book", {"city": "Rome", "nights": 2, "board": "half", "guests": ["A"]}), 1.0, ""),
+        (("book", {"city": "Rome"}), 1.0, ""),
+        (("book", {"nights": 2}), 1.0, "city is missing, expected text"),
+        (("book", {"city": "Rome", "nights": "two"}), 1.0, 'nights is "two", expected an integer'),
+        (("book", {"city": "Rome", "board": "full"}), 1.0, 'board is "full", expected one of "none", "half"'),
+        (("book", {"city": "Rome", "night": 1}), 1.0, "Did you mean 'nights'?"),
+        (("Pay", {"amount": "much"}), 1.0, 'amount is "much", expected a number'),
+        (("bok", {"city": "Rome"}), 0.0, "there is no tool of this name. Did you mean 'book'?"),
+    ],
+    ids=repr,
+)
+def test_calls_are_held_against_what_describe_says(
+    clerk: Any, call: tuple[str, dict[str, Any]], known: float, reason: str
+) -> None:
+    """Where no model was asked, so that a turn has no details of its own (a replayed run, a recorded one)."""
+    name, args = call
+    events = [
+        Event.model_validate(
+            {
+                "author": "clerk",
+                "content": {"role": "model", "parts": [{"function_call": {"name": name, "args": args}}]},
+            }
+        )
     ]
+    trial = Trial(eval_set_id="s", eval_id="c", app_details=asyncio.run(clerk.describe()).app_details)
+    view = CaseView(eval_id="c", actual=to_invocations(events), trial=trial)
+    assert METRICS.get("known_tools")().score(view).value == known
+    metric = METRICS.get("tool_schema")()
+    score = metric.score(view)
+    assert score.value == float(not reason)
+    assert reason in metric.explain(view, score, 0).reason
 
 
 def test_an_app_brings_its_plug_ins(bot: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 import uuid
@@ -202,9 +203,28 @@ def _has_name(tool: Any) -> bool:
 
 
 def _declaration(tool: Any) -> dict[str, Any]:
+    """A tool as google-adk declares it to models; its name alone where it has no declaration, or cannot make one."""
     name = getattr(tool, "name", None) or tool.__name__
     description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
-    return {"function_declarations": [{"name": name, "description": description}]}
+    try:
+        declared = _as_declared(tool)
+    except Exception as error:  # noqa: BLE001 - a tool that google-adk cannot declare fails where it is asked for
+        logging.getLogger(__name__).debug("google-adk cannot declare the tool %s: %s", name, error)
+        declared = []
+    return {"function_declarations": declared or [{"name": name, "description": description}]}
+
+
+def _as_declared(tool: Any) -> list[dict[str, Any]]:
+    """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
+    tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
+    models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)
+    request = models.LlmRequest()
+    request.append_tools([tool if isinstance(tool, tools.BaseTool) else tools.FunctionTool(tool)])
+    return [
+        one.model_dump(mode="json", exclude_none=True)
+        for each in request.config.tools or ()
+        for one in each.function_declarations or ()
+    ]
 
 
 # --- watching a turn -------------------------------------------------------------------------------------------------
