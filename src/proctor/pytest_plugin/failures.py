@@ -117,7 +117,7 @@ def report_options(config: pytest.Config, *, color: bool = False) -> ReportOptio
 
     terminal = _terminal(config)
     return ReportOptions(
-        verbose=config.get_verbosity() > 1,
+        verbose=config.getoption("verbose", default=0) > 1,
         width=terminal.fullwidth if terminal is not None else _WIDTH,
         color=color,
         symbols=marks_for(_encoding()) is not ASCII,

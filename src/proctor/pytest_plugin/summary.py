@@ -24,7 +24,7 @@ def write(
     A quiet session (`-q`) has it only where not all passed.
     """
     lines = [*(_of_cases(cases) if cases else ()), *_kept(cases, runs, config)]
-    if config.get_verbosity() < 0 and not _attention(cases):
+    if config.getoption("verbose", default=0) < 0 and not _attention(cases):
         return
     terminalreporter.section("proctor", sep="-")
     for line in lines:
