@@ -83,13 +83,14 @@ def is_raised(text: str, start: int) -> bool:
     return RAISED.search(text[max(0, start - 4) : start]) is not None
 
 
-def is_changed(text: str, end: int) -> str:
-    """Why what stands behind a number changes it; empty where nothing does."""
+def is_changed(text: str, end: int) -> tuple[str, str]:
+    """Why what stands behind a number changes it, and what that is; empty where nothing does."""
     after = text[end : end + AFTER]
-    if SCALED.match(after):
-        return "the word behind it multiplies it (for English there is the option `words`)"
-    if BROKEN.match(after):
-        return "a fraction stands behind it"
-    if ONE_OF_A_GROUP.match(after) and SHORT.search(text[max(0, end - 4) : end]):
-        return "a blank may stand between its thousands"
-    return "it may be negative" if BELOW.match(after) else ""
+    if found := SCALED.match(after):
+        return "the word behind it multiplies it (for English there is the option `words`)", found[0]
+    if found := BROKEN.match(after):
+        return "a fraction stands behind it", found[0]
+    if (found := ONE_OF_A_GROUP.match(after)) and SHORT.search(text[max(0, end - 4) : end]):
+        return "a blank may stand between its thousands", found[0]
+    found = BELOW.match(after)
+    return ("it may be negative", found[0]) if found else ("", "")

@@ -112,8 +112,9 @@ def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first
         return figure._replace(value=None, why=POWER, counts=False)
     if first and (why := is_unsure(text, start)):
         return figure._replace(value=None, why=why)
-    if end is not None and (why := is_changed(text, end)):
-        return figure._replace(value=None, why=why)
+    why, more = is_changed(text, end) if end is not None else ("", "")
+    if why:
+        return Figure(figure.text + more, None, why)
     if first and is_negative(text, start):
         return Figure(f"-{figure.text}", -figure.value)
     return figure
