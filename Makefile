@@ -1,6 +1,7 @@
 # make demo    sets up and judges the sample agents (no key, no server)
 # make test    sets up and runs the tests            make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'"
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
+# make docs    the documentation as a site, in site/build (fails on any warning)
 # make nightly the fault catalogue at its full counts (hours)   make nightly CRASH_RUNS=20   fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
 
-.PHONY: demo test nightly lint format bench adk help-snapshots lock clean
+.PHONY: demo test nightly lint format bench adk docs help-snapshots lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -39,6 +40,9 @@ bench: $(VENV)/.test
 
 # google-adk, for the tests marked needs_adk and the sample agent written for it
 adk: $(VENV)/.adk
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
 
 # rewrites docs/help/*.txt from the commands' --help, and docs/metrics-reference.md from the facts of the metrics
 help-snapshots: $(VENV)/.test
@@ -67,6 +71,10 @@ $(VENV)/.adk: $(VENV)/.test requirements/adk.txt
 	$(INSTALL) -r requirements/adk.txt
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.test requirements/docs.txt
+	$(INSTALL) -r requirements/docs.txt
+	@touch $@
+
 # --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -77,6 +85,7 @@ lock:
 	$(COMPILE) requirements/run.in --constraints requirements/test.txt --output-file requirements/run.txt
 	$(COMPILE) requirements/build.in --constraints requirements/test.txt --output-file requirements/build.txt
 	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
+	$(COMPILE) $(ARGS) requirements/docs.in --output-file requirements/docs.txt
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

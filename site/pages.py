@@ -1,0 +1,38 @@
+"""What mkdocs asks for each page: the words behind a fence's language go, and the page of all commands is made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+HELP = ROOT / "docs" / "help"
+SAMPLES = ROOT / "examples" / "README.md"
+_SOURCE = re.compile(r"\[[^\]]*\]\(([\w/]+\.py)\)")
+_FENCE = re.compile(r"^(\s*`{3,})([\w-]+)[^\n`]*$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Leave of each fence its language (the other words are for the tests of the examples); the samples have a page."""
+    return _FENCE.sub(r"\1\2", markdown).replace("../examples/README.md", "samples.md")
+
+
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """Add the page of all commands, from what `--help` prints, and that of the samples."""
+    from mkdocs.structure.files import File
+
+    samples = _SOURCE.sub(r"`examples/\1`", SAMPLES.read_text(encoding="utf-8")).replace("](../docs/", "](")
+    files.append(File.generated(config, "commands.md", content=commands()))
+    files.append(File.generated(config, "samples.md", content=samples))
+    return files
+
+
+def commands() -> str:
+    """Return the page: a heading and a block for each command."""
+    pages = sorted(HELP.glob("*.txt"), key=lambda path: path.stem)
+    parts = [
+        f"## {page.stem.replace('-', ' ', 1)}\n\n```text\n{page.read_text(encoding='utf-8')}```\n"
+        for page in pages
+    ]
+    return "# Commands\n\nWhat `--help` prints, of every command.\n\n" + "\n".join(parts)
