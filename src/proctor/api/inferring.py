@@ -11,6 +11,8 @@ from proctor.agents.base import Agent
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.options import RunOptions
 from proctor.engine.progress import Silent
+from proctor.engine.sources import GivenSet
+from proctor.engine.undecided import cannot_run
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
@@ -30,15 +32,17 @@ async def infer(
     Nothing is scored, and nothing is decided. What the agent raises is the trial's `failure`.
 
     Raises:
+        SetupProblems: cases that cannot be run; no agent was asked.
         AgentLoadError: the agent could not be opened.
     """
     from proctor.api.evaluating import carry_out
     from proctor.api.preparing import Prepared
     from proctor.engine.plan import Plan, SetPlan
-    from proctor.engine.sources import GivenSet
 
     source = GivenSet(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
+    if problems := [SetupError(said) for index in chosen if (said := _unfit(source.case(index)))]:
+        raise SetupProblems(problems)
     summary = SetSummary(source.eval_set_id, None, "", len(chosen))
     plan = Plan([SetPlan(source, summary, [], EvalConfig(), cases=chosen)], 1)
     watch = _Ended()
@@ -52,6 +56,11 @@ async def infer(
         await run
     finally:
         run.cancel()  # of no effect once it is done
+
+
+def _unfit(case: EvalCase) -> str:
+    problem = cannot_run(case)
+    return f"case {case.eval_id!r}: {problem}" if problem else ""
 
 
 class _Ended(Silent):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
 from proctor.schema.case import EvalCase
 
-__all__ = ["NO_GATE", "SCENARIO_CASE", "cannot_decide"]
+__all__ = ["NO_GATE", "SCENARIO_CASE", "cannot_decide", "cannot_run"]
 
 SCENARIO_CASE = (
     "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
@@ -15,16 +15,21 @@ NO_GATE = "nothing decides it: the criteria have no gating metric, and the case 
 
 def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
-    if case.conversation_scenario is not None:
-        return SCENARIO_CASE
-    if not case.conversation:
-        return "its conversation has no turns"
+    if problem := cannot_run(case):
+        return problem
     if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
         return ""
     gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
         return NO_GATE
     return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
+
+
+def cannot_run(case: EvalCase) -> str:
+    """Say why there is nothing in this case that an agent could be asked; empty when there is."""
+    if case.conversation_scenario is not None:
+        return SCENARIO_CASE
+    return "" if case.conversation else "its conversation has no turns"
 
 
 def _can_score(metric: BoundMetric, case: EvalCase) -> bool:

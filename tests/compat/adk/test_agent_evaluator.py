@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from proctor.compat.adk.evaluation import AgentEvaluator
+from proctor.compat.adk.evaluation.eval_metrics import PrebuiltMetrics
+from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.errors import SetupProblems
 from proctor.registry import AGENTS
 from tests.wire.recorded import Json, golden, scripted
@@ -143,3 +145,201 @@ def test_a_csv_is_appended_to_and_has_one_header(shared: Path, project: Path) ->
     lines = (project / "all.csv").read_text(encoding="utf-8").splitlines()
     assert [line.startswith("eval_set_id,") for line in lines].count(True) == 1
     assert len(lines) == 1 + 2 * 3 * 6  # two runs; two cases with one and two turns; six metrics
+
+
+# --- beside the recorded runs ------------------------------------------------------------------------------------------
+
+
+def echo(text: str) -> str:
+    return text
+
+
+def a_set(eval_set_id: str = "s", *, answer: str = "hi") -> Json:
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": answer}]}}
+    return {"eval_set_id": eval_set_id, "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
+
+
+def test_each_case_runs_twice_unless_said_otherwise() -> None:
+    asked: list[str] = []
+
+    def counting(text: str) -> str:
+        asked.append(text)
+        return text
+
+    AgentEvaluator.evaluate_eval_set(counting, a_set(), {"response_match_score": 0.8})
+    assert len(asked) == 2
+
+
+def test_criteria_stand_before_the_config() -> None:
+    config = {"criteria": {"response_match_score": 1.0}}
+    criteria = {PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE: 1.0}
+    result = AgentEvaluator.evaluate_eval_set(echo, a_set(answer="other"), criteria, config)
+    assert "response_match_score" not in result.cases[0].metrics
+
+
+def test_a_folder_is_searched_for_test_files_alone(project: Path) -> None:
+    folder = project / "tests" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "a.test.json").write_text(json.dumps(a_set("one")))
+    (folder.parent / "b.test.json").write_text(json.dumps(a_set("two")))
+    (folder / "c.evalset.json").write_text(json.dumps(a_set("not this", answer="other")))
+    result = AgentEvaluator.evaluate(echo, str(folder.parent), 1)
+    assert sorted(one.eval_set_id for one in result.sets) == ["one", "two"]
+    (folder / "a.test.json").unlink()
+    with pytest.raises(ValueError, match=r"no \*\.test\.json in this folder"):
+        AgentEvaluator.evaluate(echo, str(folder), 1)
+
+
+def test_every_file_of_a_folder_is_run_and_every_failure_told(project: Path) -> None:
+    """ADK stops at the first file that fails."""
+    (project / "tests").mkdir()
+    for name in ("a", "b", "c"):
+        answer = "other" if name != "b" else "hi"
+        (project / "tests" / f"{name}.test.json").write_text(json.dumps(a_set(name, answer=answer)))
+    with pytest.raises(AssertionError) as failed:
+        AgentEvaluator.evaluate(echo, "tests", 1)
+    assert [
+        line.strip().split(":")[0] for line in str(failed.value).splitlines() if line.startswith("  ")
+    ] == [
+        "a (tests/a.test.json",
+        "a (tests/c.test.json",
+    ]
+    assert len(failed.value.result.cases) == 3  # type: ignore[attr-defined]  # what an evaluation raises has it
+
+
+def test_everything_wrong_with_a_folder_is_said_before_the_first_call(project: Path) -> None:
+    asked: list[str] = []
+    (project / "tests").mkdir()
+    (project / "tests" / "a.test.json").write_text("{")
+    (project / "tests" / "b.test.json").write_text(json.dumps(a_set()))
+    (project / "tests" / "c.test.json").write_text(json.dumps({"eval_set_id": "c", "eval_cases": 3}))
+    with pytest.raises(ValueError, match=r"a\.test\.json:1:") as refused:
+        AgentEvaluator.evaluate(asked.append, "tests")
+    assert "c.test.json:1:" in str(refused.value)
+    assert asked == []
+
+
+OLD = [{"query": "hi", "reference": "hi", "expected_tool_use": []}]
+
+
+def test_an_old_file_warns_and_names_the_command(project: Path) -> None:
+    (project / "old.test.json").write_text(json.dumps(OLD))
+    with pytest.warns(DeprecationWarning, match=r"proctor migrate old\.test\.json NEW\.evalset\.json"):
+        AgentEvaluator.evaluate(echo, "old.test.json")
+
+
+def test_an_initial_session_is_for_old_files(project: Path) -> None:
+    (project / "old.test.json").write_text(json.dumps(OLD))
+    (project / "new.test.json").write_text(json.dumps(a_set()))
+    (project / "session.json").write_text(json.dumps({"app_name": "x", "user_id": "u", "state": {"a": 1}}))
+    seen: list[Any] = []
+
+    def agent(text: str, session: Any) -> str:
+        seen.append((session.app_name, session.user_id, dict(session.state)))
+        return text
+
+    with pytest.warns(DeprecationWarning, match="migrate"):
+        AgentEvaluator.evaluate(agent, "old.test.json", 1, initial_session_file="session.json")
+    assert seen == [("x", "u", {"a": 1})]
+    with pytest.raises(
+        ValueError, match=r"new\.test\.json is an eval set, which has its sessions in its cases"
+    ):
+        AgentEvaluator.evaluate(agent, "new.test.json", 1, initial_session_file="session.json")
+    with pytest.raises(ValueError, match=r"none\.json"):
+        AgentEvaluator.evaluate(agent, "old.test.json", 1, initial_session_file="none.json")
+
+
+def test_sets_of_one_id_in_two_files_are_kept_apart(project: Path) -> None:
+    (project / "tests").mkdir()
+    for name in ("a", "b"):
+        (project / "tests" / f"{name}.test.json").write_text(json.dumps(a_set("same")))
+    manager = LocalEvalSetResultsManager(results_dir="results")
+    AgentEvaluator.evaluate(echo, "tests", 1, app_name="app", eval_set_results_manager=manager)
+    assert len(manager.list_eval_set_results("app")) == 2
+
+
+def test_kept_results_have_the_criteria_that_judged(project: Path) -> None:
+    manager = LocalEvalSetResultsManager(results_dir="results")
+    criteria = {"tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER"}}
+    AgentEvaluator.evaluate_eval_set(
+        echo, a_set(), criteria, app_name="app", eval_set_results_manager=manager
+    )
+    (name,) = manager.list_eval_set_results("app")
+    (first, *_) = manager.get_eval_set_result("app", name).eval_case_results
+    criterion = first.overall_eval_metric_results[0].criterion
+    assert criterion is not None
+    assert (criterion.model_extra or {})["match_type"] == "IN_ORDER"
+
+
+REFUSED_SETUPS: list[tuple[dict[str, Any], str]] = [
+    ({"num_runs": 0}, "num_runs must be at least 1"),
+    ({"criteria": None}, "eval_config is needed"),
+    ({"criteria": {}}, "nothing decides it"),
+    ({"criteria": {"response_match_scor": 0.5}}, "Did you mean 'response_match_score'"),
+    ({"criteria": {"safety_v1": 0.5}}, "safety_v1"),
+    ({"eval_set": {"eval_set_id": "s", "eval_cases": []}}, "has no cases"),
+    ({"eval_set": {"eval_set_id": "s"}}, "eval_cases"),
+    ({"agent_module": "no_such_module"}, "no_such_module"),
+    ({"agent_name": "other"}, "no sub-agent 'other'"),
+    ({"eval_set_results_manager": object()}, "eval_set_results_manager needs app_name"),
+    ({"output_file": "/dev/null/x.csv"}, "output_file /dev/null/x.csv: cannot be written"),
+    ({"artifact_service": object()}, "has no use for artifact_service"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), REFUSED_SETUPS, ids=[said for _, said in REFUSED_SETUPS])
+def test_a_set_up_that_will_not_do_is_a_value_error_before_the_first_call(given: Json, said: str) -> None:
+    asked: list[str] = []
+    arguments = {
+        "agent_module": asked.append, "eval_set": a_set(), "criteria": {"response_match_score": 0.5}, **given,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=re.escape(said)):
+        AgentEvaluator.evaluate_eval_set(**arguments)
+    assert asked == []
+
+
+def test_find_config(project: Path) -> None:
+    """Beside the file, else above it within the project, else the defaults; ADK looks beside it only."""
+    (project / "pyproject.toml").write_text("")
+    (project / "tests" / "deep").mkdir(parents=True)
+    found = AgentEvaluator.find_config_for_test_file("tests/deep/a.test.json")
+    assert found.criteria == {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
+    (project / "tests" / "test_config.json").write_text('{"criteria": {"response_match_score": 0.1}}')
+    found = AgentEvaluator.find_config_for_test_file("tests/deep/a.test.json")
+    assert found.criteria == {"response_match_score": 0.1}
+    (project / "tests" / "test_config.json").write_text('{"critera": {"response_match_score": 0.1}}')
+    with pytest.raises(ValueError, match="critera"):
+        AgentEvaluator.find_config_for_test_file("tests/deep/a.test.json")
+
+
+@pytest.mark.parametrize(("old", "new"), [("", "b"), ("a", ""), (None, "b")])
+def test_migration_needs_both_names(old: Any, new: Any) -> None:
+    with pytest.raises(ValueError, match="both"):
+        AgentEvaluator.migrate_eval_data_to_new_schema(old, new)
+
+
+HOSTILE = "=cmd|'/c calc'!A1\x1b[31m\u202eevil\x00"
+
+
+def test_what_an_agent_says_is_data_in_the_table_the_csv_and_the_message(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hostile(text: str) -> str:
+        return HOSTILE
+
+    with pytest.raises(AssertionError) as failed:
+        AgentEvaluator.evaluate_eval_set(
+            hostile,
+            a_set("=s" + HOSTILE.rstrip("\x00")),
+            {"response_match_score": 0.5},
+            num_runs=1,
+            output_file="all.csv",
+        )
+    for text in (
+        capsys.readouterr().out,
+        str(failed.value),
+        (project / "all.csv").read_text(encoding="utf-8"),
+    ):
+        assert not set(text) & {"\x1b", "\u202e", "\x00"}
+    with (project / "all.csv").open(encoding="utf-8", newline="") as file:
+        assert [cell for row in csv.reader(file) for cell in row if cell.startswith("=")] == []

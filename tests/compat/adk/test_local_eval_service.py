@@ -17,6 +17,7 @@ from proctor.compat.adk.evaluation.base_eval_service import (
     InferenceResult,
     InferenceStatus,
 )
+from proctor.compat.adk.evaluation.eval_case import EvalCase, SessionInput
 from proctor.compat.adk.evaluation.eval_config import EvalConfig, get_eval_metrics_from_config
 from proctor.compat.adk.evaluation.eval_metrics import EvalMetric
 from proctor.compat.adk.evaluation.eval_result import EvalCaseResult
@@ -320,3 +321,86 @@ def test_at_least_one_at_a_time(parallelism: int) -> None:
 def test_live_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="not supported"):
         InferenceConfig(use_live=True)
+
+
+def test_a_scenario_is_refused_and_nobody_asked(one_case: EvalSet) -> None:
+    asked: list[str] = []
+    scenario = {
+        "eval_id": "b",
+        "conversation_scenario": {"starting_prompt": "hi", "conversation_plan": "Go on."},
+    }
+    one_case.eval_cases.append(EvalCase.model_validate(scenario))
+    with pytest.raises(ValueError, match="case 'b': it is a scenario"):
+        asyncio.run(run(LocalEvalService(asked.append, kept(one_case)), "s", [MATCH]))
+    assert asked == []
+
+
+def test_no_inferences_are_nothing_to_judge(one_case: EvalSet) -> None:
+    async def judged() -> list[EvalCaseResult]:
+        asked = EvaluateRequest(inference_results=[], evaluate_config=EvaluateConfig(eval_metrics=[MATCH]))
+        return [one async for one in LocalEvalService(greeter, kept(one_case)).evaluate(asked)]
+
+    with pytest.raises(ValueError, match="nothing to judge"):
+        asyncio.run(judged())
+
+
+def test_whoever_has_seen_enough_may_stop(one_case: EvalSet) -> None:
+    """What is under way is cancelled, and nothing is left behind."""
+    one_case.eval_cases = [one_case.eval_cases[0].model_copy(update={"eval_id": f"c{n}"}) for n in range(20)]
+    ended: list[str] = []
+
+    async def slow(text: str) -> str:
+        try:
+            await asyncio.sleep(0.01 if not ended else 30)
+            return "hello"
+        finally:
+            ended.append(text)
+
+    async def first() -> str:
+        service = LocalEvalService(slow, kept(one_case))
+        results = service.perform_inference(InferenceRequest(app_name=APP, eval_set_id="s"))
+        async for one in results:
+            await results.aclose()
+            return one.eval_case_id
+        raise AssertionError
+
+    assert asyncio.run(first()).startswith("c")
+    assert len(ended) < 20
+
+
+def test_results_come_as_they_are_done(one_case: EvalSet) -> None:
+    """In the order in which cases end, as in ADK: the quick one does not wait for the slow one."""
+    turn = one_case.eval_cases[0].conversation
+    one_case.eval_cases = [
+        EvalCase(eval_id=name, conversation=turn, session_input=None) for name in ("slow", "quick")
+    ]
+    one_case.eval_cases[0].session_input = SessionInput(app_name=APP, user_id="u", state={"wait": True})
+
+    async def agent(text: str, session: Any) -> str:
+        await asyncio.sleep(0.2 if session.state.get("wait") else 0)
+        return "hello"
+
+    inferences, _ = asyncio.run(run(LocalEvalService(agent, kept(one_case)), "s", [MATCH]))
+    assert [one.eval_case_id for one in inferences] == ["quick", "slow"]
+
+
+def test_a_metric_that_cannot_be_computed_is_an_error_of_the_result(one_case: EvalSet) -> None:
+    """ADK passes the case when another metric passed."""
+    one_case.eval_cases[0].final_session_state = {}
+    broken = EvalMetric(
+        metric_name="broken",
+        threshold=0.5,
+        custom_function_path="tests.compat.adk.test_local_eval_service.broken",
+    )
+    _, (result,) = asyncio.run(run(LocalEvalService(greeter, kept(one_case)), "s", [MATCH, broken]))
+    assert result.final_eval_status.name == "NOT_EVALUATED"
+    assert [one.eval_status.name for one in result.overall_eval_metric_results][:2] == [
+        "PASSED",
+        "NOT_EVALUATED",
+    ]
+
+
+def broken(
+    eval_metric: Any, actual_invocations: Any, expected_invocations: Any, conversation_scenario: Any
+) -> Any:
+    raise RuntimeError("broken")

@@ -60,6 +60,11 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
             raise AttributeError(name)
         return getattr(self.result, name)
 
+    def __repr__(self) -> str:
+        if self._answer:
+            return repr(self._answer[0])
+        return f"<{self._called}(...), not awaited: write `await {self._called}(...)`>"
+
     def __bool__(self) -> bool:
         return bool(self.result)
 

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from proctor.agents.load import describe_ref
@@ -14,19 +15,18 @@ from proctor.compat.adk.failing import require_pass
 from proctor.compat.adk.printing import print_metric
 from proctor.compat.adk.refusing import refused, set_up
 from proctor.compat.adk.results import case_results_of
-from proctor.compat.adk.rows import Expected, Row, append_csv, check_csv, rows_of
+from proctor.compat.adk.rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.starting import equipped, start_in
 from proctor.schema.base import plain_data
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.result import EvalCaseResult
-from proctor.schema.verdict import CaseResult, RunResult
+from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult
 
 if TYPE_CHECKING:
     from proctor.api.forms import ConfigLike, EvaluateOptions
     from proctor.api.preparing import Prepared
-
-APP_NAME = "test_app"
+    from proctor.engine.plan import SetPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +96,16 @@ async def _evaluated(asked: Asked, prepared: Prepared) -> RunResult:
     __tracebackhide__ = True
     _warn_of_old_formats(prepared)
     result = await carry_out(prepared, None, None)
-    judged = list(_with_cases(result, prepared))
+    judged = list(_judged(result, prepared))
     if asked.keeper is not None:
         await _keep(asked, judged)
     if asked.output_file is not None:
-        append_csv(asked.output_file, _rows(judged))
-    if asked.printed:
-        _print(judged)
+        append_csv(
+            asked.output_file, ((one.result, row) for one in judged for _, rows in one.rows() for row in rows)
+        )
+    for one in judged if asked.printed else ():
+        for metric, rows in one.rows():
+            print_metric(metric, rows)
     require_pass(result, prepared.agent_label)
     return result
 
@@ -119,40 +122,37 @@ def _warn_of_old_formats(prepared: Prepared) -> None:
             warnings.warn(said, DeprecationWarning, stacklevel=2)
 
 
-Judged = tuple[CaseResult, EvalCase]
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case that was run, beside what it came to."""
+
+    chosen: SetPlan
+    case: EvalCase
+    result: CaseResult
+
+    def rows(self) -> Iterator[tuple[MetricVerdict, list[Row]]]:
+        """Return the rows of each metric."""
+        for metric in self.result.metrics.values():
+            yield metric, list(rows_of(self.result, metric, self.case.conversation))
+
+    def results(self) -> list[EvalCaseResult]:
+        """Return the result of each run in google-adk's form."""
+        return case_results_of(self.result, self.case, self.chosen.summary.criteria)
 
 
-def _with_cases(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
+def _judged(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
     """Return each result with its case, in their order."""
     results = iter(result.cases)
     for chosen in prepared.plan.sets:
         for index in chosen.cases:
-            yield next(results), chosen.source.case(index)
-
-
-def _rows(judged: Sequence[Judged]) -> Iterator[tuple[CaseResult, Row]]:
-    for result, case in judged:
-        for metric in result.metrics.values():
-            for row in rows_of(result, metric, _expected(case)):
-                yield result, row
-
-
-def _print(judged: Sequence[Judged]) -> None:
-    for result, case in judged:
-        for metric in result.metrics.values():
-            print_metric(metric, rows_of(result, metric, _expected(case)))
-
-
-def _expected(case: EvalCase) -> Expected:
-    return case.conversation
+            yield Judged(chosen, chosen.source.case(index), next(results))
 
 
 async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
     """Give the results of each set to the results manager, as google-adk does."""
-    by_set: dict[str, list[EvalCaseResult]] = {}
-    for result, case in judged:
-        by_set.setdefault(result.eval_set_id, []).extend(case_results_of(result, case))
-    for eval_set_id, results in by_set.items():
-        saved = asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, results)
+    for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
+        found = list(of_set)
+        results = [result for one in found for result in one.results()]
+        saved = asked.keeper.save_eval_set_result(asked.app_name, found[0].result.eval_set_id, results)
         if inspect.isawaitable(saved):
             await saved

@@ -38,7 +38,7 @@ class AgentEvaluator:
     def evaluate_eval_set(  # noqa: PLR0913, PLR0917 - google-adk's signature
         agent_module: Any,
         eval_set: EvalSet | Mapping[str, Any],
-        criteria: Mapping[str, Any] | None = None,
+        criteria: Mapping[Any, Any] | None = None,
         eval_config: EvalConfig | Mapping[str, Any] | None = None,
         num_runs: int = NUM_RUNS,
         agent_name: str | None = None,

@@ -20,6 +20,8 @@ class GcsEvalSetsManager(SetsInDocuments):
         Raises:
             ValueError: the bucket is not there, or the package for it is missing.
         """
+        if "credentials" in options:  # as google-adk's client calls them
+            options["token"] = options.pop("credentials")
         with set_up():
             documents = BucketDocuments("gs", bucket_name, eval_storage_dir, options)
         super().__init__(documents, "{app_name}/evals/eval_sets")

@@ -81,7 +81,7 @@ class LocalEvalService(BaseEvalService):
         """Run the cases; yields the result of each as it ends.
 
         Raises:
-            ValueError: the set or a case is not there, or the agent cannot be loaded.
+            ValueError: the set or a case is not there or cannot be run, or the agent cannot be loaded.
         """
         asked = inference_request
         eval_set = self._set(asked)
@@ -91,9 +91,10 @@ class LocalEvalService(BaseEvalService):
         trials = infer(
             agent, asked.app_name, eval_set, only=asked.eval_case_ids or (), concurrency=parallelism
         )
-        async for trial in trials:
-            self._recorded[trial.eval_set_id, trial.eval_id, trial.session_id] = trial
-            yield inference_of(trial, asked.app_name)
+        with set_up():
+            async for trial in trials:
+                self._recorded[trial.eval_set_id, trial.eval_id, trial.session_id] = trial
+                yield inference_of(trial, asked.app_name)
 
     async def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
         """Judge the inferences; yields the result of each as it is done. The results of each set are kept at the end.
@@ -102,6 +103,8 @@ class LocalEvalService(BaseEvalService):
             ValueError: a metric does not exist or does not fit, or a case is not there.
         """
         asked = evaluate_request
+        if not asked.inference_results:
+            raise refused("inference_results: there are none, so there is nothing to judge")
         config = config_of(asked.evaluate_config.eval_metrics)
         with set_up():
             metrics = Metrics.of(config, self._own)
