@@ -71,7 +71,10 @@ def test_version() -> None:
             ["xyzzy"],
             "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, export, import, prune, ",
         ),
-        (["eval", "--confg", "x"], "error: No such option '--confg'. Did you mean '--config'?"),
+        (
+            ["eval", "--concurency", "x"],
+            "error: No such option '--concurency'. Did you mean '--concurrency'?",
+        ),
         (["eval", "--num-runs", "0"], "error: Invalid value for '--num-runs': 0 is not in the range x>=1."),
         (
             ["eval", "--num_runs", "many"],

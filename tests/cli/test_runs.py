@@ -438,6 +438,44 @@ def test_what_cannot_be_deleted(ran: Path, arguments: list[str], message: str) -
     assert len(listed()) == 2
 
 
+# --- for programs --------------------------------------------------------------------------------------------------------
+
+
+def data(*arguments: str, code: int = 0) -> Any:
+    done = in_this_process(*arguments)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_step_of_a_run_s_life_can_be_said_as_json(project: Path) -> None:
+    """Whatever else there is to say goes to stderr."""
+    assert data(*EVAL, "--max-failures", "1", "--concurrency", "1", "--json", code=1)["outcome"] == "failed"
+    assert data("resume", "--json", code=1)["runs"][0]["counts"] == {"passed": 1, "failed": 1, "error": 1}
+    assert data("score", "--json", code=1)["runs"][0]["judging_duration"] > 0
+    assert data("show", "--json")["runs"][0]["run_id"] == data("runs", "--json")["runs"][0]["run_id"]
+    lines("export", "--output", "run.jsonl")
+    (imported,) = data("import", "run.jsonl", "--json")["runs"]
+    assert (imported["file"], imported["outcome"], imported["failure"]) == ("run.jsonl", "failed", None)
+    assert imported["run_id"] == data("runs", "--json")["runs"][0]["run_id"]
+    would = data("prune", "--keep", "1", "--dry-run", "--json")
+    assert (would["deleted"], would["of"], len(would["runs"]), len(listed())) == (False, 2, 1, 2)
+    gone = data("prune", "--keep", "1", "--yes", "--json")
+    assert gone == {**would, "deleted": True}
+    assert [run["run_id"] for run in listed()] == [imported["run_id"]]
+
+
+def test_what_json_cannot_ask_is_said(ran: Path) -> None:
+    assert "--json asks nobody: add --yes" in error("prune", "--keep", "0", "--json")
+    assert len(listed()) == 2
+
+
+def test_what_was_imported_before_a_file_that_cannot_be_read_is_told(ran: Path) -> None:
+    lines("export", "--output", "run.jsonl")
+    done = in_this_process("import", "run.jsonl", "gone.jsonl", "--json")
+    assert (done.returncode, len(json.loads(done.stdout)["runs"])) == (2, 1)
+    assert "gone.jsonl" in done.stderr
+
+
 AS_AN_ORDINARY_USER = """
 import json, os, sys
 sys.path[:0] = {path!r}

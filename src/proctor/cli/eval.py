@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.stored import json_option
 
 RUN, JUDGE, SHOW, ADK = "What and how to run", "How to judge", "What to show", "As in ADK"
 
@@ -93,6 +94,7 @@ def _eval_options(command: Any) -> Any:
                help="Also write this report, for example json=out.json; - is stdout; may be repeated."),
         option("--format", "format_", section=SHOW, metavar="NAME",
                help="Write this report to stdout, and nothing else: the same as --report NAME=-"),
+        json_option(SHOW),
         option("--only-different", section=SHOW, is_flag=True,
                help="With several agents: only cases on which they differ."),
         option("--log_level", section=ADK, metavar="LEVEL",

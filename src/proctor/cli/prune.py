@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from proctor.cli.failures import say
 from proctor.cli.stored import store_option
 from proctor.cli.when import Age
 from proctor.errors import SetupError
-from proctor.sanitize import clean
+from proctor.sanitize import clean, clean_json
 
 if TYPE_CHECKING:
     from proctor.schema.run import RunRecord
@@ -51,6 +52,7 @@ proctor prune --run 7f3k2c
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only say what would be deleted.")
+@option("--json", "as_json", section=HOW, is_flag=True, help="Say it as JSON; needs --yes or --dry-run.")
 @store_option
 @common_options
 def prune(
@@ -60,6 +62,7 @@ def prune(
     names: tuple[str, ...],
     yes: bool,
     dry_run: bool,
+    as_json: bool,
     store: str | None,
 ) -> None:  # fmt: skip
     """Delete runs that are no longer needed.
@@ -74,32 +77,56 @@ def prune(
         raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
     if not names and keep is None and older_than is None:
         raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
+    if as_json and not (yes or dry_run):
+        raise SetupError("--json asks nobody: add --yes to delete them, or --dry-run only to say which")
     with closing(open_runs(store, read_only=True)) as opened:
         doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
-        lines = list(_told(doomed, opened))
-    if not doomed:
+        told = _as_json(doomed, opened, deleted=not dry_run) if as_json else _told(doomed, opened)
+    if as_json:
+        if not dry_run:
+            _delete(doomed, store)
+        click.echo(told)
+    elif not doomed:
         say("nothing to delete")
-        return
-    for line in lines:
-        click.echo(clean(line))
-    if dry_run or not _is_sure(len(doomed), yes=yes):
-        return
+    else:
+        click.echo(told)
+        if not dry_run and _is_sure(len(doomed), yes=yes):
+            click.echo(f"deleted {_runs(_delete(doomed, store))}")
+
+
+def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
+    from proctor.api.runs import open_runs, prune_runs
+
+    if not doomed:
+        return 0
     with closing(open_runs(store)) as opened:
-        gone = prune_runs(opened, runs=[run.run_id for run in doomed])
-    click.echo(f"deleted {_runs(len(gone))}")
+        return len(prune_runs(opened, runs=[run.run_id for run in doomed]))
 
 
-def _told(doomed: Sequence[RunRecord], store: Store) -> Iterator[str]:
+def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str:
+    from proctor.reports.run_list import ListedRun, as_data
+
+    runs = [as_data(ListedRun(run, run.run_id)) for run in doomed]
+    text = json.dumps(
+        {"deleted": deleted, "of": sum(1 for _ in store.runs()), "runs": runs}, ensure_ascii=False
+    )
+    return clean_json(text)
+
+
+def _told(doomed: Sequence[RunRecord], store: Store) -> str:
     from proctor.reports.run_list import how_it_stands, short_ids, when
 
     short = short_ids([run.run_id for run in store.runs()])
-    yield f"{_runs(len(doomed))} of {len(short)} in {store.url}:"
+    lines = [f"{_runs(len(doomed))} of {len(short)} in {store.url}:"]
     for run in doomed[:_MOST_LISTED]:
         cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
         sets = ", ".join(run.sets)
-        yield f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {how_it_stands(run)}"
+        lines.append(
+            f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {how_it_stands(run)}"
+        )
     if len(doomed) > _MOST_LISTED:
-        yield f"  … and {len(doomed) - _MOST_LISTED} older ones"
+        lines.append(f"  … and {len(doomed) - _MOST_LISTED} older ones")
+    return "\n".join(map(clean, lines))
 
 
 def _is_sure(count: int, *, yes: bool) -> bool:

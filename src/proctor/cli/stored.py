@@ -32,4 +32,12 @@ def report_options(command: _Command) -> _Command:
         "--format", "format_", section=SHOW, metavar="NAME",
         help="Write this report to stdout, and nothing else: the same as --report NAME=-",
     )  # fmt: skip
-    return details(report(form(command)))
+    return details(report(form(json_option(SHOW)(command))))
+
+
+def json_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--json` to a command that has `--format`."""
+    return option(
+        "--json", "format_", section=section, flag_value="json",
+        help="The JSON report to stdout, and nothing else: the same as --format json",
+    )  # fmt: skip
