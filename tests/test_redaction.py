@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.redaction import HIDDEN, redacted, redacted_text
+from proctor.redaction import HIDDEN, redacted, redacted_text, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,37 @@ def test_a_command_line_without_its_secrets(arguments: list[str], kept: list[str
 @pytest.mark.parametrize("text", ["", "roll a die", "tokens: 5", "risk-free-and-long-enough-word"])
 def test_text_without_secrets_stays_as_it_is(text: str) -> None:
     assert redacted_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        pytest.param("401: key c4n4ry-of-mine is no key", "401: key *** is no key", id="a variable's value"),
+        pytest.param("c4n4ry-of-mine-too", "***", id="the longer of two values"),
+        pytest.param("http://u:c4n@host/x?key=c4n&q=1", "http://***@host/x?key=***&q=1", id="a URL"),
+        pytest.param("Incorrect API key provided: sk-proj-0123456789abcdef.", "Incorrect API key provided: ***.", id="a shape"),
+        pytest.param("{'x-goog-api-key': 'c4n', 'a': 'b'}", "{'x-goog-api-key': '***', 'a': 'b'}", id="headers as a dict"),
+        pytest.param('{"Authorization": "Bearer c4n"}', '{"Authorization": "***"}', id="headers as JSON"),
+        pytest.param("Authorization: Basic dTpw", "Authorization: ***", id="a header"),
+        pytest.param("connect(password=c4n, host=h)", "connect(password=***, host=h)", id="an argument"),
+        pytest.param("api_key=c4n; access_token=c4n", "api_key=***; access_token=***", id="two"),
+    ],
+)  # fmt: skip
+def test_an_error_without_its_secrets(text: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "c4n4ry-of-mine")
+    monkeypatch.setenv("OTHER_TOKEN", "c4n4ry-of-mine-too")
+    assert without_secrets(text) == kept
+    assert without_secrets(kept) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unknown key: covers", "KeyError: 'covers'", "Unexpected token: }", "key=covers", "the secret is out", "token 5 of 7",
+        "state `table` is {'key': 1}", "no code: 5", "monkey: 7", "auth: none", "the token: it's under the mat",
+    ],
+)  # fmt: skip
+def test_an_error_without_any_stays_as_it_is(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHORT_TOKEN", "covers")
+    monkeypatch.setenv("NOT_A_SECRET_AT_ALL", "Unexpected")
+    assert without_secrets(text) == text

@@ -1,9 +1,11 @@
-"""Secrets, kept out of what is written down about a run: its command line, the URLs in it."""
+"""Secrets, kept out of what is written down about a run: its command line, the URLs in it, errors that tell them."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 HIDDEN = "***"
 
@@ -11,10 +13,20 @@ _WORD = r"(?:api[-_]?key|key|token|secret|password|passwd|pwd|credentials?|auth|
 _NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word says that it is secret
 _OPTION = re.compile(rf"--?(?:[A-Z0-9]+[-_.])*{_WORD}", re.IGNORECASE)
 _ASSIGNED = re.compile(rf"({_NAME}\s*[=:]\s*)(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"]+", re.IGNORECASE)
-_USER_INFO = re.compile(r"(\w[\w+.-]*://)[^/@\s]+@")
+_USER_INFO = re.compile(r"((?<![\w.-])\w[\w+.-]{0,30}://)[^/@\s]{1,1000}@")  # bounds: texts may be very long
 _KNOWN = re.compile(
     r"\b(?:(?:sk|pk|rk|gh[opsu]|xox[abp])[-_](?=[\w-]*\d)[\w-]{12,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,}|eyJ[\w-]{10,}\.[\w.-]+)"
 )
+
+_VARIABLE = re.compile(rf"(?:[A-Z0-9]+_)*{_WORD}", re.IGNORECASE)
+_SHORTEST = 8  # characters: "true" and "1" are no secrets, whatever the variable is called
+_TOLD = re.compile(
+    r"((?:api[-_]?key|(?:access|auth|refresh|id|session)[-_]?token|authorization|passwo?r?d|(?:client|api)[-_]?secret"
+    r"|secret[-_]?key|(?<![\w-])x-[\w-]{0,40}(?:key|token))['\"]?\s*[=:]\s*['\"]?|[?&](?:key|token|sig|signature|code)=)"
+    r"(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"<>()]+",
+    re.IGNORECASE,
+)
+"""As errors of providers tell them. Less than `_ASSIGNED`: "unknown key: covers" is to be read."""
 
 
 def redacted(arguments: Sequence[str]) -> list[str]:
@@ -38,3 +50,31 @@ def redacted_text(text: str) -> str:
     text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
     text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
     return _KNOWN.sub(HIDDEN, text)
+
+
+def without_secrets(text: str) -> str:
+    """Return what an error or a report says with secrets hidden.
+
+    Those are: the values of environment variables that are named like secrets (`OPENAI_API_KEY`), keys of known shapes,
+    user and password in URLs, and what stands behind `api_key=`, `Authorization:` and the like.
+    """
+    for value in _values(tuple(_secrets())):
+        text = text.replace(value, HIDDEN)
+    text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
+    text = _TOLD.sub(rf"\1{HIDDEN}", text)
+    return _KNOWN.sub(HIDDEN, text)
+
+
+def _secrets() -> Iterator[str]:
+    return (value for name, value in os.environ.items() if len(value) >= _SHORTEST and _is_secret(name))
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    return _VARIABLE.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=16)
+def _values(values: Iterable[str]) -> list[str]:
+    """The longest first: one may be part of another."""
+    return sorted(set(values), key=len, reverse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from proctor.causes import safe_str, traceback_text
 from proctor.errors import AgentError, MetricError, MissingExtraError
+from proctor.redaction import without_secrets
 from proctor.schema.trial import Failure, FailureKind, Turn
 
 _INFRASTRUCTURE_NAMES = (
@@ -34,8 +35,10 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
         where=where,
         kind=kind,
         type="" if told else type(error).__name__,
-        message=safe_str(error),
-        traceback=None if told or isinstance(error, MissingExtraError) else traceback_text(error),
+        message=without_secrets(safe_str(error)),
+        traceback=None
+        if told or isinstance(error, MissingExtraError)
+        else without_secrets(traceback_text(error)),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
@@ -58,7 +61,7 @@ class ReportedError(Exception):
             where=where,
             kind=FailureKind.UNUSABLE_ANSWER,
             type=self.code,
-            message=self.message,
+            message=without_secrets(self.message),
             turn=turn,
             infrastructure=_is_infrastructure_code(self.code),
         )

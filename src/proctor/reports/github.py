@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, TextIO
 
+from proctor.reports import published
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
-from proctor.reports.evidence import reason_of
 from proctor.reports.foremost import Foremost
-from proctor.reports.lines import evidence_lines
 from proctor.reports.marks import UNICODE, WORDS
 from proctor.reports.places import file_of, place_of
 from proctor.reports.repeating import FLAKY, rate_sentence
@@ -57,7 +56,7 @@ def _annotations(run: RunResult) -> Iterator[str]:
         errors = [*errors[: MOST - 1], _annotation("error", "Proctor", [f"{left} more did not pass"])]
     yield from errors
     for case in foremost.flaky():
-        text = [rate_sentence(case, UNICODE), *([case.missed] if case.missed else [])]
+        text = [rate_sentence(case, UNICODE), *([published.hidden(case.missed)] if case.missed else [])]
         yield _annotation(
             "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place)
         )
@@ -69,14 +68,13 @@ def _broken(run: RunResult) -> Iterator[str]:
         if one.failure is not None:
             file = file_of(one.path) if one.path else ""
             title = f"error: {one.eval_set_id} could not be run"
-            yield _annotation("error", title, [one.failure.cause], file, None)
+            yield _annotation("error", title, [published.cause(one.failure)], file, None)
     if run.failure is not None:
-        yield _annotation("error", f"Proctor: {run.agent} could not go on", [run.failure.cause])
+        yield _annotation("error", f"Proctor: {run.agent} could not go on", [published.cause(run.failure)])
 
 
 def _missed(case: CaseResult) -> str:
-    reason = reason_of(case) or WORDS[case.outcome]
-    text = [reason, *evidence_lines(case, reason, full=False)]
+    text = [published.reason(case), *published.lines(case)]
     title = f"{WORDS[case.outcome]}: {case.eval_set_id}/{case.eval_id}"
     return _annotation("error", title, text, *place_of(case.place))
 

@@ -15,9 +15,9 @@ from itertools import groupby
 from tempfile import TemporaryFile
 from typing import ClassVar, TextIO
 
+from proctor.reports import published
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.evidence import deciding, reason_of
-from proctor.reports.lines import evidence_lines
+from proctor.reports.evidence import deciding
 from proctor.reports.marks import WORDS
 from proctor.reports.places import file_of, place_of
 from proctor.reports.summary import sentence
@@ -171,13 +171,14 @@ def _test_case(suite: str, name: str, seconds: float, file: str, line: int | Non
 def _verdict(case: CaseResult, options: ReportOptions) -> str:
     """What makes a case red, or what to know of one that passed."""
     if case.passed:
-        return f"      <system-out>{content(_cut(case.missed))}</system-out>\n" if case.missed else ""
-    reason = reason_of(case) or WORDS[case.outcome]
+        missed = published.hidden(case.missed)
+        return f"      <system-out>{content(_cut(missed))}</system-out>\n" if missed else ""
+    reason = published.reason(case)
     element = _element(case.outcome)
     message = f"message={attribute(_cut(reason))}"
     if element == "skipped":
         return f"      <skipped {message}/>\n"
-    lines = [f"{WORDS[case.outcome]}: {reason}", *evidence_lines(case, reason, full=options.verbose)]
+    lines = [f"{WORDS[case.outcome]}: {reason}", *published.lines(case, full=options.verbose)]
     text = _cut("\n".join(clean(_cut(line, LONGEST_TEXT)) for line in lines), LONGEST_TEXT)
     return f"      <{element} {message} type={attribute(_cut(_type_of(case)))}>{content(text)}</{element}>\n"
 
@@ -216,8 +217,9 @@ def _properties(facts: dict[str, str], indent: str) -> str:
 def _broken_case(run: RunResult, name: str, file: str, failure: Failure) -> _Written:
     head = _test_case(_class_name(run, name), "could not be run", 0.0, file, None)
     kind = attribute(_cut(failure.type or failure.kind.value))
-    text = content(_cut(failure.cause, LONGEST_TEXT))
-    error = f"<error message={attribute(_cut(failure.cause))} type={kind}>{text}</error>"
+    cause = published.cause(failure)
+    text = content(_cut(cause, LONGEST_TEXT))
+    error = f"<error message={attribute(_cut(cause))} type={kind}>{text}</error>"
     return "error", f"{head}>\n      {error}\n    </testcase>\n", 0.0
 
 

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, TextIO
 
+from proctor.reports import published
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
-from proctor.reports.evidence import reason_of
 from proctor.reports.foremost import Foremost
-from proctor.reports.lines import evidence_lines
 from proctor.reports.marks import UNICODE, WORDS
 from proctor.reports.places import place_of
 from proctor.reports.repeating import is_repeated, mean_text, means_of, rate_sentence
@@ -92,16 +91,17 @@ class _Section:
         """Sets that could not be run, and why the run could not go on."""
         for one in self._run.sets:
             if one.failure is not None:
-                yield _cells("! set", set_name(one), one.failure.cause)
+                yield _cells("! set", set_name(one), published.cause(one.failure))
         if self._run.failure is not None:
-            yield _cells("! run", self._run.agent, self._run.failure.cause)
+            yield _cells("! run", self._run.agent, published.cause(self._run.failure))
 
     def _details(self) -> Iterator[str]:
         flaky = [f"{_name(case)}: {rate_sentence(case, UNICODE)}" for case in self._foremost.flaky()]
         if flaky:
             yield _folded(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
-            yield _folded(f"{len(warnings)} warning{'s' * (len(warnings) > 1)}", warnings)
+            told = [published.hidden(warning) for warning in warnings]
+            yield _folded(f"{len(told)} warning{'s' * (len(told) > 1)}", told)
         yield _folded("Metrics and sets", [*self._metrics(), *self._sets()])
 
     def _metrics(self) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _fitting(parts: Sequence[str], room: int) -> list[str]:
 
 def _row(case: CaseResult) -> str:
     trials = f" ({rate_sentence(case, UNICODE)})" if is_repeated(case) else ""
-    reason = reason_of(case) or WORDS[case.outcome]
+    reason = published.reason(case)
     sign = f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}"
     return _cells(sign, _name(case), _cut(reason, _LONGEST_REASON) + trials)
 
@@ -145,8 +145,7 @@ def _cells(sign: str, name: str, why: str) -> str:
 def _evidence(case: CaseResult) -> str:
     file, line = place_of(case.place)
     place = f"{file}:{line}" if line else file
-    reason = reason_of(case)
-    lines = [*([place] if place else []), reason, *evidence_lines(case, reason, full=False)]
+    lines = [*([place] if place else []), published.reason(case), *published.lines(case)]
     return _folded(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {_code(_name(case))}", lines)
 
 
