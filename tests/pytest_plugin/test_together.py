@@ -140,7 +140,10 @@ def test_an_interrupt_ends_the_session_at_once_and_what_ended_is_kept(sandbox: S
 # --- several processes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "worksteal", "each"])
+_SLOW = [pytest.param(dist, marks=pytest.mark.slow) for dist in ("loadscope", "worksteal", "each")]
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", *_SLOW])
 def test_each_case_runs_once_in_whatever_way_tests_are_dealt_out(sandbox: Sandbox, dist: str) -> None:
     sandbox.cases(*_waiting(3), BAD, name="a.evalset.json")
     sandbox.cases(*_waiting(3), name="b.evalset.json")

@@ -85,9 +85,12 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put what a case came to, or the evidence behind an assertion, into the report."""
+    finish = getattr(item, "finish_report", None)
+    if finish is not None:
+        item.begin_report(call)  # type: ignore[attr-defined]  # of the same class
     report = yield
-    if hasattr(item, "finish_report"):
-        item.finish_report(report, call)
+    if finish is not None:
+        finish(report, call)
     elif (
         call.excinfo is not None and _ERRORS in sys.modules
     ) or "proctor.pytest_plugin.fixtures" in sys.modules:

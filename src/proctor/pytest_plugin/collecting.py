@@ -138,6 +138,12 @@ class CaseItem(pytest.Item):
         """Let go of the evidence."""
         self.ended = None
 
+    def begin_report(self, call: pytest.CallInfo[None]) -> None:
+        """Forget how pytest came here, which it would look up line by line, where the evidence says it all."""
+        excinfo = call.excinfo
+        if excinfo is not None and isinstance(excinfo.value, (CaseFailedError, NoVerdictError, SetupError)):
+            excinfo.traceback = excinfo.traceback[-1:]
+
     def finish_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         """Put into the report what came of the case: its evidence, how long it took, and what the summary needs."""
         report.sections = [(clean(name), clean(text, lines=True)) for name, text in report.sections]
