@@ -396,6 +396,14 @@ def test_why_turns_passed_is_found_out_later(ran: Path) -> None:
     assert in_this_process("show", "latest", "fine", "--json").stderr == ""
 
 
+def test_an_imported_run_goes_on_only_where_it_was_run(ran: Path) -> None:
+    lines("export", listed()[1]["run_id"], "--output", "run.jsonl")
+    lines("import", "run.jsonl")
+    said = error("resume", "latest", "--retry-errors")
+    assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in said
+    assert "goes on only in the store that it was run in" in said
+
+
 # --- prune -----------------------------------------------------------------------------------------------------------
 
 

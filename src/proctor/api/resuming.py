@@ -72,6 +72,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
     if nothing_to_do(kept, run_id, retry_errors=retry_errors):
         return kept.load(run_id)
+    _check_origin(manifest)
     results = _places(manifest, options.get("results"))
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
@@ -192,6 +193,14 @@ def _hook(path: str) -> Any:
         return load_object(path)
     except (ImportError, AttributeError) as error:
         raise SetupError(f"the run's hook {path} cannot be loaded any more: {error}") from None
+
+
+def _check_origin(manifest: Manifest) -> None:
+    if file := manifest.imported_from:
+        raise SetupError(
+            f"run {manifest.run_id} was imported from {file}, and what it was told is not known here: it can be shown and "
+            "judged again, and goes on only in the store that it was run in"
+        )
 
 
 def _agent(manifest: Manifest, given: AgentLike) -> AgentLike:
