@@ -1,0 +1,86 @@
+"""`proctor bless`: the difference first, then the file, when somebody agrees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import case, in_this_process, make_project
+
+
+@pytest.fixture(autouse=True)
+def _failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_project(tmp_path, case("right", "hello"), case("wrong", "bye", answer="You said something else."))
+    assert in_this_process("eval", "agent.py", "cases.evalset.json").returncode == 1
+
+
+def answer(eval_id: str) -> str:
+    document = json.loads(Path("cases.evalset.json").read_text())
+    [found] = [one for one in document["eval_cases"] if one["eval_id"] == eval_id]
+    text: str = found["conversation"][0]["final_response"]["parts"][0]["text"]
+    return text
+
+
+def test_the_difference_is_shown_and_written_when_one_agrees() -> None:
+    done = in_this_process("bless", "--yes")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["--- cases.evalset.json", "+++ cases.evalset.json"]
+    assert any(line.startswith("-") and "You said something else." in line for line in lines)
+    assert any(line.startswith("+") and "You said bye." in line for line in lines)
+    assert lines[-1] == "cases.evalset.json: 1 case blessed: wrong"
+    assert answer("wrong") == "You said bye."
+    assert in_this_process("eval", "agent.py", "cases.evalset.json").returncode == 0
+
+
+def test_a_dry_run_only_shows() -> None:
+    before = Path("cases.evalset.json").read_bytes()
+    done = in_this_process("bless", "latest", "wrong", "--dry-run")
+    assert done.returncode == 0
+    assert "+++ cases.evalset.json" in done.stdout
+    assert Path("cases.evalset.json").read_bytes() == before
+
+
+def test_nothing_is_written_without_somebody_to_ask() -> None:
+    before = Path("cases.evalset.json").read_bytes()
+    done = in_this_process("bless")
+    assert done.returncode == 2
+    assert "add --yes" in done.stderr
+    assert Path("cases.evalset.json").read_bytes() == before
+
+
+def test_a_case_that_expects_already_what_was_done() -> None:
+    done = in_this_process("bless", "latest", "right", "--yes")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing to change: 1 case expects already what was done" in done.stderr
+
+
+def test_a_run_in_which_nothing_failed() -> None:
+    in_this_process("eval", "replay", "cases.evalset.json")
+    done = in_this_process("bless", "--yes")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing to bless: no case failed" in done.stderr
+
+
+REFUSED = {
+    "an unknown case": (["bless", "latest", "wrog"], "has no case 'wrog'. Did you mean 'wrong'?"),
+    "an unknown run": (["bless", "zzzz"], "zzzz"),
+    "an unknown trial": (["bless", "latest", "wrong", "--trial", "7"], "has no trial 7 that came to its end"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_blessed_is_said(words: list[str], message: str) -> None:
+    done = in_this_process(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_what_an_agent_says_never_reaches_the_terminal_raw() -> None:
+    Path("agent.py").write_text("def root_agent(text):\n    return '\\x1b[31m red \\x1b]0;t\\x07'\n")
+    in_this_process("eval", "agent.py", "cases.evalset.json:wrong")
+    done = in_this_process("bless", "--dry-run")
+    assert "\x1b" not in done.stdout
