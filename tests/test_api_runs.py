@@ -73,7 +73,11 @@ def test_a_list_can_be_narrowed(store: Path, wanted: dict[str, Any], count: int)
 
 
 SLIPS: list[tuple[dict[str, Any], str]] = [
-    ({"outcome": "pased"}, "No outcome named 'pased'. Did you mean 'passed'? Known: passed, failed, error"),
+    (
+        {"outcome": "pased"},
+        "No outcome named 'pased'. Did you mean 'passed'? Known: passed, failed, error, inconclusive, not_run.",
+    ),
+    ({"outcome": "informational"}, "No outcome named 'informational'."),
     ({"outcome": ""}, "No outcome named ''."),
     (
         {"state": "finish"},

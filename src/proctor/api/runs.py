@@ -176,8 +176,8 @@ def list_runs(
     wanted = RunFilter(
         agent=agent,
         eval_set=eval_set,
-        outcome=[_named_so(Outcome, "outcome", outcome)] if outcome is not None else (),
-        state=[_named_so(RunState, "state", state)] if state is not None else (),
+        outcome=[_named_so(_ENDS, "outcome", outcome)] if outcome is not None else (),
+        state=[_named_so(list(RunState), "state", state)] if state is not None else (),
         since=since,
         until=until,
     )
@@ -191,15 +191,19 @@ def list_runs(
 _Name = TypeVar("_Name", bound=StrEnum)
 
 
-def _named_so(names: type[_Name], what: str, given: str) -> _Name:
-    """Return the member of `names` that is called `given`."""
-    try:
-        return names(given)
-    except ValueError:
-        known = [one.value for one in names]
-        raise UnknownNameError(
-            f"No {what} named {given!r}.{did_you_mean(str(given), known)} Known: {', '.join(known)}."
-        ) from None
+_ENDS = [Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN]
+"""What a run can come to."""
+
+
+def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
+    """Return the one of `names` that is called `given`."""
+    for name in names:
+        if name == given:
+            return name
+    known = [name.value for name in names]
+    raise UnknownNameError(
+        f"No {what} named {str(given)!r}.{did_you_mean(str(given), known)} Known: {', '.join(known)}."
+    )
 
 
 def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
