@@ -96,6 +96,16 @@ def test_awaited_it_gives_the_result() -> None:
     assert asked == ["hi"]
 
 
+def test_awaited_again_it_gives_the_same_result_again() -> None:
+    async def test() -> tuple[RunResult, RunResult]:
+        evaluation = evaluate()
+        return await evaluation, await evaluation
+
+    first, second = asyncio.run(test())
+    assert first is second
+    assert asked == ["hi"]
+
+
 def test_awaited_it_raises() -> None:
     async def test() -> None:
         await evaluate("something else")
@@ -234,6 +244,7 @@ def test_its_result_is_not_there_before_it_is_awaited() -> None:
         finally:
             evaluation.close()
 
+    asyncio.run(test(lambda one: repr(one).index("not awaited: write `await")))
     for use in (lambda one: one.passed, lambda one: one.result, bool):
         with pytest.raises(ForgottenAwaitError, match="not awaited"):
             asyncio.run(test(use))

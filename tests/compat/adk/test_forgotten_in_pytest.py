@@ -56,7 +56,7 @@ def outcomes(folder: Path, source: str) -> dict[str, str]:
     for line in done.stdout.splitlines():
         if line.startswith("test_it.py::"):
             name, _, said = line.removeprefix("test_it.py::").partition(" ")
-            found[name.partition("[")[0]] = said.split()[0]
+            found[name.partition("[")[0]] = (said.split() or ["?"])[0]
     assert found, done.stdout + done.stderr
     return found
 

@@ -272,6 +272,37 @@ def test_the_results_manager_of_an_evaluation_keeps_each_run_beside_what_was_exp
     assert turn.expected_invocation.final_response == turn.actual_invocation.final_response
 
 
+def test_the_file_of_two_runs_is_like_the_one_that_google_adk_wrote(shared: Path, tmp_path: Path) -> None:
+    """The same fields in the same order at every level; what is Proctor's own stands beside them, in each case."""
+    theirs = json.loads(
+        (shared / "golden" / "files" / "agent_evaluator_two_runs.evalset_result.json").read_text(
+            encoding="utf-8"
+        )
+    )
+    manager = LocalEvalSetResultsManager(tmp_path)
+    eval_set = {"eval_set_id": "pytest_set", "eval_cases": [case("one").model_dump(mode="json")]}
+    config = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
+    AgentEvaluator.evaluate_eval_set(
+        agent, eval_set, eval_config=config, app_name="sim_app", eval_set_results_manager=manager
+    )
+    (file,) = tmp_path.rglob("*.json")
+    ours = json.loads(file.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"sim_app_pytest_set_[\d.]+", ours["eval_set_result_id"])
+    assert list(ours) == list(theirs)
+    (first, second), there = ours["eval_case_results"], theirs["eval_case_results"][0]
+    assert list(first) == list(second) == [*there, "proctor_outcome", "proctor"]
+    for mine, other in zip(
+        first["overall_eval_metric_results"], there["overall_eval_metric_results"], strict=True
+    ):
+        assert list(mine) == list(other)
+        assert {**mine, "score": 0, "details": 0} == {**other, "score": 0, "details": 0}
+        assert list(mine["details"]) == list(other["details"])
+    (turn, *_), (turn_there, *_) = (one["eval_metric_result_per_invocation"] for one in (first, there))
+    assert list(turn) == list(turn_there)
+    assert list(turn["actual_invocation"]) == list(turn_there["actual_invocation"])
+    assert list(first["session_details"]) == list(there["session_details"])
+
+
 @pytest.mark.parametrize("arguments", [{}, {"agents_dir": "a", "results_dir": "b"}], ids=["neither", "both"])
 def test_one_place_for_results(arguments: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="either agents_dir or results_dir"):

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import proctor.compat.adk.evaluation as mirrored
+from proctor.compat.adk.cli.cli_eval import parse_and_get_evals_to_run
+from tests.wire.recorded import golden
 
 PREFIX = "proctor.compat.adk."
 MODULES = sorted(one.name for one in pkgutil.walk_packages(mirrored.__path__, f"{mirrored.__name__}."))
@@ -23,7 +26,7 @@ WITH_ITS_EVAL_EXTRA = {
     "safety_evaluator",
 }
 """Modules of google-adk that can be imported only where its extra `eval` is installed: pandas, and Google's services."""
-OTHERS = ["agents.common_configs", "errors.not_found_error"]
+OTHERS = ["agents.common_configs", "errors.not_found_error", "cli.cli_eval"]
 
 
 def importable(module: str) -> bool:
@@ -83,6 +86,7 @@ SAME_CALLS = [
     ("evaluation.response_evaluator", "ResponseEvaluator"),
     ("evaluation.final_response_match_v1", "RougeEvaluator"),
     ("evaluation.local_eval_service", "LocalEvalService"),
+    ("cli.cli_eval", "parse_and_get_evals_to_run"),
 ]
 
 
@@ -107,6 +111,11 @@ def test_calls_take_what_google_adks_take(module: str, path: str) -> None:
         default = parameter.default
         if default is not parameter.empty and isinstance(default, int | float | str | bool | None):
             assert ours[name].default == default, name
+
+
+def test_selectors_are_read_as_there(shared: Path) -> None:
+    for vector in golden(shared, "eval_selectors.json", 25)["vectors"]:
+        assert parse_and_get_evals_to_run(vector["input"]) == vector["result"]["ok"]
 
 
 # --- what is not mirrored -------------------------------------------------------------------------------------------

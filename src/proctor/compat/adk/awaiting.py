@@ -70,10 +70,14 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
 
     def __await__(self) -> Generator[Any, Any, Answer]:
         __tracebackhide__ = True
-        return (yield from self._begun().__await__())
+        if not self._answer:
+            yield from self._begun().__await__()
+        return self.result
 
     def send(self, value: Any) -> Any:
         """Go on, as a coroutine does: for `asyncio.run` and tasks."""
+        if self._answer and self._inner is None:  # done when it was called
+            raise StopIteration(self._answer[0])
         return self._begun().send(value)
 
     def throw(self, *error: Any) -> Any:

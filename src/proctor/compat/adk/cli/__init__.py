@@ -1,0 +1,1 @@
+"""As `google.adk.cli`: what scripts around evaluations import of it."""
