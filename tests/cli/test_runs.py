@@ -461,6 +461,7 @@ def test_every_step_of_a_run_s_life_can_be_said_as_json(project: Path) -> None:
     assert data("resume", "--json", code=1)["runs"][0]["counts"] == {"passed": 1, "failed": 1, "error": 1}
     assert data("score", "--json", code=1)["runs"][0]["judging_duration"] > 0
     assert data("show", "--json")["runs"][0]["run_id"] == data("runs", "--json")["runs"][0]["run_id"]
+    assert data("export", "--json")["outcome"] == "failed"
     lines("export", "--output", "run.jsonl")
     (imported,) = data("import", "run.jsonl", "--json")["runs"]
     assert (imported["file"], imported["outcome"], imported["failure"]) == ("run.jsonl", "failed", None)

@@ -9,7 +9,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
-from proctor.cli.stored import store_option
+from proctor.cli.stored import json_option, store_option
 from proctor.errors import SetupError
 
 WHAT, WHERE = "What to write", "Where to write it"
@@ -41,6 +41,7 @@ proctor export 7f3k2c --format adk --output results/
     help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), adk, or "
     "another report.  [as --output ends]",
 )
+@json_option(WHAT)
 @option(
     "--judging",
     section=WHAT,

@@ -39,5 +39,5 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
     """Add `--json` to a command that has `--format`."""
     return option(
         "--json", "format_", section=section, flag_value="json",
-        help="The JSON report to stdout, and nothing else: the same as --format json",
+        help="The JSON report, and nothing else: the same as --format json",
     )  # fmt: skip
