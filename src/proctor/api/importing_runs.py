@@ -7,17 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from proctor.api.agreeing import agreeing
 from proctor.api.runs import StoreLike, open_store
+from proctor.api.spooling import PlannedSpool
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.recorded import RecordedCase, RecordedRun
 from proctor.files.results import read_runs
 from proctor.schema.adk_results import SUFFIX
 from proctor.schema.case import EvalCase
 from proctor.schema.invocation import Invocation
-from proctor.schema.kept import content_hash, kept_json
+from proctor.schema.kept import content_hash, hash_of_many, kept_json
 from proctor.schema.outcome import Outcome, outcome_of_run
 from proctor.schema.run import (
     AgentManifest,
@@ -25,7 +27,6 @@ from proctor.schema.run import (
     Judging,
     Manifest,
     MetricManifest,
-    PlannedCase,
     RunSummary,
     SetManifest,
     new_run_id,
@@ -93,12 +94,12 @@ def _put_all(found: Sequence[tuple[RecordedRun, Path]], store: StoreLike) -> lis
 
 
 def _put(recorded: RecordedRun, path: Path, store: Store) -> str:
-    seen, recorded = _Seen(), agreeing(recorded)
-    for case in recorded.cases():
-        seen.take(case)
-    manifest = _manifest(recorded, path, seen)
-    commits = _Commits()
-    writer = store.begin(manifest, seen.planned, _judging(recorded, seen), commits)
+    seen, recorded, commits = _Seen(), agreeing(recorded), _Commits()
+    with PlannedSpool() as planned:
+        for case in recorded.cases():
+            planned.add(*seen.take(case))
+        manifest = _manifest(recorded, path, seen)
+        writer = store.begin(manifest, planned, _judging(recorded, seen), commits)
     try:
         _put_cases(writer, recorded, commits)
         writer.finish(seen.summary(recorded.head), complete=True)
@@ -189,20 +190,22 @@ def _case_json(recorded: RecordedCase) -> bytes:
 class _Seen:
     """What the cases of a file say together."""
 
-    planned: list[PlannedCase] = field(default_factory=list)
     metrics: dict[str, dict[str, MetricManifest]] = field(default_factory=dict)
     """By set and name."""
-    hashes: dict[str, list[str]] = field(default_factory=dict)
+    hashes: dict[str, blake2b] = field(default_factory=dict)
+    """Of each set, over those of its cases so far."""
+    cases: Counter[str] = field(default_factory=Counter)
+    """How many each set has."""
     counts: Counter[Outcome] = field(default_factory=Counter)
     models: dict[str, None] = field(default_factory=dict)
     tokens: int = 0
 
-    def take(self, recorded: RecordedCase) -> None:
+    def take(self, recorded: RecordedCase) -> tuple[str, str, str, str]:
+        """Take in what a case says, and return what is planned of it: set, id, hash of its content, place."""
         case = recorded.result
         name = content_hash(_case_json(recorded))
-        place = case.place
-        self.planned.append(PlannedCase(len(self.planned), case.eval_set_id, case.eval_id, name, place))
-        self.hashes.setdefault(case.eval_set_id, []).append(name)
+        self.hashes.setdefault(case.eval_set_id, hash_of_many()).update(name.encode())
+        self.cases[case.eval_set_id] += 1
         self.counts[case.outcome] += 1
         known = self.metrics.setdefault(case.eval_set_id, {})
         for metric in case.metrics.values():
@@ -212,6 +215,7 @@ class _Seen:
             known.setdefault(metric.name, manifest)
         for trial in filter(None, (each.trial for each in case.trials)):
             self._count(trial)
+        return case.eval_set_id, case.eval_id, name, case.place
 
     def _count(self, trial: Trial) -> None:
         for event in (event for turn in trial.turns for event in turn.events):
@@ -252,12 +256,12 @@ def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
 
 
 def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
-    hashes = seen.hashes.get(one.eval_set_id, [])
+    hashed = seen.hashes.get(one.eval_set_id, hash_of_many())
     return SetManifest(
         eval_set_id=one.eval_set_id,
         path=one.path,
-        content_hash=content_hash("".join(hashes).encode()),
-        cases=len(hashes),
+        content_hash=hashed.hexdigest(),
+        cases=seen.cases[one.eval_set_id],
         num_runs=one.num_runs,
         failure=one.failure,
     )

@@ -126,6 +126,24 @@ class _Places:
         return rows if self._is_sorted else iter(sorted(rows))
 
 
+class _Numbers:
+    """Which cases were there: in a file as it was written, all up to one, so that nothing needs to be kept of each."""
+
+    def __init__(self) -> None:
+        self._below = 0
+        self._others: set[int] = set()
+
+    def add(self, number: int) -> bool:
+        """Take a number in; tell whether it is new."""
+        if number < self._below or number in self._others:
+            return False
+        self._others.add(number)
+        while self._below in self._others:
+            self._others.remove(self._below)
+            self._below += 1
+        return True
+
+
 def _cases(path: Path, places: _Places) -> Iterator[RecordedCase]:
     with path.open("rb") as file:
         for _, of_case in groupby(places, key=lambda where: where.case):
@@ -177,7 +195,7 @@ class _Run:
         self._sets: dict[str, SetSummary] = {}
         self._run = RunResult("")
         self._places = _Places()
-        self._seen: set[int] = set()
+        self._seen = _Numbers()
         self._doubts: dict[str, None] = {}
 
     def take(self, line: LineForm, number: int, at: int) -> None:
@@ -197,9 +215,7 @@ class _Run:
         self._places.add(_Where(line.case.number, trial, number, at))
         run.num_runs = max(run.num_runs, trial + 1)
         one.num_runs = max(one.num_runs, trial + 1)
-        if line.case.number not in self._seen:
-            self._seen.add(line.case.number)
-            one.cases += 1
+        one.cases += self._seen.add(line.case.number)
         _add_names(one.metrics, line.case.metrics)
         one.rule = one.rule or (line.case.rule.rule() if line.case.rule else None)
 

@@ -28,6 +28,11 @@ def content_hash(content: bytes) -> str:
     return blake2b(content, digest_size=HASH_BYTES).hexdigest()
 
 
+def hash_of_many(first: bytes = b"") -> blake2b:
+    """Return what `content_hash` says of contents one after the other: `update` it, then `hexdigest`."""
+    return blake2b(first, digest_size=HASH_BYTES)
+
+
 def case_hash(case: WireModel) -> bytes:
     """Return the hash of what a case says, however its file spells it: 16 bytes."""
     return blake2b(kept_json(case), digest_size=HASH_BYTES).digest()
