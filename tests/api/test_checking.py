@@ -102,6 +102,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({"response_schema": {"type": "objct"}}, "response_schema"),
     ({"response_schema": "schema.json"}, "response_schema"),
     ({"response_schema": {"$ref": "https://example.org/schema.json"}}, "response_schema"),
+    ({"response_schema": {"items": {"$ref": "#/$defs/nowhere"}}}, "response_schema"),
     ({"response_schema": [{"turn": 2, "schema": {}}]}, "response_schema[0].turn"),
     ({"response_schema": [{"turn": 1, "schema": {"minimum": "1"}}]}, "response_schema[0].schema"),
     ({"conversation": []}, ""),
@@ -140,6 +141,7 @@ CRITERIA: list[tuple[dict[str, Any], str]] = [
     (criterion("regex_match", pattern=["a", "(?P<n>"]), "regex_match.pattern"),
     (criterion("response_schema", schema={"type": "objct"}), "response_schema.schema"),
     (criterion("response_schema", schema={"$ref": "file:///etc/passwd"}), "response_schema.schema"),
+    (criterion("response_schema", schema={"items": {"$ref": "#/$defs/nowhere"}}), "response_schema.schema"),
     (criterion("response_schema", schema=None), "response_schema.schema"),
     ({**criterion("response_schema"), **TEXT}, "response_schema"),
     (criterion("tool_expectations", expectations={"calls": [{"tool": "a", "optionl": True}]}), "tool_expectations.expectations.calls[0]"),
@@ -168,6 +170,20 @@ def test_of_a_config_check_and_a_run_say_the_same(
         assert f"test_config.json:{line_of(files[1], field)}:" in said[0]
         assert f": error: criteria.{field}: " in said[0]
     assert bool(errors(check_files(files[:1]))) == bool(said), "a config that nobody named has its own report"
+
+
+def test_a_mistake_is_said_once(tmp_path: Path) -> None:
+    criteria = {
+        "tool_trajectory_avg_score": {"threshold": 1, "match_typ": "EXACT"},
+        "token_usage_v1": 3,
+        "rouge_1": 2,
+    }
+    reports = check_files(write(tmp_path, {}, criteria))
+    told = [problem for report in reports for problem in report.problems]
+    assert [problem.field for problem in told] == [
+        "criteria.tool_trajectory_avg_score.match_typ", "criteria.token_usage_v1", "criteria.rouge_1",
+    ]  # fmt: skip
+    assert {problem.severity for problem in told} == {"error"}
 
 
 def line_of(file: Path, field: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic.alias_generators import to_snake
@@ -21,12 +22,7 @@ def finding_told(said: str, value: Any, base: Path_ = ()) -> Finding:
 
     Keys may have any characters in them, and either spelling in the document: the document decides where each one ends.
     """
-    path: list[str | int] = []
-    at = 0
-    while (step := _step(said, at, value)) is not None:
-        key, at = step
-        path.append(key)
-        value = value[key]
+    at, path = _followed(said, 0, value)
     rest = said[at:]
     if path and not rest.startswith(": "):  # the place goes on to where the document has nothing
         rest = rest[rest.find(": ") :] if ": " in rest else f": {rest}"
@@ -35,15 +31,25 @@ def finding_told(said: str, value: Any, base: Path_ = ()) -> Finding:
     return Finding((*base, *path), rest.removeprefix(": ").rstrip("."))
 
 
-def _step(said: str, at: int, value: Any) -> tuple[str | int, int] | None:
-    """The key or index of `value` that stands in the sentence at `at`, and where it ends."""
+def _followed(said: str, at: int, value: Any) -> tuple[int, Path_]:
+    """How far the sentence can be followed into `value`, from `at` on, and the keys on the way: the furthest of all ways."""
+    ways: list[tuple[int, Path_]] = [(at, ())]
+    for key, end in _steps(said, at, value):
+        reached, rest = _followed(said, end, value[key])
+        ways.append((reached, (key, *rest)))
+    return max(ways, key=lambda way: way[0])
+
+
+def _steps(said: str, at: int, value: Any) -> Iterator[tuple[str | int, int]]:
+    """The keys or the index of `value` that stand in the sentence at `at`, and where each ends."""
     if isinstance(value, list):
         found = _INDEX.match(said, at)
-        return (int(found[1]), found.end()) if found and int(found[1]) < len(value) else None
-    if not isinstance(value, dict):
-        return None
-    start = at + 1 if at and said[at : at + 1] == "." else at
-    forms = ((key, form) for key in value for form in {key, to_snake(key)} if form)
-    ends = ((start + len(form), key) for key, form in forms if said.startswith(form, start))
-    end, key = max((each for each in ends if said[each[0] : each[0] + 1] in (".", "[", ":")), default=(0, ""))
-    return (key, end) if end else None
+        if found and int(found[1]) < len(value):
+            yield int(found[1]), found.end()
+    elif isinstance(value, dict):
+        start = at + 1 if at and said[at : at + 1] == "." else at
+        forms = ((key, form) for key in value for form in {key, to_snake(key)} if form)
+        for key, form in forms:
+            end = start + len(form)
+            if said.startswith(form, start) and said[end : end + 1] in (".", "[", ":"):
+                yield key, end

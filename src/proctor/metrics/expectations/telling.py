@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
 
 
 def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[Drawn]]:
-    """The sentences and the steps of the cheapest reading, then those of limits that are broken; each call drawn once."""
+    """The sentences and the steps of the cheapest reading, then those of limits that are broken."""
     sentences: list[str] = []
     drawn: list[Drawn] = []
     broken = broken_limits(expectation, calls)
@@ -47,8 +47,7 @@ def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list
         sentences.append(_of_limit(limit, there, several=_several(calls)))
         if len(there) < limit.least:
             drawn.append(_draw(Fit("missing", limit.pattern), over))
-    there_already = {each.place for each in drawn}
-    drawn += [_draw(Fit("extra", made=one), over) for at, one in over.items() if at not in there_already]
+    drawn += [_draw(Fit("extra", made=one), over) for one in over.values()]
     return and_more(sentences), drawn
 
 

@@ -1,0 +1,45 @@
+"""A sentence that begins with a place is a finding at that place."""
+
+from typing import Any
+
+import pytest
+
+from proctor.files.told import finding_told
+
+DOCUMENT = {
+    "a": {"b": [{"c": 1}, {"c.d": 2, "c": {"d": 3}}]},
+    "a.b": {"x": 0},
+    "sessionInput": {"trajectoryRules": [{"never": "x"}]},
+    "weird key: with [1]": {"y": 1},
+    "": 1,
+    "n": 5,
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "message"),
+    [
+        ("a: wrong", ("a",), "wrong"),
+        ("a.b[0].c: wrong", ("a", "b", 0, "c"), "wrong"),
+        ("a.b[1].c.d: wrong", ("a", "b", 1, "c.d"), "wrong"),
+        ("a.b.x: wrong", ("a.b", "x"), "wrong"),
+        (
+            "session_input.trajectory_rules[0].never: wrong",
+            ("sessionInput", "trajectoryRules", 0, "never"),
+            "wrong",
+        ),
+        ("sessionInput.trajectoryRules[0]: wrong", ("sessionInput", "trajectoryRules", 0), "wrong"),
+        ("weird key: with [1].y: wrong", ("weird key: with [1]", "y"), "wrong"),
+        ("a.b[7].c: wrong", ("a", "b"), "wrong"),
+        ("a.missing.deep[2]: got x: y.", ("a",), "got x: y"),
+        ("n.more: wrong", ("n",), "wrong"),
+        ("missing[0].x: wrong", (), "wrong"),
+        ("no place at all", (), "no place at all"),
+        ("it is about: two things", (), "it is about: two things"),
+        ("a", (), "a"),
+        ("ab: wrong", (), "wrong"),
+    ],
+)
+def test_the_document_decides_where_a_place_ends(said: str, path: Any, message: str) -> None:
+    finding = finding_told(said, DOCUMENT, ("base",))
+    assert (finding.path, finding.message) == (("base", *path), message)
