@@ -14,21 +14,17 @@ from proctor.files.explain import Finding
 __all__ = ["finding_told"]
 
 _INDEX = re.compile(r"\[(\d+)\]")
-_PLACE = re.compile(r"[\w$*.\[\]-]+: ")
 
 
 def finding_told(said: str, value: Any, base: Path_ = ()) -> Finding:
-    """The finding that a sentence makes in `value`, which stands at `base`; a place that is not there is the nearest around it.
+    """The finding that a sentence makes in `value`, which stands at `base`; what of its place is not there stays in its message.
 
     Keys may have any characters in them, and either spelling in the document: the document decides where each one ends.
     """
     at, path = _followed(said, 0, value)
     rest = said[at:]
-    if path and not rest.startswith(": "):  # the place goes on to where the document has nothing
-        rest = rest[rest.find(": ") :] if ": " in rest else f": {rest}"
-    elif not path and (place := _PLACE.match(rest)):
-        rest = rest[place.end() - 2 :]
-    return Finding((*base, *path), rest.removeprefix(": ").rstrip("."))
+    message = rest.removeprefix(": ") if rest.startswith(": ") else rest.removeprefix(".")
+    return Finding((*base, *path), message.rstrip("."))
 
 
 def _followed(said: str, at: int, value: Any) -> tuple[int, Path_]:
