@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         JudgeError as JudgeError,
         MetricError as MetricError,
         MissingExtraError as MissingExtraError,
+        NothingToRunError as NothingToRunError,
         ProctorError as ProctorError,
         SettingsError as SettingsError,
         SetupError as SetupError,
@@ -139,7 +140,7 @@ _WHERE = {
     "proctor.metrics.base": "CaseView Metric MetricFacts",
     "proctor.agents.base": "Agent AgentInfo Session",
     "proctor.errors": (
-        "ProctorError SetupError SetupProblems EvalFileError UnknownNameError MissingExtraError AgentLoadError"
+        "ProctorError SetupError SetupProblems EvalFileError NothingToRunError UnknownNameError MissingExtraError AgentLoadError"
         " CriterionError SettingsError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
     ),
     "proctor.engine.stopping": "StopRequest",
