@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.errors import CriterionError
+from proctor.errors import CriterionError, MetricError
+from proctor.metrics.structure import schema_keywords
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.structure.response_schema import ResponseSchema
 from proctor.schema.case import EvalCase
@@ -164,3 +165,26 @@ def test_any_document_is_taken_or_refused(document: Any) -> None:
     for value in (None, {}, {"a": {"a": []}}, [[1]], "x"):
         schema.fits(value)
         schema.mistakes(value)
+
+
+@pytest.mark.parametrize("keyword", ["patternProperties", "additionalProperties", "unevaluatedProperties"])
+def test_a_pattern_for_keys_that_never_comes_to_an_end_is_an_error(
+    keyword: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_keywords, "SECONDS", 0.2)
+    document = {"patternProperties": {"^(a+)+$": {"type": "integer"}}, keyword: {"^(a+)+$": {}}}
+    if keyword != "patternProperties":
+        document[keyword] = False  # type: ignore[assignment]  # a schema, too
+    schema = Schema(document)
+    assert schema.fits({"aaa": 1})
+    with pytest.raises(MetricError, match=r"`\^\(a\+\)\+\$` took longer"):
+        schema.fits({"a" * 40 + "!": 1})
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "fits"),
+    [(0.1, 0.3, True), (0.01, 19.99, True), (0.1, 0.35, False), (1, 2.0, True), (2, 3, False), (0.5, -1.5, True),
+     (0.1, 10**30, True), (3, 10**30, False), (0.1, 1e300, True), (7, True, True), (7, "x", True), (1e-7, 0.3, True)],
+)  # fmt: skip
+def test_multiples_are_those_of_decimals(step: float, value: Any, fits: bool) -> None:
+    assert Schema({"multipleOf": step}).fits(value) is fits

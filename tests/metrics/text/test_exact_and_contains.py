@@ -1,5 +1,6 @@
 """`exact_match` and `contains`: what counts as the same text, and what stands in another."""
 
+import time
 from typing import Any
 
 import pytest
@@ -104,7 +105,12 @@ SEEN = {
     "how it is drawn": ("❤", "I ❤\ufe0f it", True),
     "number on a key": ("1", "press 1\ufe0f\u20e3", False),
     "two halves of flags": ("🇪🇬", FLAGS, False),  # Egypt is not between Sweden and Britain
+    "two halves of many flags": ("🇧🇦", "🇦🇧" * 1500, False),
     "flag": ("🇬🇧", FLAGS, True),
+    "flags": (FLAGS, f"at {FLAGS}, too", True),
+    "half a flag": ("🇸", FLAGS, False),
+    "last half of a flag": ("🇧", FLAGS, False),
+    "a letter of flags alone": ("🇧", "a 🇧 c", True),
     "ideograph of extension B": ("野", "𠮷野家", True),
     "no width in it": ("password", "the pass\u200bword", True),
     "soft hyphen in it": ("password", "pass\u00adword", True),
@@ -122,6 +128,29 @@ def test_a_text_stands_where_a_person_sees_it(text: str, answer: str, found: boo
     assert value("contains", None, answer, expected=text) == float(found)
     assert value("contains", text, answer) == float(found)
     assert value("contains", None, answer, forbidden=text) == float(not found)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("a", "a\u0301"),
+        ("a", "a\ufe0f"),
+        ("🇦🇧", "🇦"),
+        ("🇧🇦", "🇦🇧"),
+        ("aab", "a\u200b"),
+        ("👩", "👩\u200d"),
+        ("aa", "a\u00ad"),
+    ],
+)
+def test_hostile_answers_are_looked_through_in_time(text: str, answer: str) -> None:
+    """Ten times the text takes about ten times as long: less than forty times, with room for a busy machine."""
+    seconds = []
+    for count in (2_000, 20_000):
+        started = time.process_time()
+        value("contains", None, answer * count, expected=text)
+        value("contains", None, answer[:1] + answer[1:] * count, forbidden=text, whole_words=True)
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < max(40 * seconds[0], 1)
 
 
 def test_an_accent_that_is_ignored_is_no_part_of_a_letter() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.extras import import_extra
+from proctor.metrics.structure.schema_keywords import keywords_for
 from proctor.metrics.structure.schema_slips import drafts, look_through
-from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
 from proctor.metrics.wording import show_name, show_text, show_value
 
 __all__ = ["Mistake", "Schema", "schema_of"]
@@ -80,7 +80,7 @@ class Schema:
         self.unknown = found.unknown
         self._best = jsonschema.exceptions.best_match
         # A registry of its own: without one, jsonschema would fetch what a schema refers to.
-        kind = jsonschema.validators.extend(kind, {"pattern": _pattern})
+        kind = jsonschema.validators.extend(kind, keywords_for(kind.VALIDATORS))
         self._validator = kind(
             document,
             registry=_specifications(),
@@ -116,22 +116,6 @@ class Schema:
                 tell(error.validator_value) if tell else f"what `{error.validator}` asks for: {error.message}"
             )
             yield Mistake(path, str(error.validator), expected, error.instance)
-
-
-_SECONDS = 5.0
-"""How long a pattern of a schema may look at one text."""
-
-
-def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
-    """`pattern`, as jsonschema has it, but for patterns that would never come to an end."""
-    if not isinstance(value, str):
-        return
-    from jsonschema import ValidationError
-
-    search = Search(re.compile(pattern), full=False, text=value)
-    found = find([search]) if is_cheap([search]) else find_safely([search], _SECONDS)
-    if found[0] is None:
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 @lru_cache(maxsize=1024)
@@ -257,7 +241,6 @@ def _undeclared(error: Any, path: Path) -> Iterator[Mistake]:
     """Each key that the schema does not know."""
     known: Sequence[str] = [*error.schema.get("properties", {})]
     patterns = [*error.schema.get("patternProperties", {})]
-    import re
 
     for name, value in error.instance.items():
         if name in known or any(re.search(pattern, name) for pattern in patterns):

@@ -13,7 +13,7 @@ from proctor.metrics.text.normal_form import (
     normal_form,
     stands_alone,
 )
-from proctor.metrics.text.visible import is_blank, stands_whole, without_invisible
+from proctor.metrics.text.visible import is_blank, stands_whole, with_flags_apart, without_invisible
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
@@ -120,7 +120,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def _form(self, text: str) -> str:
         """White space at the ends of what is looked for counts, unless it is ignored."""
-        text = normal_form(text, self.criterion)
+        text = with_flags_apart(normal_form(text, self.criterion))
         return text.strip() if self.criterion.ignore_whitespace or self.criterion.ignore_punctuation else text
 
     def _stands_in(self, part: str, text: str) -> bool:

@@ -23,7 +23,7 @@ from unicodedata import category, decimal, decomposition, normalize
 
 from proctor.metrics import rouge
 
-__all__ = ["OPTIONAL", "kinds", "unicode_tokens", "unicode_words", "without_accents"]
+__all__ = ["OPTIONAL", "ZERO_WIDTH_JOINER", "kinds", "unicode_tokens", "unicode_words", "without_accents"]
 
 REMEMBERED = 50_000
 """Characters whose folding and kind are remembered; more than any text uses, fewer than there are."""

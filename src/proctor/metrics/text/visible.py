@@ -5,18 +5,31 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-from proctor.metrics.text.unicode_words import OPTIONAL, kinds
+from proctor.metrics.text.unicode_words import OPTIONAL, ZERO_WIDTH_JOINER, kinds
 
-__all__ = ["is_blank", "stands_whole", "trimmed", "without_invisible"]
+__all__ = ["is_blank", "stands_whole", "trimmed", "with_flags_apart", "without_invisible"]
 
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0"
-_EDGES = re.compile(f"\\A[\\s\u200d{_UNSEEN}]+|[\\s\u200d{_UNSEEN}]+\\Z")
+_UNSEEN_ONE = re.compile(f"[\u200d{_UNSEEN}]")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+APART = "\ufdd0"
+"""No character: it is put behind each flag."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
 
 
 def trimmed(text: str) -> str:
     """`text` without white space and invisible characters (of zero width, marks of direction) at both ends."""
-    return _EDGES.sub("", text)
+    text = text.strip()
+    start, end = 0, len(text)
+    while start < end and _is_unseen(text[start]):
+        start += 1
+    while start < end and _is_unseen(text[end - 1]):
+        end -= 1
+    return text[start:end]
+
+
+def _is_unseen(character: str) -> bool:
+    return character.isspace() or (not character.isascii() and _UNSEEN_ONE.match(character) is not None)
 
 
 def is_blank(text: str) -> bool:
@@ -29,26 +42,39 @@ def without_invisible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
+def with_flags_apart(text: str) -> str:
+    """Each flag with a sign of its own behind it: two letters make one, and those of two neighbours would make others."""
+    return text if text.isascii() else _FLAG.sub(rf"\g<0>{APART}", text)
+
+
 def stands_whole(part: str, text: str, start: int) -> bool:
     """Whether `part`, found in `text` at `start`, cuts through nothing that a person sees as one character.
 
     An accent or vowel sign behind it, a skin tone, the rest of a family of emoji, half a flag would be cut off; points of
-    Arabic and Hebrew may be left out. A part that begins with such a mark is looked for as it is.
+    Arabic and Hebrew may be left out. A part that begins with such a mark is looked for as it is. Flags stand apart.
     """
     begins_within = category(part[0]).startswith("M") or kinds(part[0]) == "x"
     return (begins_within or not _cuts(text, start)) and not _cuts(text, start + len(part))
 
 
 def _cuts(text: str, index: int) -> bool:
-    if not 0 < index < len(text) or text[index].isascii():
+    if not 0 < index < len(text):
         return False
-    before, here = text[index - 1], text[index]
-    if here in "\ufe0e\ufe0f":  # says only how the one before is drawn
-        return _cuts(text, index + 1)
-    if kinds(here) == "r":
-        flags = re.search("[\U0001f1e6-\U0001f1ff]*\\Z", text[:index])
-        return flags is not None and len(flags[0]) % 2 == 1
-    if here == "\u200d" or before == "\u200d":
-        return kinds(text[index + 1 : index + 2] if here == "\u200d" else here) == "e"
-    is_mark = category(here).startswith("M") and not any(ord(here) in points for points in OPTIONAL)
-    return is_mark or kinds(here) == "x"
+    here = _after_variants(text, index)
+    if here == len(text) or text[here].isascii():
+        return False
+    before, sign = text[here - 1], text[here]
+    if kinds(sign) == "r":
+        return kinds(before) == "r"
+    if ZERO_WIDTH_JOINER in {sign, before}:
+        joined = text[here + 1 : here + 2] if sign == ZERO_WIDTH_JOINER else sign
+        return kinds(joined) == "e"
+    is_mark = category(sign).startswith("M") and not any(ord(sign) in points for points in OPTIONAL)
+    return is_mark or kinds(sign) == "x"
+
+
+def _after_variants(text: str, index: int) -> int:
+    """Behind the signs that say only how the character before is drawn."""
+    while index < len(text) and text[index] in "\ufe0e\ufe0f":
+        index += 1
+    return index
