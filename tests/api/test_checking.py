@@ -150,7 +150,9 @@ CRITERIA: list[tuple[dict[str, Any], str]] = [
     ({**criterion("final_session_state", state={"n": {"match": "number"}}), **TEXT}, "final_session_state.state.n"),
     ({**criterion("final_session_state", state={"n.m": "text"}), **TEXT}, "final_session_state.state"),
     (criterion("final_session_state", state={"n": "present"}), ""),
-    (criterion("weighted", weights={"rouge_l": 1}), ""),
+    (criterion("weighted", weights={"rouge_l": 1}), "weighted"),
+    ({**criterion("weighted", weights={"weighted": 1})}, "weighted"),
+    (criterion("tool_trajectory_avg_score", arguments={"a": {"x": "text"}}, ignore_args=True), "tool_trajectory_avg_score.arguments"),
     ({**criterion("exact_match", gate=False)}, ""),
     ({}, ""),
     ({"no_such_metric_anywhere": 1, **TEXT}, ""),
@@ -302,8 +304,13 @@ def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pyt
 def test_what_is_no_mistake_of_the_file_is_a_warning(
     tmp_path: Path, case: dict[str, Any], criteria: dict[str, Any], said: str
 ) -> None:
-    reports = check_files(write(tmp_path, case, criteria))
+    files = write(tmp_path, case, criteria)
+    reports = check_files(files)
     assert all(report.usable for report in reports)
+    alone = check_files(files[:1])
+    assert any("is refused" in str(problem) for report in alone for problem in report.problems) == bool(
+        refused(files[0])
+    )
     told = "\n".join(str(problem) for report in reports for problem in report.problems)
     assert said in told
     assert bool(said) == bool(told)

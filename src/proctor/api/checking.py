@@ -26,6 +26,7 @@ from proctor.schema.invocation import Invocation
 
 __all__ = ["check_files", "check_meaning", "not_loaded"]
 
+_REFUSED = "is refused"
 _SAID = 100  # problems of the cases of one set
 
 
@@ -42,7 +43,7 @@ def check_files(
 
 
 def check_meaning(reports: Sequence[Report], config: str | Path | None = None) -> list[Report]:
-    """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that are wrong."""
+    """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
     meaning = _Meaning(reports, config)
     meaning.check_sets()
     return meaning.check_configs()
@@ -108,7 +109,7 @@ class _Meaning:
     # --- configs ---
 
     def check_configs(self) -> list[Report]:
-        """Build the metrics of all configs, and return the reports of those that nobody named, if they are wrong."""
+        """Build the metrics of all configs, and return the reports of those that nobody named, if they would stop a run."""
         for report in [*self._by_path.values()]:
             if report.content is None or isinstance(report.content, EvalSetFile):
                 continue
@@ -122,7 +123,8 @@ class _Meaning:
             report.problems = _without_echoes(report.problems)
             report.in_order()
         named = {id(report) for report in self._named}
-        return [one for one in self._by_path.values() if id(one) not in named and not one.usable]
+        others = (report for report in self._by_path.values() if id(report) not in named)
+        return [report for report in others if any(map(_refuses, report.problems))]
 
     def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
         """Put problems into the report of their file; what has no place there, the file's own check says."""
@@ -167,7 +169,7 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
         index = int(problem.path[1])
         if not problem.is_mistake:
             undone.append(index)
-            found.setdefault(-1, [Finding((), f"a run of it is refused: {problem.parts[0]}")])
+            found.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
         elif count < _SAID:
             value = source.value(index)
             found.setdefault(index, []).extend(finding_told(part, value) for part in problem.parts)
@@ -193,9 +195,14 @@ def _in_config(document: Document, problem: SetupError, severity: Severity) -> l
     if not problem.is_mistake:
         severity = "warning"
         findings = [
-            Finding(each.path, f"a run with this config is refused: {each.message}") for each in findings
+            Finding(each.path, f"a run with this config {_REFUSED}: {each.message}") for each in findings
         ]
     return problems_at(document, findings, severity)
+
+
+def _refuses(problem: Problem) -> bool:
+    """Whether a run ends at it before it begins."""
+    return problem.severity == "error" or _REFUSED in problem.message
 
 
 def _without_echoes(problems: Sequence[Problem]) -> list[Problem]:

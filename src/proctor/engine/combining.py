@@ -31,7 +31,10 @@ def order_of(
     `combines`: name -> names that it needs (most need none), in the order of the config. `skipped`: what options leave
     out, and which option. `broken`: what the config names and could not be built, which is said elsewhere.
     """
-    order = Order(problems=[*_problems(combines, skipped, broken)])
+    order = Order()
+    for name, problem in _problems(combines, skipped, broken):
+        problem.path = ("criteria", name)
+        order.problems.append(problem)
     waiting = dict(combines)
     while waiting:
         gone = {**skipped, **order.skipped}
@@ -51,20 +54,23 @@ def order_of(
 
 def _problems(
     combines: Mapping[str, Collection[str]], skipped: Mapping[str, str], broken: Collection[str]
-) -> Iterable[SetupError]:
+) -> Iterable[tuple[str, SetupError]]:
+    """What is wrong, each with the metric that it is wrong with."""
     for name, needed in combines.items():
         for part in needed:
             if part in combines or part in broken:
                 continue
             if skipped.get(part) == "--metrics":
-                yield CriterionError(
-                    f"{name!r} combines {part!r}, which --metrics leaves out. Name it there, too."
-                )
+                left_out = f"{name!r} combines {part!r}, which --metrics leaves out. Name it there, too."
+                yield name, CriterionError(left_out)
             elif part not in skipped:
                 others = [other for other in combines if other != name]
-                yield CriterionError(
-                    f"{name!r} combines {part!r}, which the criteria do not have.{did_you_mean(part, others)} "
-                    f"They have: {', '.join(others) or 'no others'}."
+                yield (
+                    name,
+                    CriterionError(
+                        f"{name!r} combines {part!r}, which the criteria do not have.{did_you_mean(part, others)} "
+                        f"They have: {', '.join(others) or 'no others'}."
+                    ),
                 )
 
 
@@ -77,4 +83,6 @@ def _circle(waiting: Mapping[str, Collection[str]]) -> CriterionError:
         if following in way[:-1]:
             break
     circle = " → ".join(map(repr, way[way.index(way[-1]) :]))
-    return CriterionError(f"metrics combine each other in a circle: {circle}.")
+    problem = CriterionError(f"metrics combine each other in a circle: {circle}.")
+    problem.path = ("criteria", way[-1])
+    return problem

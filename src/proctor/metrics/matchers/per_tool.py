@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.errors import CriterionError, did_you_mean
+from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.metrics.matchers.base import ABSENT, ask
 from proctor.metrics.matchers.kinds import Exact, Pattern, Present
@@ -14,6 +14,7 @@ from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, va
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, Template
 from proctor.metrics.matching import ArgumentDifference, ByValue
+from proctor.metrics.options import misfit
 from proctor.metrics.trajectory import Call
 from proctor.metrics.wording import and_more, show_name, show_value
 from proctor.schema.case import EvalCase
@@ -44,7 +45,7 @@ def by_matchers(metric: str, given: Any, values: ByValue, *, ignore_args: bool) 
     if ignore_args:
         reader.problem("arguments", "with `ignore_args` no argument is compared; leave one of the two out")
     if reader.problems:
-        raise CriterionError(f"The criterion of {metric!r} does not fit: {'; '.join(reader.problems)}.")
+        raise misfit(metric, reader.problems)
     return made
 
 
