@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as ET
-
 import pytest
 
+from proctor import RunState, list_runs, load_run
 from tests.pytest_plugin.material import BAD, GOOD, Sandbox, case, outcomes
 
 pytest_plugins = ["pytester"]
@@ -70,12 +69,19 @@ def test_two_files_with_one_set_id_are_told_apart(sandbox: Sandbox) -> None:
 
 def test_durations_are_those_of_the_cases(sandbox: Sandbox) -> None:
     name = sandbox.cases(case("slow", "wait: 0.4"), case("quick", "yes"), case("also_slow", "wait: 0.3"))
-    sandbox.run("--junitxml=out.xml", name).assert_outcomes(passed=3)
-    suite = ET.parse(sandbox.path / "out.xml").getroot()[0]
-    took = {one.get("name"): float(one.get("time", "0")) for one in suite.iter("testcase")}
-    assert took["slow"] >= 0.4
-    assert took["also_slow"] >= 0.3
-    assert took["quick"] < took["also_slow"]
+    sandbox.write(
+        "conftest.py",
+        "def pytest_runtest_logreport(report):\n"
+        "    with open('took.txt', 'a') as file:\n"
+        "        print(report.nodeid.rpartition(':')[2], report.when, report.duration, file=file)\n",
+    )
+    sandbox.run(name).assert_outcomes(passed=3)
+    rows = [line.split() for line in (sandbox.path / "took.txt").read_text().splitlines()]
+    took = {(name, when): float(seconds) for name, when, seconds in rows}
+    assert took["slow", "call"] >= 0.4
+    assert took["also_slow", "call"] >= 0.3
+    assert took["quick", "call"] < took["also_slow", "call"]
+    assert took["slow", "setup"] < 0.2, "the session waited, and the case is told to have taken as long"
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
@@ -131,10 +137,17 @@ def test_an_interrupt_ends_the_session_at_once_and_what_ended_is_kept(sandbox: S
         "    if report.when == 'call' and report.nodeid.endswith('quick'): raise KeyboardInterrupt\n",
     )
     name = sandbox.cases(case("quick", "yes"), case("endless", "wait: 600"))
-    result = sandbox.run_apart("--proctor-store", "runs.sqlite3", name)
+    result = sandbox.run_apart("-q", "--proctor-store", "runs.sqlite3", name)
     assert result.ret is pytest.ExitCode.INTERRUPTED
     assert result.duration < 60
     assert "Traceback" not in result.stderr.str()
+    result.stdout.fnmatch_lines(["run * has not come to its end - proctor resume * --store runs.sqlite3"])
+    (kept,) = list_runs(store=sandbox.path / "runs.sqlite3")
+    assert kept.state is RunState.UNFINISHED
+    outcomes_kept = [
+        case.outcome.value for case in load_run(kept.run_id, store=sandbox.path / "runs.sqlite3").cases
+    ]
+    assert outcomes_kept == ["passed", "not_run"]
 
 
 # --- several processes ------------------------------------------------------------------------------------------------

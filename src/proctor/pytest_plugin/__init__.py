@@ -124,7 +124,7 @@ class Told:
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """Say what all cases came to, where the run is kept, and how to look closer."""
-        if self.cases or self.runs:
+        if self.cases or self.runs or "proctor.pytest_plugin.batches" in sys.modules:
             from proctor.pytest_plugin.summary import write
 
             write(self.cases, self.runs, terminalreporter, config)

@@ -112,7 +112,7 @@ class Batches:
     def close(self) -> None:
         """End what is under way: nobody asks for it any more."""
         if self._current is not None:
-            self._current.close()
+            self._project.unfinished += self._current.close()
             self._current = None
 
 
@@ -251,8 +251,8 @@ class Batch(Silent):
             raise StoreError("\n".join(problems))
         last.warnings += problems
 
-    def close(self) -> None:
-        """End the run, if it is still under way, and let go of the loop."""
+    def close(self) -> list[str]:
+        """End the run, if it is still under way, and let go of the loop; return its id if something is left to do."""
         self._awaited.clear()
         if not self._task.done():
             self._stop("the end of the test session", drain=0.0)
@@ -262,6 +262,8 @@ class Batch(Silent):
             self._task.exception()  # it was told with the cases
         self._loop.close()
         self._prints.end()
+        run = self._run
+        return [run.run_id] if run is not None and run.run_id and run.stopped_by else []
 
     # --- what the run tells while it goes on ------------------------------------------------------------------------------
 

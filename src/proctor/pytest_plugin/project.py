@@ -38,6 +38,8 @@ class Project:
         self.config = config
         self._given = given(config)
         self._open: list[Store] = []
+        self.unfinished: list[str] = []
+        """Kept runs of which something was not reached."""
 
     @cached_property
     def settings(self) -> Settings:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.pytest_plugin.project import project_of
 from proctor.reports.summary import sentence
 from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import CaseResult, RunResult
@@ -23,8 +24,9 @@ def write(
 
     A quiet session (`-q`) has it only where not all passed.
     """
+    unfinished = project_of(config).unfinished
     lines = [*(_of_cases(cases) if cases else ()), *_kept(cases, runs, config)]
-    if config.getoption("verbose", default=0) < 0 and not _attention(cases):
+    if not lines or (config.getoption("verbose", default=0) < 0 and not unfinished and not _attention(cases)):
         return
     terminalreporter.section("proctor", sep="-")
     for line in lines:
@@ -56,17 +58,19 @@ def _of_cases(cases: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _kept(cases: Sequence[dict[str, Any]], runs: Sequence[str], config: pytest.Config) -> Iterator[str]:
     from proctor.api.project import as_seen_from_here
     from proctor.api.runs import default_store, store_file, store_url
-    from proctor.pytest_plugin.project import project_of
 
-    kept = list(dict.fromkeys([told["run"] for told in cases if told["run"]] + list(runs)))
+    project = project_of(config)
+    kept = list(dict.fromkeys([*(told["run"] for told in cases if told["run"]), *runs, *project.unfinished]))
     if not kept:
         return
-    url = project_of(config).store_url
+    url = project.store_url
     named = url and store_file(store_url(url)) != default_store()
     where = f" --store {shlex.quote(as_seen_from_here(url))}" if named else ""
     for run in kept[:_MOST_RUNS]:
         telling = (told["case"] for told in cases if told["run"] == run and told["outcome"] != Outcome.PASSED)
         case = next(telling, "")
         yield f"run {run} - proctor show {run}{f' {shlex.quote(case)}' if case else ''}{where}"
+    for run in project.unfinished:
+        yield f"run {run} has not come to its end - proctor resume {run}{where}"
     if len(kept) > _MOST_RUNS:
         yield f"... and {len(kept) - _MOST_RUNS} more runs - proctor runs{where}"
