@@ -70,7 +70,7 @@ def _per_turn(found: dict[str, Found], column: str, cases: Mapping[str, int]) ->
 
 
 def _growth(folder: Path, repeats: int, sizes: Sizes) -> Iterator[Row]:
-    small, large = _file(folder, sizes.base), _file(folder, sizes.large)
+    small, large = set_file(folder, sizes.base), set_file(folder, sizes.large)
     contestants: dict[str, Command] = {
         "small": module("ours", "evaluate", sizes.base, "exact"),
         "large": module("ours", "evaluate", sizes.large, "exact"),
@@ -101,14 +101,15 @@ def _memory(folder: Path, found: dict[str, Found], sizes: Sizes) -> Iterator[Row
         figures = {OURS: found[name]["peak"], BARE: found[bare]["peak"]}
         yield Row("W2", what.format(cases), "MB", figures, [Budget(budget, size=f"{budget} MB")])
     if sizes.huge:
-        once = module("ours", "evaluate", sizes.huge, "exact", _file(folder, sizes.huge))()
-        note = "measured once; streaming belongs to a later issue"
+        once = module("ours", "evaluate", sizes.huge, "exact", set_file(folder, sizes.huge))()
+        note = "measured once; without a store the results of all cases are in memory"
         yield Row(
             "W2", what.format(sizes.huge), "MB", {OURS: once["peak"]}, [Budget(150, size="150 MB")], note=note
         )
 
 
-def _file(folder: Path, cases: int) -> Path:
+def set_file(folder: Path, cases: int) -> Path:
+    """A file with so many cases; made when it is asked for first."""
     path = folder / f"scripted_{cases}.evalset.json"
     if not path.exists():
         path.write_text(json.dumps(workload.eval_set(cases), indent=2), encoding="utf-8")

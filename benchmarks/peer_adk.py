@@ -108,10 +108,16 @@ def load(path: str) -> None:
 
 
 def store(folder: str, cases: int) -> None:
-    """W7 with google-adk's files: results of some real cases, as often as it takes, under ids of their own."""
+    """W7 with google-adk's files: results of some real cases, as often as it takes, under ids of their own.
+
+    The cases name the app, as those do that google-adk's own page writes: only then its results have `session_details`,
+    and what it reads back is all of the evidence.
+    """
     from google.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 
-    some = asyncio.run(run(workload.eval_set(20), "rouge", 4, quiet=True))
+    some = asyncio.run(run(workload.eval_set(20, app=APP), "rouge", 4, quiet=True))
+    if any(one.session_details is None for one in some):
+        sys.exit("the results have no session_details")
     results = [
         some[case % len(some)].model_copy(update={"eval_id": f"case_{case}"}, deep=True)
         for case in range(cases)

@@ -22,7 +22,7 @@ from pathlib import Path
 # the scripts are one package, wherever they start
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import kernels, long_conversations, overhead, startup, store, waiting
+from benchmarks import kept_runs, kernels, long_conversations, overhead, startup, store, waiting
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
@@ -40,6 +40,7 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
             case "W2":
                 sizes = overhead.Sizes(20, 40) if small else overhead.Sizes(huge=asked.huge)
                 yield from overhead.rows(folder, peers, repeats, sizes)
+                yield from kept_runs.rows(folder, repeats, sizes)
             case "W3":
                 cases, seconds = (8, 0.01) if small else (200, 0.1)
                 yield from waiting.rows(peers, repeats, cases=cases, seconds=seconds)

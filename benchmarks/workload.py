@@ -54,10 +54,11 @@ def answer_text(place: str) -> str:
     return f"In {place} it is 21 degrees. {_PHRASES[len(place) * 31 % 97]}"
 
 
-def eval_set(cases: int, turns: int = 2) -> dict[str, Any]:
-    """The cases in ADK's format."""
+def eval_set(cases: int, turns: int = 2, *, app: str = "") -> dict[str, Any]:
+    """The cases in ADK's format; for an `app`, as google-adk's own page writes them, each says in whose session it runs."""
+    session = {"session_input": {"app_name": app, "user_id": "user", "state": {}}} if app else {}
     made = [
-        {"eval_id": f"case_{case}", "conversation": [_turn(case, turn) for turn in range(turns)]}
+        {"eval_id": f"case_{case}", "conversation": [_turn(case, turn) for turn in range(turns)], **session}
         for case in range(cases)
     ]
     return {"eval_set_id": "scripted", "name": "scripted", "eval_cases": made}

@@ -15,7 +15,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
     ("workload", "rows"),
     [
         pytest.param("W1", 5, marks=SLOW),
-        pytest.param("W2", 7, marks=SLOW),
+        pytest.param("W2", 11, marks=SLOW),
         pytest.param("W3", 6, marks=SLOW),
         pytest.param("W4", 3, marks=SLOW),
         ("W5", 3),
