@@ -392,3 +392,21 @@ def test_results_that_passed_or_are_not_meant_are_left_out(sandbox: Sandbox) -> 
 def test_a_failure_without_results_is_as_it_was(sandbox: Sandbox) -> None:
     result = _test(sandbox, "def test_it():\n    assert [1] == [2]\n")
     assert "proctor:" not in result.stdout.str()
+
+
+def test_odd_things_in_a_failing_test_are_not_in_the_way(sandbox: Sandbox) -> None:
+    result = _test(
+        sandbox,
+        "class Proxy:\n"
+        "    @property\n"
+        "    def __class__(self): raise RuntimeError('outside')\n"
+        "    def __getattr__(self, name): raise RuntimeError('outside')\n"
+        "    def __repr__(self): raise RuntimeError('outside')\n"
+        "def test_proxy(evaluate):\n"
+        "    proxy, result = Proxy(), evaluate('cases.evalset.json:bad')\n"
+        "    assert result\n"
+        "def test_no_source(evaluate):\n"
+        "    exec('result = evaluate(\"cases.evalset.json:bad\")\\nassert result.passed')\n",
+    )
+    result.assert_outcomes(failed=2)
+    assert result.stdout.str().count("{+yes+}") == 2

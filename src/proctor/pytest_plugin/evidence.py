@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from proctor.causes import safe_str
 from proctor.errors import SetupError
 from proctor.pytest_plugin.failures import case_text, report_options, shown_problem
 from proctor.pytest_plugin.project import KEPT
@@ -33,8 +34,11 @@ def explain(report: pytest.TestReport, call: pytest.CallInfo[None], item: pytest
     add = getattr(report.longrepr, "addsection", None)
     if add is None or not isinstance(excinfo.value, AssertionError):
         return
-    for found in results_behind(excinfo)[:_MOST]:
-        add(f"proctor: {clean(_name(found))}", _text(found, item.config).strip("\n"))
+    try:
+        for found in results_behind(excinfo)[:_MOST]:
+            add(f"proctor: {clean(_name(found))}", _text(found, item.config).strip("\n"))
+    except Exception as error:  # noqa: BLE001 - the test has failed, and its own report stays whole whatever happens here
+        add("proctor", f"the evidence cannot be shown: {type(error).__name__}: {clean(safe_str(error))}")
 
 
 def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResult | CaseResult]:
@@ -46,7 +50,8 @@ def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResu
     for entry in reversed(excinfo.traceback):
         there = list(_results_in(entry.frame.f_locals.items()))
         if there:
-            names = set(_NAME.findall(str(entry.statement)))
+            has_source = entry.frame.code.fullsource is not None
+            names = set(_NAME.findall(str(entry.statement))) if has_source else set[str]()
             named = [found for name, found in there if name in names or name.startswith("@py_")]
             return _each_once(named or [found for _, found in there])
     return []
@@ -54,7 +59,8 @@ def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResu
 
 def _results_in(names: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RunResult | CaseResult]]:
     for name, value in names:
-        if isinstance(value, RunResult | CaseResult) and not value.passed:
+        # of the type itself: what only poses as a class may raise when it is asked
+        if issubclass(type(value), RunResult | CaseResult) and not value.passed:
             yield name, value
 
 
