@@ -1,5 +1,6 @@
 """Each kind of matcher, on the pairs that a careful person would ask about."""
 
+import time
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given, strategies as st
 from proctor.errors import MetricError
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.matching import equal_json
+from proctor.metrics.text.one_to_one import most_pairs
 
 JSON = st.recursive(
     st.none()
@@ -66,6 +69,10 @@ REGEX = [
     (match("regex", pattern="a"), ABSENT, False),
 ]
 NUMBER = [
+    (match("number", 1, tolerance=1), 10**400, False),
+    (match("number", 10**400, tolerance=1), 10**400 + 1, True),
+    (match("number", 1, tolerance=1), float("nan"), False),
+    (match("number", 1, tolerance=1), float("inf"), False),
     (match("number", 0.1, tolerance=0.2), 0.3, True),  # exactly 0.2 apart, which binary fractions would miss
     (match("number", 0.1, tolerance=0.2), 0.30000001, False),
     (match("number", 100, relative=0.01), 101, True),
@@ -103,6 +110,13 @@ TEXT = [
     (match("text", ""), "  ", True),
 ]
 DATE = [
+    (match("date", "2024-05-01"), "2024\u201105\u201101", True),  # hyphens that do not break
+    (match("date", "2024-05-01"), "\u200e2024-05-01\u200b", True),
+    (match("date", "2024-05-01"), "2024-5-1", True),  # the year first: no doubt
+    (match("date", "2024-05-01"), "5-1-2024", False),
+    (match("date", "2024-05-01T19:00"), "2024-05-01 7 pm", True),
+    (match("date", "2024-05-01"), "2024-13-1", False),
+    (match("date", "0001-01-01T00:00+14:00"), "9999-12-31T23:59-12:00", False),
     (match("date", "2024-05-01"), "1 May 2024", True),
     (match("date", "2024-05-01"), "May 1st, 2024", True),
     (match("date", "2024-05-01"), "20240501", True),
@@ -197,3 +211,21 @@ def test_what_is_equal_is_a_subset(one: Any, other: Any) -> None:
 def test_a_pattern_that_takes_too_long_is_no_answer() -> None:
     with pytest.raises(MetricError, match="took longer than 1 s"):
         fits(match("regex", pattern="(a+)+$"), "a" * 60 + "b")
+
+
+@given(st.lists(JSON, max_size=5), st.lists(JSON, max_size=5))
+def test_sets_are_equal_where_each_element_has_an_equal_one(one: list[Any], other: list[Any]) -> None:
+    covered = [
+        all(any(equal_json(a, b) for b in right) for a in left)
+        for left, right in ((one, other), (other, one))
+    ]
+    assert fits(match("set", one), other) == all(covered)
+    pairs = most_pairs(len(one), len(other), lambda i, j: equal_json(one[i], other[j]))
+    assert fits(match("set", one, repeats=True), other) == (len(pairs) == len(one) == len(other))
+
+
+def test_long_lists_are_compared_in_time() -> None:
+    started = time.process_time()
+    assert fits(match("set", [*range(20_000)], repeats=True), [*range(19_999, -1, -1)])
+    assert not fits(match("set", [*range(20_000)]), [*range(20_001)])
+    assert time.process_time() - started < 5

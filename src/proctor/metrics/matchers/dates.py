@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import Any
 
+from proctor.metrics.text.visible import without_invisible
 from proctor.metrics.wording import show_value
 
 __all__ = ["Moment", "SameMoment", "read_moment", "read_zone"]
@@ -22,6 +23,8 @@ _WORDS = (
     re.compile(rf"{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}"),
     re.compile(rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}"),
 )
+_YEAR_FIRST = re.compile(r"(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?![\dt])")
+_HYPHENS = dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212, 0xFE63, 0xFF0D), "-")
 _AFTER_DATE = re.compile(r"\s*(?:,|\bat\b|\s)\s*")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?\s*([ap])\.?\s?m\.?")
 _ISO_CLOCK = re.compile(r"t?\d{2}:\d{2}.*")
@@ -86,8 +89,11 @@ class SameMoment:
 
 
 def read_moment(text: str, formats: tuple[str, ...] = ()) -> Moment | None:
-    """Read `formats`, ISO 8601, English dates with the month's name, and clock times; `None` where it is none of them."""
-    text = " ".join(text.split())
+    """Read `formats`, ISO 8601, English dates with the month's name, and clock times; `None` where it is none of them.
+
+    Typographic hyphens are hyphens, and characters without width are none.
+    """
+    text = " ".join(without_invisible(text).translate(_HYPHENS).split())
     for form in formats:
         try:
             made = datetime.strptime(text, form)  # noqa: DTZ007 - a text without zone has none
@@ -130,7 +136,7 @@ def _read_iso_clock(text: str) -> time | None:
 def _read_words(text: str) -> Moment | None:
     if clock := _read_clock(text):
         return Moment(None, clock)
-    for words in _WORDS:
+    for words in (*_WORDS, _YEAR_FIRST):
         found = words.match(text)
         if found is None:
             continue
@@ -144,9 +150,11 @@ def _read_words(text: str) -> Moment | None:
 
 
 def _day(found: re.Match[str]) -> date | None:
-    name = found["month"]
+    parts = found.groupdict()
+    name = parts.get("month")
     month = next(
-        (number for number, full in enumerate(MONTHS, 1) if name in (full, full[:3], full[:4])), None
+        (number for number, full in enumerate(MONTHS, 1) if name in (full, full[:3], full[:4])),
+        int(parts.get("number") or 0),
     )
     try:
         return date(int(found["year"]), month, int(found["day"])) if month else None
@@ -175,12 +183,12 @@ def read_zone(name: str) -> tzinfo:
     """
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-    if found := _OFFSET.fullmatch(name):
-        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
-        return timezone(offset if found[1] == "+" else -offset)
     if name == "UTC":
         return UTC
     try:
+        if found := _OFFSET.fullmatch(name):
+            offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+            return timezone(offset if found[1] == "+" else -offset)
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise ValueError(f"no time zone {name!r} (as in 'Europe/Rome' or '+02:00')") from error

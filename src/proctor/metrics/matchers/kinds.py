@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -163,9 +164,11 @@ class Number:
 
 def exactly(value: Any) -> Fraction | None:
     """A JSON number as it is written, not as the nearest binary fraction; `None` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
+    if isinstance(value, int):
+        return Fraction(value)
+    return Fraction(repr(value)) if isfinite(value) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +181,11 @@ class SameSet:
         """Compare; elements are equal as JSON values."""
         if not (_is_list(expected) and _is_list(actual)):
             return False
-        if self.repeats:
-            pairs = most_pairs(
-                len(expected), len(actual), lambda i, j: bool(equal_json(expected[i], actual[j]))
-            )
-            return len(pairs) == len(expected) == len(actual)
-        return _covers(expected, actual) and _covers(actual, expected)
+        try:
+            wanted, came = ([_key(each) for each in side] for side in (expected, actual))
+        except TypeError:  # what a tool was given that JSON does not have
+            return False
+        return Counter(wanted) == Counter(came) if self.repeats else set(wanted) == set(came)
 
     def unreadable(self, expected: Any) -> str:
         """What is no list."""
@@ -194,8 +196,13 @@ class SameSet:
         return f"{show_value(expected)} in any order"
 
 
-def _covers(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    return all(any(equal_json(one, other) for other in others) for one in some)
+def _key(value: Any) -> Hashable:
+    """The same for values that are equal as JSON values, another for others."""
+    if isinstance(value, Mapping):
+        return "object", frozenset((name, _key(each)) for name, each in value.items())
+    if _is_list(value):
+        return "list", tuple(map(_key, value))
+    return isinstance(value, bool), value
 
 
 @dataclass(frozen=True, slots=True)

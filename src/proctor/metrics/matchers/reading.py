@@ -178,6 +178,10 @@ class MatcherReader:
         if "tolerance" not in spec and "relative" not in spec:
             self.problem(where, "`number` needs `tolerance`, `relative` (a share: 0.01), or both")
         nothing = Fraction(0)
+        if relative is not None and relative >= 1:
+            self.problem(
+                where, f"`relative` is a share below 1 (0.05 is 5 %), got {show_value(spec['relative'])}"
+            )
         made = Number(tolerance or nothing, relative or nothing, spec.get("read_text") is True)
         value = spec.get("value", 0)
         if made.read(value) is None:
