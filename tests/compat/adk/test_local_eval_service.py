@@ -361,6 +361,8 @@ def test_whoever_has_seen_enough_may_stop(one_case: EvalSet) -> None:
         results = service.perform_inference(InferenceRequest(app_name=APP, eval_set_id="s"))
         async for one in results:
             await results.aclose()
+            await asyncio.sleep(0.1)
+            assert asyncio.all_tasks() == {asyncio.current_task()}
             return one.eval_case_id
         raise AssertionError
 
@@ -404,3 +406,22 @@ def broken(
     eval_metric: Any, actual_invocations: Any, expected_invocations: Any, conversation_scenario: Any
 ) -> Any:
     raise RuntimeError("broken")
+
+
+def test_an_inference_that_failed_elsewhere_is_an_error_with_its_cause(one_case: EvalSet) -> None:
+    failed = InferenceResult(
+        app_name=APP,
+        eval_set_id="s",
+        eval_case_id="a",
+        inferences=[],
+        status=InferenceStatus.FAILURE,
+        error_message="out of quota",
+    )
+    asked = EvaluateRequest(inference_results=[failed], evaluate_config=EvaluateConfig(eval_metrics=[MATCH]))
+
+    async def judged() -> list[EvalCaseResult]:
+        return [one async for one in LocalEvalService(greeter, kept(one_case)).evaluate(asked)]
+
+    (result,) = asyncio.run(judged())
+    assert result.final_eval_status.name == "NOT_EVALUATED"
+    assert (result.model_extra or {})["proctor"]["failure"]["message"] == "out of quota"

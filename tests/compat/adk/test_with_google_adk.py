@@ -132,6 +132,39 @@ def test_a_session_that_is_there_is_gone_on_with() -> None:
     assert session.state["times"] == 42
 
 
+def test_its_own_managers_are_taken_where_only_some_imports_were_changed(tmp_path: Path) -> None:
+    from google.adk.evaluation.local_eval_set_results_manager import (
+        LocalEvalSetResultsManager as TheirResults,
+    )
+    from google.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager as TheirSets
+
+    from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
+
+    (tmp_path / "keeper_app").mkdir()
+    ours = LocalEvalSetsManager(tmp_path)
+    ours.create_eval_set("keeper_app", "s")
+    ours.add_eval_case("keeper_app", "s", eval_set("version 0, times 5").eval_cases[0])
+    results = TheirResults(str(tmp_path))
+    service = LocalEvalService(make_agent(), TheirSets(str(tmp_path)), eval_set_results_manager=results)
+    (found,) = asyncio.run(run(service))
+    AgentEvaluator.evaluate_eval_set(
+        make_agent(),
+        eval_set("version 0, times 5"),
+        CRITERIA,
+        app_name="keeper_app",
+        eval_set_results_manager=results,
+    )
+    kept = [
+        [
+            one.final_eval_status.name
+            for one in results.get_eval_set_result("keeper_app", name).eval_case_results
+        ]
+        for name in results.list_eval_set_results("keeper_app")
+    ]
+    assert found.final_eval_status.name == "PASSED", found.model_extra
+    assert sorted(kept) == [["PASSED"], ["PASSED", "PASSED"]]
+
+
 def test_google_adk_reads_the_results(tmp_path: Path) -> None:
     from google.adk.evaluation.local_eval_set_results_manager import (
         LocalEvalSetResultsManager as TheirManager,

@@ -14,7 +14,7 @@ from proctor.agents.load import describe_ref
 from proctor.compat.adk.failing import require_pass
 from proctor.compat.adk.printing import print_metric
 from proctor.compat.adk.refusing import refused, set_up
-from proctor.compat.adk.results import case_results_of
+from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.starting import equipped, start_in
 from proctor.schema.base import plain_data
@@ -61,7 +61,7 @@ async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunRe
     with set_up():
         if config is None:
             raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
-        given = eval_set if isinstance(eval_set, EvalSet | Mapping) else EvalSet(**plain_data(eval_set))
+        given = eval_set if isinstance(eval_set, Mapping) else EvalSet.model_validate(plain_data(eval_set))
         prepared = _prepared(asked, given, {"config": plain_data(config)})
     return await _evaluated(asked, prepared)
 
@@ -153,6 +153,7 @@ async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
     for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
         found = list(of_set)
         results = [result for one in found for result in one.results()]
-        saved = asked.keeper.save_eval_set_result(asked.app_name, found[0].result.eval_set_id, results)
+        eval_set_id, taken = found[0].result.eval_set_id, as_taken_by(asked.keeper, results)
+        saved = asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, taken)
         if inspect.isawaitable(saved):
             await saved

@@ -19,9 +19,10 @@ from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvaluatorRegistry
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
 from proctor.compat.adk.refusing import refused, set_up
-from proctor.compat.adk.results import case_results_of
+from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.starting import equipped
 from proctor.errors import did_you_mean
+from proctor.schema.base import plain_data
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.result import EvalCaseResult
@@ -122,6 +123,7 @@ class LocalEvalService(BaseEvalService):
         found = self._sets.get_eval_set(asked.app_name, asked.eval_set_id)
         if found is None:
             raise NotFoundError(f"there is no eval set {asked.eval_set_id!r} of the app {asked.app_name!r}")
+        found = EvalSet.model_validate(plain_data(found))  # a manager of google-adk has its own models
         there = [case.eval_id for case in found.eval_cases]
         for eval_id in asked.eval_case_ids or ():
             if eval_id not in there:
@@ -138,7 +140,7 @@ class LocalEvalService(BaseEvalService):
             raise NotFoundError(
                 "there is no case {2!r} in the eval set {1!r} of the app {0!r}".format(*where)
             )
-        return found
+        return EvalCase.model_validate(plain_data(found))
 
     def _trial(self, inference: InferenceResult) -> Trial:
         """The evidence behind an inference: as it was recorded here, or what the inference itself has."""
@@ -152,6 +154,7 @@ class LocalEvalService(BaseEvalService):
         if self._keeper is None:
             return
         for (app_name, eval_set_id), results in kept.items():
-            saved: Any = self._keeper.save_eval_set_result(app_name, eval_set_id, results)
+            taken = as_taken_by(self._keeper, results)
+            saved: Any = self._keeper.save_eval_set_result(app_name, eval_set_id, taken)
             if inspect.isawaitable(saved):
                 await saved
