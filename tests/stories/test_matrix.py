@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 import signal
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import proctor
+from proctor import Content, Event, Session
+from proctor.agents.base import AgentInfo
 from proctor.api.runs import open_runs
+from proctor.errors import AgentLoadError
 from proctor.schema.run import RunState
+from proctor.stores.opening import open_store
 from tests.stories.crashing import Blow, Ledger, Process, Project, differences, stored
 from tests.stories.test_resuming import CASES, a_project, told_to
 
@@ -96,3 +103,80 @@ def test_an_agent_whose_turn_has_not_come_is_nobody_elses(tmp_path: Path) -> Non
         refused = told_to(project, *words, "--store", "s.sqlite3")
         assert refused.child.returncode in (2, 3), refused.stderr
         assert re.search("worked on|under way|nothing to resume", refused.stderr), refused.stderr
+
+
+# --- in Python -----------------------------------------------------------------------------------------------------------
+
+
+class Opened:
+    """An agent that answers rightly, or cannot be opened."""
+
+    def __init__(self, name: str, *, breaks: bool = False) -> None:
+        self.name = name
+        self._breaks = breaks
+
+    def open(self) -> None:
+        if self._breaks:
+            raise ConnectionError("the service is down")
+
+    def describe(self) -> AgentInfo:
+        return AgentInfo(name=self.name, version=f"{self.name}-1")
+
+    async def answer(self, message: Content, _session: Session) -> AsyncIterator[Event]:
+        yield Event.said(message.joined_text())
+
+
+SAID = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
+SET = {"eval_set_id": "one", "eval_cases": [{"eval_id": "a", "conversation": [SAID]}]}
+CONFIG = {"criteria": {"response_match_score": 0.5}}
+
+
+def side_by_side(store: str, *agents: Opened) -> list[str | None]:
+    """The versions of the agents, as their runs have them."""
+    results = asyncio.run(proctor.evaluate_matrix(list(agents), SET, config=CONFIG, store=store))
+    assert all(result.passed for result in results)
+    opened = open_store(store)
+    with closing(opened):
+        return [opened.manifest(result.run_id).agent.version for result in results]
+
+
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_each_of_several_agents_is_described_in_its_own_run(tmp_path: Path, where: str) -> None:
+    store = str(tmp_path / "s.sqlite3") if where == "file" else "memory:side by side"
+    assert side_by_side(store, Opened("a"), Opened("b"), Opened("c")) == ["a-1", "b-1", "c-1"]
+    assert {record.state for record in proctor.list_runs(store)} == {RunState.FINISHED}
+
+
+@pytest.mark.parametrize(("broken", "kept"), [(0, []), (1, ["a-1"])], ids=["the first", "the second"])
+def test_runs_whose_turn_will_not_come_are_not_left_behind(
+    tmp_path: Path, broken: int, kept: list[str]
+) -> None:
+    store = str(tmp_path / "s.sqlite3")
+    agents = [Opened(name, breaks=number == broken) for number, name in enumerate("abc")]
+    with pytest.raises(AgentLoadError, match="the service is down"):
+        side_by_side(store, *agents)
+    with closing(open_store(store)) as opened:
+        assert [opened.manifest(record.run_id).agent.version for record in opened.runs()] == kept
+        assert {record.state for record in opened.runs()} <= {RunState.FINISHED}
+
+
+def test_runs_whose_turn_has_not_come_are_let_go_of_when_the_whole_is_cancelled(tmp_path: Path) -> None:
+    store = str(tmp_path / "s.sqlite3")
+
+    class Slow(Opened):
+        async def answer(self, message: Content, _session: Session) -> AsyncIterator[Event]:
+            await asyncio.sleep(60)
+            yield Event.said("late")
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(
+            proctor.evaluate_matrix([Slow("a"), Opened("b")], SET, config=CONFIG, store=store)
+        )
+        while not Path(store).exists() or len(list(proctor.list_runs(store))) < 2:
+            await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert [record.state for record in proctor.list_runs(store)] == [RunState.UNFINISHED] * 2
