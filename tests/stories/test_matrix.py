@@ -161,10 +161,11 @@ def test_runs_whose_turn_will_not_come_are_not_left_behind(
 
 
 def test_runs_whose_turn_has_not_come_are_let_go_of_when_the_whole_is_cancelled(tmp_path: Path) -> None:
-    store = str(tmp_path / "s.sqlite3")
+    store, asked = str(tmp_path / "s.sqlite3"), asyncio.Event()
 
     class Slow(Opened):
         async def answer(self, message: Content, _session: Session) -> AsyncIterator[Event]:
+            asked.set()
             await asyncio.sleep(60)
             yield Event.said("late")
 
@@ -172,8 +173,7 @@ def test_runs_whose_turn_has_not_come_are_let_go_of_when_the_whole_is_cancelled(
         task = asyncio.create_task(
             proctor.evaluate_matrix([Slow("a"), Opened("b")], SET, config=CONFIG, store=store)
         )
-        while not Path(store).exists() or len(list(proctor.list_runs(store))) < 2:
-            await asyncio.sleep(0.02)
+        await asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
