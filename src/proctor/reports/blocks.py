@@ -6,19 +6,13 @@ The texts in blocks are as they came: whoever draws them cleans them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
+from proctor.reports.kind import Kind
 
-class Kind(Enum):
-    """How the two sides of one line relate."""
-
-    SAME = "same"
-    DIFFERS = "differs"
-    MISSING = "missing"
-    """Expected, and not there."""
-    EXTRA = "extra"
-    """There, and not expected."""
-    MOVED = "moved"
+__all__ = [
+    "NOT_SET", "Block", "Cause", "Fact", "Kind", "LeftOut", "Note", "Piece", "Pieces", "Section", "StateDifference",
+    "StateLine", "StepLine", "Steps", "TextDifference", "TrialEvidence",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from proctor.reports.evidence import warnings_of
+from proctor.reports.reasons import warnings_of
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 

@@ -7,45 +7,14 @@ from typing import Any
 
 from proctor.reports.blocks import Block, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.cause import cause_of
+from proctor.reports.reasons import TELLING, deciding, reason_of, warnings_of
 from proctor.reports.steps import LONGEST_CALL, state_of, steps_of
 from proctor.reports.turns import add_turns, shown_trials
 from proctor.reports.words import elided, word_difference
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 
-_TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
-
-
-def reason_of(case: CaseResult) -> str:
-    """Return in one sentence why the case ended as it did; empty for one that passed."""
-    if case.outcome is Outcome.PASSED:
-        return ""
-    if case.reason:
-        return case.reason
-    telling = next((metric for metric in deciding(case) if metric.outcome is case.outcome), None)
-    if telling is not None and telling.reason:
-        return telling.reason
-    failure = next((trial.failure for trial in case.trials if trial.failure), None)
-    if failure is not None:
-        return failure.cause
-    return f"{telling.name} gives no reason" if telling else ""
-
-
-def deciding(case: CaseResult) -> list[MetricVerdict]:
-    """Return the gating metrics that did not pass, in their order; where trials are counted, that missed in one."""
-    counted = case.rule is not None and case.outcome in _TELLING
-    return [
-        metric
-        for metric in case.metrics.values()
-        if metric.gate and (metric.outcome in _TELLING or (counted and metric.met < metric.scored))
-    ]
-
-
-def warnings_of(case: CaseResult) -> list[str]:
-    """Return what is weak about the numbers of this case, each thing once."""
-    scores = (score for metric in case.metrics.values() for score in metric.per_trial if score)
-    found = (each.warning for score in scores for each in score.per_invocation if each.warning)
-    return list(dict.fromkeys(found))
+__all__ = ["deciding", "evidence_of", "reason_of", "warnings_of"]
 
 
 def evidence_of(
@@ -105,7 +74,7 @@ def _add_metric(
     """Append what one metric has to say about one trial."""
     before = sum(len(section.blocks) for section in sections)
     for turn, each in enumerate(score.per_invocation):
-        if metric.judge(each).outcome in _TELLING:
+        if metric.judge(each).outcome in TELLING:
             _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
     overall = [block for block in _drawn(score.details, limit) if block not in _blocks(sections, None)]
     if score.failure is not None:

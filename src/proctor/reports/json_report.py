@@ -23,7 +23,7 @@ from proctor.reports.data import (
     rule_data,
     score_data,
 )
-from proctor.reports.evidence import reason_of
+from proctor.reports.reasons import reason_of
 from proctor.reports.summary import cases_run, exit_code
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import (

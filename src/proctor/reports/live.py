@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.colors import wants_color
-from proctor.reports.evidence import reason_of
 from proctor.reports.marks import WORDS, marks_for
+from proctor.reports.reasons import reason_of
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import duration
 from proctor.sanitize import clean, encodable

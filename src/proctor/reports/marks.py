@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proctor.reports.blocks import Kind
+from proctor.reports.kind import Kind
 from proctor.schema.verdict import Outcome
 
 WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}

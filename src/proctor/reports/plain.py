@@ -12,10 +12,9 @@ from typing import ClassVar, TextIO
 from proctor.reports import summary
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
-from proctor.reports.evidence import reason_of
-from proctor.reports.lines import evidence_lines
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import ASCII
+from proctor.reports.reasons import reason_of
 from proctor.reports.repeating import (
     FLAKY,
     held_text,
@@ -187,6 +186,8 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
     elif case.passed and case.missed:
         yield f"{_INDENT}missed: {case.missed}"
     if options.verbose or case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}:
+        from proctor.reports.lines import evidence_lines
+
         for line in evidence_lines(case, reason, full=options.verbose):
             yield _INDENT + line
 
