@@ -150,6 +150,32 @@ def test_an_interrupt_ends_the_session_at_once_and_what_ended_is_kept(sandbox: S
     assert outcomes_kept == ["passed", "not_run"]
 
 
+def test_a_time_limit_of_pytests_own_is_an_error_and_the_others_go_on(sandbox: Sandbox) -> None:
+    name = sandbox.cases(case("good", "yes"), case("endless", "wait: 600"), case("other", "other"))
+    result = sandbox.run_apart("-p", "pytest_timeout", "--timeout", "3", "-v", name)
+    assert outcomes(result) == {"good": "PASSED", "endless": "ERROR", "other": "PASSED"}
+    result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
+
+
+def test_a_marker_of_a_conftest_gives_single_cases_options_of_their_own(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "conftest.py",
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items:\n"
+        "        if item.name == 'often': item.add_marker(pytest.mark.proctor(num_runs=5, min_pass_rate=0.6))\n"
+        "        if item.name == 'wrong': item.add_marker(pytest.mark.proctor(num_run=5))\n",
+    )
+    sandbox.write(
+        "bot.py",
+        "n = 0\ndef root_agent(text):\n    global n\n    n += 1\n    return text if n % 3 else 'no'\n",
+    )
+    name = sandbox.cases(case("once", "yes"), case("often", "yes"), case("wrong", "yes"))
+    result = sandbox.run("-v", "--proctor-concurrency", "1", name)
+    assert outcomes(result) == {"once": "PASSED", "often": "PASSED", "wrong": "ERROR"}
+    result.stdout.fnmatch_lines(["there is no option 'num_run'. Did you mean 'num_runs'?"])
+
+
 # --- several processes ------------------------------------------------------------------------------------------------
 
 

@@ -177,6 +177,7 @@ class Batch(Silent):
         self._stop = StopRequest()
         self._run: RunResult | None = None
         self._warned = 0
+        self._given_up = False
         self._bears = bears
         self._prints = Prints(project.config)
         self._task = self._loop.start(self._evaluate(members))
@@ -217,12 +218,12 @@ class Batch(Silent):
             self._loop.wait_for(self._awaited[item.key])
             del self._awaited[item.key]
             if not self._awaited:
-                self._loop.wait_for(self._task)
+                self._wait_for_the_end()
             run = self._task.result() if self._task.done() else self._run
         except asyncio.CancelledError:
             raise EvalError(CANCELLED_FROM_WITHIN) from None
-        finally:
-            self._awaited.pop(item.key, None)
+        finally:  # still there: somebody's patience with this case was at its end
+            self._given_up |= self._awaited.pop(item.key, None) is not None
         ended = self._ended.pop(item.key, None)
         if ended is None and run is not None:
             case = run.case(item.eval_id, item.eval_set_id)
@@ -234,6 +235,12 @@ class Batch(Silent):
             if not self._awaited:
                 self._finish(run, ended)
         return ended
+
+    def _wait_for_the_end(self) -> None:
+        """Let the run come to its end; it does not wait for a case that nobody waits for any more."""
+        if self._given_up:
+            self._stop("a time limit", drain=0.0)
+        self._loop.wait_for(self._task)
 
     def _finish(self, run: RunResult, last: Ended) -> None:
         """Write the results where they are also wanted; what could not be kept is told with the last case.
