@@ -110,6 +110,45 @@ TRICKY = {
     "dot matches more": pair(None, "v1x2", "regex_match", True, 'matched: "1x2"', pattern="1.2"),  # an unescaped dot
     "anchors and lines": pair(None, "Sure:\nyes", "regex_match", False, "nothing in the answer matches", pattern="^yes$"),  # the text begins before
     "part of an answer": pair(None, "not yes", "regex_match", False, "the whole answer does not match", pattern="yes", match="full"),
+    "version is no number": pair("2.3", "It is v1.2.3", "numeric_match", False, "a name or a code"),  # a version states no 2.3
+    "address is no number": pair("168", "192.168.0.1", "numeric_match", False, "an address"),
+    "time is no number": pair("30", "at 12:30", "numeric_match", False, "a time"),
+    "phone is no number": pair("555", "call 555-1234", "numeric_match", False, "a phone number"),
+    "three of a million": pair("3", "3 million", "numeric_match", False, "multiplies it"),
+    "three of a million, words": pair("3000000", "3 million", "numeric_match", True, "states 3000000", words=True),
+    "three of 万": pair("3", "3万", "numeric_match", False, "multiplies it"),
+    "half a million": pair("1000000", "half a million", "numeric_match", False, "states no number", words=True),
+    "minus in words": pair("5", "minus 5", "numeric_match", False, "not in the answer: 5"),
+    "minus in words, meant": pair("-5", "It is minus 5", "numeric_match", True, "states -5"),
+    "dash or minus": pair("5", "–5 °C", "numeric_match", False, "a dash or a minus"),  # frost, or a bullet
+    "decimal comma": pair("1.5", "1,5", "numeric_match", False, "`decimal`"),  # one and a half, or one and five
+    "the other notation shows itself": pair("1234.5", "1.234,5", "numeric_match", True, "states 1234.5"),
+    "blank between thousands": pair("10", "10 000 people", "numeric_match", False, "not in the answer: 10"),  # ten thousand
+    "power": pair("5", "5 × 10³", "numeric_match", False, "not in the answer: 5"),
+    "fraction": pair("2", "2 1/2 cups", "numeric_match", False, "a fraction"),
+    "huge exponent": pair("1", "1e999999999", "numeric_match", False, "beyond what is compared"),
+    "hidden digits": pair("1", "1\u200b000", "numeric_match", False, "not in the answer: 1"),  # a space of no width
+    "minus, ROUGE": pair("-5 degrees", "5 degrees", "rouge_1", True, "the reference's words"),  # its words; the sign is warned about
+    "less than, ROUGE": pair("5 < 6", "5 > 6", "response_match_score", True, "the reference's words"),
+    "C++, ROUGE": pair("C++", "C", "rouge_l", True, "the reference's words"),
+    # --- what is seen -------------------------------------------------------------------------------------------------------
+    "all punctuation": pair(None, "???", "exact_match", False, "expected", expected="!!!", ignore_punctuation=True),  # nothing left is no match
+    "all punctuation, similar": pair(None, "???", "edit_similarity", False, "3 of 3", expected="!!!", unit="words"),
+    "hidden in a forbidden word": pair(None, "the pass\u200bword", "contains", False, "forbidden", forbidden="password"),
+    "soft hyphen in a word": pair("cooperation", "co\u00adoperation", "contains", True, "has what it must"),
+    "marks of direction around": pair("שלום", "\u200fשלום\u200f", "exact_match", True, "is the expected text"),
+    "byte order mark": pair("Paris", "\ufeffParis", "exact_match", True, "is the expected text"),
+    "woman in a family": pair("👩", "👩\u200d👩\u200d👧", "contains", False, "not in the answer"),
+    "Egypt between two flags": pair("🇪🇬", "🇸🇪🇬🇧", "contains", False, "not in the answer"),
+    "letter under an accent": pair("e", "cafe\u0301", "contains", False, "not in the answer"),
+    "Hindi word in another": pair("कल", "कला", "contains", False, "not in the answer"),  # tomorrow in art
+    "accent in two characters, adk-rs": pair("café", "cafe\u0301", "final_response_match_v1", True, "the reference's words"),
+    # --- JSON to the last digit -----------------------------------------------------------------------------------------------
+    "one digit more": pair("[0.1]", "[0.1000000000000000055]", "json_equal", False, "is 0.1000000000000000055, expected 0.1"),
+    "large with an exponent": pair("[1e23]", "[100000000000000000000000]", "json_equal", True, "is the expected value"),
+    "key in another form": pair('{"é": 1}', '{"e\u0301": 1}', "json_equal", False, "['e\\u0301'] is 1"),  # another key to whoever reads it
+    "minus nought": pair("[0]", "[-0.0]", "json_equal", True, "is the expected value"),
+    "piece of what was cut off": pair('{"a": 1}', '{"r": {"a": 1}, "s', "json_equal", False, "no JSON object", anywhere=True),
     # --- nothing ----------------------------------------------------------------------------------------------------------
     "no answer": pair("Paris", None, "rouge_1", False, "gave no answer text"),
     "no reference": pair(None, "Paris", "rouge_1", None, "states no reference answer"),  # nothing to be right or wrong about
@@ -123,6 +162,9 @@ TRICKY = {
 # fmt: on
 
 WARNED = {
+    "minus, ROUGE": 'signs differ, which this metric does not see (missing: "-")',
+    "less than, ROUGE": 'missing: "<"; not in the reference: ">"',
+    "C++, ROUGE": 'missing: "+"',
     "order of words, bag": "does not look at the order",
     "opposite emoji, response_match": "only an identical answer can match",
     "no answer says nothing forbidden": "gave no answer text",
@@ -131,7 +173,7 @@ WARNED = {
 
 
 def test_the_table_is_long_enough() -> None:
-    assert len(TRICKY) >= 80
+    assert len(TRICKY) >= 115
 
 
 @pytest.mark.parametrize("row", TRICKY.values(), ids=TRICKY)

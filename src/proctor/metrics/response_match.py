@@ -8,7 +8,8 @@ from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.rouge import Rouge, rouge_1, tokenize, words
-from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, tell_shared
+from proctor.metrics.text.visible import is_blank, trimmed
+from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, other_signs, tell_shared
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion
@@ -44,7 +45,7 @@ class ResponseMatch:
 
     def applies(self, case: EvalCase) -> bool:
         """Whether any turn of the case has a reference to compare with."""
-        return self._adk or any(self._text(each).strip() for each in case.conversation or ())
+        return self._adk or not all(is_blank(self._text(each)) for each in case.conversation or ())
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
@@ -70,7 +71,7 @@ class ResponseMatch:
 
     def _compare(self, reference: str, answer: str) -> Score:
         if not self._adk:
-            if not reference.strip():
+            if is_blank(reference):
                 return Score(reason=NO_REFERENCE, not_applicable=True)
             if _identical(reference, answer):
                 return Score(1.0)
@@ -78,7 +79,7 @@ class ResponseMatch:
 
 
 def _identical(reference: str, answer: str) -> bool:
-    return reference.strip() == answer.strip() != ""
+    return trimmed(reference) == trimmed(answer) != ""
 
 
 def _explain(reference: str, answer: str) -> Explanation:
@@ -86,12 +87,14 @@ def _explain(reference: str, answer: str) -> Explanation:
     expected, actual = _counted(reference), _counted(answer)
     reason, differing = tell_shared(expected, actual)
     details = {**_details(reference, answer, figures), **differing}
-    if not answer.strip():
+    if is_blank(answer):
         return Explanation(NO_ANSWER, details)
     if not expected.tokens:
         return Explanation(NO_WORDS, details, NO_WORDS)
-    reordered = reason == SAME_WORDS and expected.tokens != actual.tokens
-    return Explanation(reason, details, OTHER_ORDER if reordered else "")
+    if reason != SAME_WORDS:
+        return Explanation(reason, details)
+    warning = OTHER_ORDER if expected.tokens != actual.tokens else other_signs(reference, answer)
+    return Explanation(reason, details, warning)
 
 
 def _counted(text: str) -> Counted:

@@ -185,3 +185,32 @@ def test_very_long_texts_are_explained_without_their_order(monkeypatch: pytest.M
         '2 of the reference\'s 2 words are in the answer of 3 words; not in the reference: "x"'
     )
     assert value("rouge_l", "a b", "b a x", measure="recall") == 1 / 2
+
+
+SIGNS = [
+    ("-5 degrees", "5 degrees", 'missing: "-"'),
+    ("5 degrees", "−5 degrees", 'not in the reference: "-"'),
+    ("5 < 6", "5 > 6", 'missing: "<"; not in the reference: ">"'),
+    ("C++ or C#", "C or C", 'missing: "#", "+"'),
+    ("$5", "€5", 'missing: "$"; not in the reference: "€"'),
+    ("50 %", "50", 'missing: "%"'),
+    ("1/2 cup", "1 2 cup", 'missing: "/"'),
+    ("2^10", "2*10", 'missing: "^"; not in the reference: "*"'),
+    ("-5 °C", "−5 °C", ""),  # one minus, two ways to write it
+    ("sunny and 21", "**Sunny** and *21*!", ""),  # Markdown
+    ("sunny", "# Sunny\n===\n> ~~sunny~~", ""),
+    ("5-10 days", "5 to 10 days", ""),
+    ("well-known", "well known", ""),
+    ("C++", "C and more", ""),  # other words: said anyway
+]
+
+
+@pytest.mark.parametrize(("reference", "answer", "told"), SIGNS)
+@pytest.mark.parametrize("name", ["rouge_1", "rouge_2", "rouge_l", "response_match_score"])
+def test_signs_that_no_word_shows_are_warned_about(name: str, reference: str, answer: str, told: str) -> None:
+    warning = explanation(name, reference, answer).warning
+    if name == "rouge_2" and "fewer than 2 words" in warning:
+        return
+    assert ("signs differ, which this metric does not see" in warning) == bool(told)
+    assert told in warning
+    assert explanation(name, reference, reference).warning == ""

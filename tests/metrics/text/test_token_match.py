@@ -140,3 +140,13 @@ def test_saying_more_never_lowers_recall(reference: str, answer: str, more: str)
 def test_the_f1_of_sets_is_symmetric(one: str, other: str) -> None:
     if one.strip() and other.strip():
         assert value("token_set_f1", one, other) == value("token_set_f1", other, one)
+
+
+@pytest.mark.parametrize("name", ["final_response_match_v1", "token_set_f1"])
+def test_texts_that_are_canonically_the_same_are_the_same_unless_the_original_is_asked_for(name: str) -> None:
+    for one, other in (
+        ("café noir", "cafe\u0301 noir"),
+        ("서울 rain", "\u1109\u1165\u110b\u116e\u11af rain"),
+    ):
+        assert value(name, one, other) == 1.0
+    assert value(name, "café noir", "cafe\u0301 noir", compat="adk") != 1.0

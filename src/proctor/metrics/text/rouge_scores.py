@@ -15,7 +15,13 @@ from proctor.metrics.rouge import Rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.metrics.text.visible import trimmed
-from proctor.metrics.text.word_overlap import PAIRS, Counted, tell_common_sequence, tell_shared
+from proctor.metrics.text.word_overlap import (
+    PAIRS,
+    Counted,
+    other_signs,
+    tell_common_sequence,
+    tell_shared,
+)
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
 
@@ -115,7 +121,9 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
             warning = TOO_SHORT.format("no words" if self.fewest == 1 else f"fewer than {self.fewest} words")
             return Explanation(warning, details, warning)
         reason, words = self.tell_words(wanted, made)
-        return Explanation(reason, {**details, **words}, self.warn(wanted, made))
+        same = Counter(wanted.tokens) == Counter(made.tokens)
+        warning = self.warn(wanted, made) or (other_signs(reference, answer) if same else "")
+        return Explanation(reason, {**details, **words}, warning)
 
     def warn(self, reference: Counted, answer: Counted) -> str:
         """What the number does not see."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from unicodedata import normalize
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
@@ -46,14 +47,18 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Which tokens are missing, and which are more."""
         reference = max(expected, key=lambda each: self._share(each, answer))
-        wanted, made = self.tokens(reference), self.tokens(answer)
+        wanted, made = self._tokens(reference), self._tokens(answer)
         reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made), once=True)
         if not wanted:
             reason = NO_TOKENS
         return Explanation(reason, {"text": {"expected": reference, "actual": answer}, **details})
 
     def _share(self, reference: str, answer: str) -> float:
-        return self.rule(self.tokens(reference), self.tokens(answer))
+        return self.rule(self._tokens(reference), self._tokens(answer))
+
+    def _tokens(self, text: str) -> list[str]:
+        """Of texts that are canonically the same the same ones, which the originals do not see to."""
+        return self.tokens(text if self.as_in_adk else normalize("NFC", text))
 
 
 class FinalResponseMatch(_TokenMatch):
@@ -61,7 +66,7 @@ class FinalResponseMatch(_TokenMatch):
 
     Words are what stands between blanks, in lower case, punctuation included. One occurrence in the answer covers all of
     the reference's, and a longer answer costs nothing. `compat: "adk"` is adk-rs to the letter: thoughts belong to the
-    answer, and a turn without reference text scores 1 (here: not applicable).
+    answer, a turn without reference text scores 1 (here: not applicable), and é in two characters is not é in one.
     """
 
     facts = MetricFacts(

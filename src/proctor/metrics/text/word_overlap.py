@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +10,15 @@ from typing import Any, NamedTuple
 from proctor.metrics.rouge import common_sequence
 from proctor.metrics.wording import and_more, show_text
 
-__all__ = ["NO_ANSWER", "PAIRS", "SAME_WORDS", "Counted", "tell_common_sequence", "tell_shared"]
+__all__ = [
+    "NO_ANSWER",
+    "PAIRS",
+    "SAME_WORDS",
+    "Counted",
+    "other_signs",
+    "tell_common_sequence",
+    "tell_shared",
+]
 
 NO_ANSWER = "the agent gave no answer text"
 SAME_WORDS = "the answer has the reference's words"
@@ -27,6 +36,28 @@ MOST_CELLS = 400_000_000
 
 WORDS = ("word", "words")
 PAIRS = ("pair of words", "pairs of words")
+
+
+SIGNS = re.compile(
+    r"""(?<=\w)\s?([<>=≤≥≠]=?)\s?(?=[-+\w]) | (?<=[\w+])(\+) | (?<=[A-Z])(\#) | (?<=\d)\s?([*/^])\s?(?=\d) | ([±√∞×÷])
+    | (?<=\d)\s?([%‰€£¥₹$]) | ([€£¥₹$])\s?(?=\d) | (?<![\w.)\]])([-−])(?=[$€£¥]?\d)""",
+    re.VERBOSE,
+)
+"""Signs that words leave out and that may turn the meaning: a minus before a number, C++, 5 < 6. Not those of Markdown."""
+
+
+def other_signs(reference: str, answer: str) -> str:
+    """Warn where two texts of the same words differ in such signs; empty where they do not."""
+    wanted, made = (
+        Counter(found[found.lastindex or 0].replace("−", "-") for found in SIGNS.finditer(text))
+        for text in (reference, answer)
+    )
+    if wanted == made:
+        return ""
+    missing, more = sorted((wanted - made).elements()), sorted((made - wanted).elements())
+    found = [f"missing: {_show(missing)}"] if missing else []
+    found += [f"not in the reference: {_show(more)}"] if more else []
+    return f"the words are the same, but signs differ, which this metric does not see ({'; '.join(found)})"
 
 
 def tell_shared(
