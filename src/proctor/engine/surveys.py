@@ -37,7 +37,9 @@ class Look:
 
     def doubts(self) -> list[SetupError]:
         """What it finds doubtful; of a part of the cases, that is all that it says."""
-        said = [*(self.survey.problems() if self.is_partial else ()), *self.survey.doubts()]
+        said = [*self.survey.doubts()]
+        if self.is_partial:
+            said = [f"{each} (of the cases that were chosen)" for each in (*self.survey.problems(), *said)]
         return [self._error(each, f"{self.metric.name}: {each}") for each in said]
 
     def _error(self, said: str, message: str) -> SetupError:

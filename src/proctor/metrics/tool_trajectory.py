@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from proctor.metrics.alignment import align
-from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
+from proctor.metrics.base import CaseView, MetricFacts, Survey, is_adk_compatible
 from proctor.metrics.describing import describe
-from proctor.metrics.matchers.base import ARGUMENTS, doubt, unreadable
+from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired
@@ -114,6 +114,10 @@ class ToolTrajectory:
     def check(self, case: EvalCase) -> Iterator[str]:
         """What the case expects that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self._matching, case)
+
+    def survey(self) -> Survey | None:
+        """Look for tools and arguments of `arguments` that no case expects."""
+        return survey_of(self._matching)
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView
+from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.wording import show_value
 from proctor.schema.case import EvalCase
 
@@ -20,6 +20,7 @@ __all__ = [
     "doubt",
     "holds_matcher",
     "misspelled_matcher",
+    "survey_of",
     "unreadable",
 ]
 
@@ -109,3 +110,10 @@ def unreadable(metric: str, matching: object, case: EvalCase) -> Iterator[str]:
     find = getattr(matching, "unreadable", None)
     for problem in find(case) if find else ():
         yield f"{metric}: {problem}"
+
+
+def survey_of(matching: object) -> Survey | None:
+    """What a matching that was made of `arguments` wants to know of all cases; `None` for any other."""
+    ask = getattr(matching, "survey", None)
+    found: Survey | None = ask() if ask else None
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import did_you_mean
-from proctor.metrics.base import CaseView
+from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.matchers.base import ABSENT, ask
 from proctor.metrics.matchers.kinds import Exact, Pattern, Present
 from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
@@ -115,6 +115,12 @@ class ByMatchers:
 
     def _rules_of(self, tool: str | None) -> Rules:
         return {**self.tools.get(ANY_TOOL, {}), **self.tools.get(tool or "", {})}
+
+    def survey(self) -> Survey:
+        """Look through cases for the tools and arguments that the rules name."""
+        from proctor.metrics.matchers.argument_survey import ArgumentSurvey
+
+        return ArgumentSurvey(self.tools)
 
     def doubt(self, case: CaseView) -> str:
         """Say which tools of the rules the agent does not have, where it declares those that it has; usually empty."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from proctor.metrics.alignment import Alignment, align
-from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, unreadable
+from proctor.metrics.base import CaseView, MetricFacts, Survey
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, survey_of, unreadable
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
@@ -72,6 +72,10 @@ class TrajectoryMetric(ABC, Generic[C]):
     def check(self, case: EvalCase) -> Iterator[str]:
         """What the case expects that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self.matching, case)
+
+    def survey(self) -> Survey | None:
+        """Look for tools and arguments of `arguments` that no case expects."""
+        return survey_of(self.matching)
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with."""
