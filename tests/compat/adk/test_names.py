@@ -14,6 +14,11 @@ import pytest
 
 import proctor.compat.adk.evaluation as mirrored
 from proctor.compat.adk.cli.cli_eval import parse_and_get_evals_to_run
+from proctor.compat.adk.errors.not_found_error import NotFoundError
+from proctor.compat.adk.evaluation.eval_metrics import EvalMetric
+from proctor.compat.adk.evaluation.simulation.pre_built_personas import get_default_persona_registry
+from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
+from proctor.registry import METRICS
 from tests.wire.recorded import golden
 
 PREFIX = "proctor.compat.adk."
@@ -86,6 +91,10 @@ SAME_CALLS = [
     ("evaluation.response_evaluator", "ResponseEvaluator"),
     ("evaluation.final_response_match_v1", "RougeEvaluator"),
     ("evaluation.local_eval_service", "LocalEvalService"),
+    ("evaluation.eval_config", "append_default_efficiency_metrics"),
+    ("evaluation.eval_case", "get_all_usage_metadata"),
+    ("evaluation.simulation.user_simulator_personas", "UserPersonaRegistry.register_persona"),
+    ("evaluation.simulation.pre_built_personas", "get_default_persona_registry"),
     ("cli.cli_eval", "parse_and_get_evals_to_run"),
 ]
 
@@ -111,6 +120,41 @@ def test_calls_take_what_google_adks_take(module: str, path: str) -> None:
         default = parameter.default
         if default is not parameter.empty and isinstance(default, int | float | str | bool | None):
             assert ours[name].default == default, name
+
+
+def test_the_personas_are_those_that_a_file_may_name() -> None:
+    registry = get_default_persona_registry()
+    assert [one.id for one in registry.get_registered_personas()][:3] == ["EXPERT", "NOVICE", "EVALUATOR"]
+    assert registry.get_persona("NOVICE").id == "NOVICE"
+    own = UserPersonaRegistry()
+    for empty_handed in (registry, own):
+        with pytest.raises(NotFoundError, match="no persona 'NOBODY'"):
+            empty_handed.get_persona("NOBODY")
+    own.register_persona("MINE", registry.get_persona("NOVICE"))
+    assert own.get_registered_personas() == [registry.get_persona("NOVICE")]
+
+
+JUDGED = [
+    ("final_response_match_v2", "FinalResponseMatchV2Evaluator"),
+    ("hallucinations_v1", "HallucinationsV1Evaluator"),
+    ("multi_turn_task_success_evaluator", "MultiTurnTaskSuccessV1Evaluator"),
+    ("multi_turn_tool_use_quality_evaluator", "MultiTurnToolUseQualityV1Evaluator"),
+    ("multi_turn_trajectory_quality_evaluator", "MultiTurnTrajectoryQualityV1Evaluator"),
+    ("rubric_based_final_response_quality_v1", "RubricBasedFinalResponseQualityV1Evaluator"),
+    ("rubric_based_multi_turn_trajectory_evaluator", "RubricBasedMultiTurnTrajectoryEvaluator"),
+    ("rubric_based_tool_use_quality_v1", "RubricBasedToolUseV1Evaluator"),
+    ("safety_evaluator", "SafetyEvaluatorV1"),
+    ("simulation.per_turn_user_simulator_quality_v1", "PerTurnUserSimulatorQualityV1"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), JUDGED, ids=[name for _, name in JUDGED])
+def test_evaluators_that_ask_a_model_say_so_where_they_cannot(module: str, name: str) -> None:
+    evaluator = getattr(import_module(f"{PREFIX}evaluation.{module}"), name)
+    if not METRICS.get(evaluator.metric_name).facts.unavailable:
+        return  # there are judges
+    with pytest.raises(ValueError, match=f"{evaluator.metric_name} cannot run: "):
+        evaluator(EvalMetric(metric_name=evaluator.metric_name, threshold=0.5))
 
 
 def test_selectors_are_read_as_there(shared: Path) -> None:

@@ -14,13 +14,34 @@ from proctor.compat.adk.running import Asked, evaluate_files, evaluate_set
 from proctor.files.find import find_config
 from proctor.files.migrate import migrate
 from proctor.schema.config import EvalConfig
+from proctor.schema.criterion import PrebuiltMetrics
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.verdict import RunResult
 
-__all__ = ["NUM_RUNS", "AgentEvaluator"]
+__all__ = [
+    "ALLOWED_CRITERIA",
+    "NUM_RUNS",
+    "RESPONSE_EVALUATION_SCORE_KEY",
+    "RESPONSE_MATCH_SCORE_KEY",
+    "SAFETY_V1_KEY",
+    "TOOL_TRAJECTORY_SCORE_KEY",
+    "AgentEvaluator",
+]
 
 NUM_RUNS = 2
 """How often each case is run unless said otherwise."""
+
+TOOL_TRAJECTORY_SCORE_KEY = PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value
+RESPONSE_EVALUATION_SCORE_KEY = PrebuiltMetrics.RESPONSE_EVALUATION_SCORE.value
+RESPONSE_MATCH_SCORE_KEY = PrebuiltMetrics.RESPONSE_MATCH_SCORE.value
+SAFETY_V1_KEY = PrebuiltMetrics.SAFETY_V1.value
+ALLOWED_CRITERIA = [
+    TOOL_TRAJECTORY_SCORE_KEY,
+    RESPONSE_EVALUATION_SCORE_KEY,
+    RESPONSE_MATCH_SCORE_KEY,
+    SAFETY_V1_KEY,
+]
+"""What google-adk takes for files of the old formats. Here any metric judges them."""
 
 TEST_FILES = ".test.json"
 """What a folder is searched for."""

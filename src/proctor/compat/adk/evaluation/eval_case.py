@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 from proctor.schema.case import EvalCase
-from proctor.schema.content import FunctionCall, FunctionResponse
+from proctor.schema.content import FunctionCall, FunctionResponse, UsageMetadata
 from proctor.schema.invocation import (
     AppDetails,
     IntermediateData,
@@ -31,6 +31,7 @@ __all__ = [
     "get_all_tool_calls",
     "get_all_tool_calls_with_responses",
     "get_all_tool_responses",
+    "get_all_usage_metadata",
 ]
 
 IntermediateDataType: TypeAlias = IntermediateData | InvocationEvents
@@ -53,3 +54,8 @@ def get_all_tool_calls_with_responses(
 ) -> list[tuple[FunctionCall, FunctionResponse | None]]:
     """Pair each call with the response of the same id."""
     return Invocation(user_content={}, intermediate_data=intermediate_data).calls_with_responses
+
+
+def get_all_usage_metadata(invocation: Invocation) -> list[UsageMetadata]:
+    """Return the usage of every event that reported one."""
+    return invocation.usage_metadata

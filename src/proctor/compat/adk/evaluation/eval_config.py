@@ -6,14 +6,16 @@ import os
 
 from proctor.api import load_config
 from proctor.compat.adk.refusing import set_up
-from proctor.schema.config import CustomMetricConfig, EvalConfig
-from proctor.schema.criterion import BaseCriterion, EvalMetric
+from proctor.schema.config import CustomMetricConfig, EvalConfig, LiveModelConfig
+from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric
 
 __all__ = [
     "BaseCriterion",
     "CustomMetricConfig",
     "EvalConfig",
     "EvalMetric",
+    "LiveModelConfig",
+    "append_default_efficiency_metrics",
     "get_eval_metrics_from_config",
     "get_evaluation_criteria_or_default",
 ]
@@ -36,3 +38,10 @@ def get_evaluation_criteria_or_default(
 def get_eval_metrics_from_config(eval_config: EvalConfig) -> list[EvalMetric]:
     """Return the metrics that a config asks for, and the informational ones that are always computed."""
     return eval_config.eval_metrics()
+
+
+def append_default_efficiency_metrics(eval_metrics: list[EvalMetric]) -> list[EvalMetric]:
+    """Return the metrics with the informational ones, which are always computed, behind them."""
+    named = {metric.metric_name for metric in eval_metrics}
+    missing = [name.value for name in EFFICIENCY_METRICS if name.value not in named]
+    return [*eval_metrics, *(EvalMetric(metric_name=name) for name in missing)]

@@ -1,5 +1,6 @@
 """As `google.adk.evaluation.eval_metrics`."""
 
+from abc import ABC, abstractmethod
 from typing import TypeAlias
 
 from proctor.schema.criterion import (
@@ -40,6 +41,7 @@ __all__ = [
     "LlmAsAJudgeCriterion",
     "LlmBackedUserSimulatorCriterion",
     "MetricInfo",
+    "MetricInfoProvider",
     "MetricValueInfo",
     "PrebuiltMetrics",
     "Rubric",
@@ -51,3 +53,11 @@ __all__ = [
 ]
 
 Threshold: TypeAlias = float
+
+
+class MetricInfoProvider(ABC):
+    """Tells what there is to know of a metric."""
+
+    @abstractmethod
+    def get_metric_info(self) -> MetricInfo:
+        """Return it."""

@@ -1,0 +1,15 @@
+"""As `google.adk.evaluation.multi_turn_task_success_evaluator`."""
+
+from typing import ClassVar
+
+from proctor.compat.adk.evaluators import JudgedEvaluator
+from proctor.schema.criterion import BaseCriterion
+
+__all__ = ["MultiTurnTaskSuccessV1Evaluator"]
+
+
+class MultiTurnTaskSuccessV1Evaluator(JudgedEvaluator):
+    """`multi_turn_task_success_v1`, standalone."""
+
+    metric_name: ClassVar[str] = "multi_turn_task_success_v1"
+    criterion_type: ClassVar[type[BaseCriterion]] = BaseCriterion
