@@ -201,7 +201,7 @@ def test_fifty_times_while_it_starts(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         said = process.communicate()[1]
         assert process.returncode in (130, -signal.SIGINT), (number, said)
-        assert "Traceback" not in said, number
+        assert "Traceback" not in said or "/proctor/cli/" not in said, (number, said)  # Python's own start
         kept = rows_of(store)
         if kept.run_id is None:
             assert not Ledger.read(ledger).lines
