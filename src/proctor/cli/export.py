@@ -38,8 +38,8 @@ proctor export 7f3k2c --format adk --output results/
     "format_",
     section=WHAT,
     metavar="NAME",
-    help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), adk, or "
-    "another report.  [as --output ends]",
+    help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), junit, "
+    "markdown, github, adk, adk-rs, or another report.  [as --output ends]",
 )
 @json_option(WHAT)
 @option(
@@ -100,4 +100,6 @@ def _form_of(output: str | None) -> str:
     for suffix, form in _BY_SUFFIX.items():
         if output is not None and output.endswith(suffix):
             return form
-    raise SetupError("which form? Give --format json, jsonl, csv or adk, or an --output that ends so")
+    raise SetupError(
+        "which form? Give --format json, jsonl, csv, junit, markdown or adk, or an --output that ends in .json, .jsonl, .csv, .xml or .md"
+    )
