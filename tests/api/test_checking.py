@@ -316,6 +316,28 @@ def test_what_is_no_mistake_of_the_file_is_a_warning(
     assert bool(said) == bool(told)
 
 
+@pytest.mark.parametrize(
+    ("trials", "severity"),
+    [
+        ({"min_pass_rate": 0.5, "confidence": 0.999, "num_runs": 2}, "error"),
+        ({"min_pass_rate": 0.5, "confidence": 0.999}, "warning"),
+        ({"min_pass_rate": 0.5, "confidence": 0.999, "num_runs": 200}, ""),
+    ],
+    ids=["too few", "as many as the run says", "enough"],
+)
+def test_trials_that_can_decide_nothing(tmp_path: Path, trials: dict[str, Any], severity: str) -> None:
+    files = write(tmp_path, {}, TEXT, trials=trials)
+    for paths in (files, files[1:]):
+        told = [(each.severity, each.field) for report in check_files(paths) for each in report.problems]
+        assert told == ([(severity, "trials")] if severity else [])
+    assert ("decides nothing" in refused(files[0])) == bool(severity)
+
+
+def test_a_config_that_is_not_there_is_told_by_its_name(tmp_path: Path) -> None:
+    (said,) = errors(check_files(write(tmp_path, {}, TEXT)[:1], config=tmp_path / "gone.json"))
+    assert said.startswith(f"{tmp_path / 'gone.json'}:1:1: error: no such file")
+
+
 def test_sets_are_checked_together_as_one_run_would_take_them(tmp_path: Path) -> None:
     first, config = write(tmp_path, {"response_schema": {}}, criterion("response_schema") | TEXT)
     second = tmp_path / "t.evalset.json"

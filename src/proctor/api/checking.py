@@ -12,6 +12,7 @@ from proctor.api.configs import Configs
 from proctor.engine.criteria import bind
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
+from proctor.engine.repeating import problems_of_trials, runs_of
 from proctor.engine.stated import READERS
 from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.base import Problem, Severity
@@ -81,9 +82,11 @@ class _Meaning:
 
     def _not_readable(self, problem: SetupError, report: Report) -> None:
         """A config that sets cannot be run with: its file says so itself, if it is one."""
-        where = [each.file for each in getattr(problem, "problems", ())]
-        if not where or not self._report(where[0]).problems:
+        problems: list[Problem] = getattr(problem, "problems", [])
+        if not problems:
             report.problems.append(Problem("error", report.file, 1, 1, "", str(problem)))
+        elif self._report(problems[0].file).usable:  # there is no such file
+            self._report(problems[0].file).problems += problems
 
     def _ready(self, config: EvalConfig) -> EvalConfig:
         """The config with functions of its own left where they are: nothing that a file names is loaded here."""
@@ -115,7 +118,8 @@ class _Meaning:
                 continue
             config = EvalConfig.model_validate(report.content.value)
             bound = bind(self._ready(config), RunOptions())
-            for problem in [*bound.problems, *_paths(config)]:
+            of_trials = problems_of_trials(config, runs_of(config, RunOptions()))
+            for problem in [*bound.problems, *_paths(config), *of_trials]:
                 report.problems += _in_config(report.content, problem, "error")
             for doubt in bound.doubts:
                 report.problems += _in_config(report.content, doubt, "warning")

@@ -9,7 +9,7 @@ from typing import Protocol
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
-from proctor.engine.repeating import runs_of, too_few_trials, undecidable
+from proctor.engine.repeating import problems_of_trials, runs_of, too_few_trials
 from proctor.engine.sharding import parse_shard, share
 from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.engine.surveys import Surveys
@@ -197,10 +197,7 @@ def _plan_set(
     found += [_in_config(problem, entry) for problem in bound.problems]
     found += _unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
-    if problem := undecidable(entry.config.rule, num_runs):
-        undecided_rule = SetupError(problem)
-        undecided_rule.path = ("trials",)
-        found.append(_in_config(undecided_rule, entry))
+    found += [_in_config(problem, entry) for problem in problems_of_trials(entry.config, num_runs)]
     summary = SetSummary(
         eval_set_id=entry.source.eval_set_id,
         path=entry.source.label,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from proctor.engine.options import RunOptions
 from proctor.engine.verdict import held_against
+from proctor.errors import SetupError
 from proctor.schema.config import EvalConfig
 from proctor.schema.outcome import Outcome
 from proctor.schema.repeats import TrialRule
@@ -14,6 +15,18 @@ def runs_of(config: EvalConfig, options: RunOptions) -> int:
     """Return how many trials each case gets: what the run is told, else what the config says, else 1."""
     stated = config.trials.num_runs if config.trials is not None else None
     return options.num_runs or stated or 1
+
+
+def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
+    """Return what is wrong with a config's `trials`, where a case gets so many."""
+    if not (said := undecidable(config.rule, num_runs)):
+        return []
+    problem = SetupError(said)
+    problem.path, problem.parts = ("trials",), [said.removeprefix("trials: ")]
+    problem.is_mistake = (
+        config.trials is not None and config.trials.num_runs is not None
+    )  # else --num-runs helps
+    return [problem]
 
 
 def undecidable(rule: TrialRule | None, num_runs: int) -> str:
