@@ -24,7 +24,11 @@ def help_text(*command: str) -> str:
 def commands(text: str) -> list[str]:
     """The commands that a group's help lists."""
     _, _, listed = text.partition("\nCommands:\n")
-    entries = (line for line in listed.partition("\n\n")[0].splitlines() if line.startswith("  ") and not line.startswith("   "))
+    entries = (
+        line
+        for line in listed.partition("\n\n")[0].splitlines()
+        if line.startswith("  ") and not line.startswith("   ")
+    )
     return [entry.split()[0] for entry in entries]
 
 

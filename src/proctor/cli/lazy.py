@@ -26,11 +26,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("proctor.cli.check:check", "Say what is wrong in eval sets, configs and scenarios."),
     "convert": ("proctor.cli.convert:convert", "Turn an eval set into JSON, YAML or JSON lines."),
     "migrate": ("proctor.cli.migrate:migrate", "Bring an old eval file into today's format."),
-    "bless": ("proctor.cli.bless:bless", "Write what the agent did into the eval set, as what is expected from now on."),
-    "record": ("proctor.cli.record:record", "Talk to an agent in the terminal, and keep the conversation as a case."),
-    "eval-set": ("proctor.cli.eval_set:eval_set", "Make eval sets, put cases in, look at them, take cases out."),
+    "bless": (
+        "proctor.cli.bless:bless",
+        "Write what the agent did into the eval set, as what is expected from now on.",
+    ),
+    "record": (
+        "proctor.cli.record:record",
+        "Talk to an agent in the terminal, and keep the conversation as a case.",
+    ),
+    "eval-set": (
+        "proctor.cli.eval_set:eval_set",
+        "Make eval sets, put cases in, look at them, take cases out.",
+    ),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
-    "adopt": ("proctor.cli.adopt:adopt", "Move in from google-adk: find what is there, check it, say what would differ."),
+    "adopt": (
+        "proctor.cli.adopt:adopt",
+        "Move in from google-adk: find what is there, check it, say what would differ.",
+    ),
     "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),
 }
 """Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
