@@ -34,6 +34,7 @@ def files(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
         assert result.outcome == name
         for form in ("json", "jsonl"):
             (found[f"{name}.{form}"],) = export_run(result, form, folder / f"{name}.{form}")
+        (found[f"{name}.adk"],) = export_run(result, "adk", folder / f"{name}.evalset_result.json")
     return found
 
 
@@ -46,7 +47,9 @@ def lines_of(path: Path) -> list[str]:
     return path.read_text("utf-8").splitlines(keepends=True)
 
 
-@pytest.mark.parametrize("name", ["failed.json", "failed.jsonl", "passed.json", "passed.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["failed.json", "failed.jsonl", "failed.adk", "passed.json", "passed.jsonl", "passed.adk"]
+)
 def test_a_file_that_nobody_touched_is_as_it_was(files: dict[str, Path], name: str) -> None:
     (result,) = read_results(files[name])
     assert (result.outcome.value, result.failure) == (name.partition(".")[0], None)
@@ -196,11 +199,19 @@ def flips(value: Any) -> Iterator[None]:
             value[key] = "skipped"
             yield
             value[key] = item
+        elif key == "proctor_outcome" and item != "passed":
+            value[key] = "passed"
+            yield
+            value[key] = item
+        elif key in {"final_eval_status", "eval_status"} and item in {2, 3}:
+            value[key] = 1
+            yield
+            value[key] = item
         elif key == "failure" and item is not None:
             value[key] = None
             yield
             value[key] = item
-        elif key != "evidence":
+        elif key not in {"evidence", "session_details", "actual_invocation"}:
             yield from flips(item)
 
 
@@ -215,10 +226,10 @@ def not_better(now: RunResult, was: RunResult) -> bool:
         for was_case, now_case in zip(was.cases, now.cases, strict=True)
         for other, one in zip(was_case.trials, now_case.trials, strict=True)
     )
-    return trials and (cases or now.outcome is Outcome.ERROR) and now.outcome in {was.outcome, Outcome.ERROR}
+    return trials and cases and now.outcome in {was.outcome, Outcome.ERROR}
 
 
-@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize("form", ["json", "jsonl", "adk"])
 def test_no_single_edit_makes_anything_better(form: str, files: dict[str, Path], tmp_path: Path) -> None:
     path = files[f"failed.{form}"]
     (was,) = read_results(path)
@@ -244,7 +255,7 @@ def test_a_case_whose_scores_say_otherwise_says_so(files: dict[str, Path], tmp_p
     run["counts"] = {"error": 1, "failed": 5, "passed": 2}
     (result,) = read(tmp_path / "run.json", json.dumps(report))
     found = result.case(case["eval_id"])
-    assert found.outcome is Outcome.ERROR
+    assert found.outcome is Outcome.FAILED
     assert found.reason.startswith(
         "the file contradicts itself: it is recorded as passed, and its scores make it failed; it says: "
     )

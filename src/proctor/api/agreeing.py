@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proctor.engine.criteria import BoundMetric
-from proctor.engine.verdict import decide
+from proctor.engine.verdict import CaseVerdict, decide
 from proctor.files.recorded import RecordedCase, RecordedRun
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.outcome import Outcome, outcome_of_run, worst
@@ -24,9 +24,10 @@ _WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
 
 
 def agreeing(recorded: RecordedRun) -> RecordedRun:
-    """Return a run whose cases are held against their scores; when all were read, its head is held against them."""
-    if recorded.totals is None:
-        return recorded
+    """Return a run whose cases are held against their scores; when all were read, its head is held against them.
+
+    Of google-adk's own files nothing is known of how a verdict was reached: they are taken as they are.
+    """
     return replace(recorded, cases=lambda: _held(recorded))
 
 
@@ -34,15 +35,18 @@ def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
     counts: Counter[Outcome] = Counter()
     for case in recorded.cases():
         counts[case.result.outcome] += 1
-        if said := _contradiction(case):
-            _make_error(case.result, said)
+        if case.trials is not None:
+            reached = _reached(case.result)
+            if said := _contradiction(case, reached):
+                _make_error(case.result, said, reached)
         yield case
     if (said := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
         recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=said)
 
 
-def _make_error(case: CaseResult, said: str) -> None:
-    case.outcome = worst([case.outcome, Outcome.ERROR])
+def _make_error(case: CaseResult, said: str, reached: CaseVerdict | None) -> None:
+    """Make a case an error, unless what was recorded, or its scores, already make it failed."""
+    case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
     case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
 
 
@@ -82,7 +86,7 @@ def _told(counts: Mapping[Outcome, int]) -> str:
 # --- a case ---------------------------------------------------------------------------------------------------------------
 
 
-def _contradiction(case: RecordedCase) -> str:
+def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
     """Say in what a case's verdict does not follow from what it came with; empty when it does."""
     result = case.result
     if case.doubt:
@@ -96,34 +100,42 @@ def _contradiction(case: RecordedCase) -> str:
     if not result.trials:
         return f"it is {result.outcome} without a trial"
     there = result.trials_passed
-    said = next(_of_scores(result), "")
+    said = _of_failures(result) if reached is None else next(_milder(result, reached), "")
     if case.passed is not None and case.passed != there:
         return said or f"{case.passed} of its trials passed, and {there} are there as passed"
     return said
 
 
-def _of_scores(case: CaseResult) -> Iterator[str]:
-    """Reach the verdict again from the scores of each trial; a recorded one may be stricter, and never milder.
-
-    What is milder becomes an error, before the first word is said of it.
-    """
-    gating = [metric for metric in case.metrics.values() if metric.gate]
-    if not gating:
-        return _of_failures(case)
+def _reached(case: CaseResult) -> CaseVerdict | None:
+    """Reach the verdict again from the scores of each trial; `None` where no metric decides."""
+    gating = _gating(case)
+    if not gating or not case.trials or case.outcome is Outcome.NOT_RUN:
+        return None
     metrics = [_bound(metric.name, metric.threshold) for metric in gating]
     columns = [_scores(metric, len(case.trials)) for metric in gating]
     rows = [
         None if trial.failure is not None else [column[index] or _NO_SCORE for column in columns]
         for index, trial in enumerate(case.trials)
     ]
-    again = decide(metrics, rows, [trial.failure for trial in case.trials], case.rule)
+    return decide(metrics, rows, [trial.failure for trial in case.trials], case.rule)
+
+
+def _gating(case: CaseResult) -> list[MetricVerdict]:
+    return [metric for metric in case.metrics.values() if metric.gate]
+
+
+def _milder(case: CaseResult, reached: CaseVerdict) -> Iterator[str]:
+    """Say what is recorded as better than its scores; it becomes an error before the first word is said.
+
+    A recorded verdict may be stricter: some metrics must hold in every trial, and the file does not say which.
+    """
     pairs: list[tuple[str, MetricVerdict | TrialResult, Outcome]] = [
-        *((metric.name, metric, again.metrics[metric.name].outcome) for metric in gating),
-        *((f"trial {t.number + 1}", t, o) for t, o in zip(case.trials, again.trials, strict=True)),
+        *((metric.name, metric, reached.metrics[metric.name].outcome) for metric in _gating(case)),
+        *((f"trial {t.number + 1}", t, o) for t, o in zip(case.trials, reached.trials, strict=True)),
     ]
     said = [_made_error(*pair) for pair in pairs if _is_milder(pair[1].outcome, pair[2])]
-    if _is_milder(case.outcome, again.outcome):
-        said.append(f"it is recorded as {case.outcome}, and its scores make it {again.outcome}")
+    if _is_milder(case.outcome, reached.outcome):
+        said.append(f"it is recorded as {case.outcome}, and its scores make it {reached.outcome}")
     return iter(said)
 
 
@@ -133,11 +145,10 @@ def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outco
     return said
 
 
-def _of_failures(case: CaseResult) -> Iterator[str]:
+def _of_failures(case: CaseResult) -> str:
     """Of a case without metrics that decide only what broke off is known."""
     broken = any(trial.failure is not None or trial.outcome is Outcome.ERROR for trial in case.trials)
-    if broken and case.passed:
-        yield f"it is {case.outcome}, and a trial of it is an error"
+    return f"it is {case.outcome}, and a trial of it is an error" if broken and case.passed else ""
 
 
 def _is_milder(recorded: Outcome, reached: Outcome) -> bool:

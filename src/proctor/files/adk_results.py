@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from proctor.files.adk_beside import failure_of, is_trial, of_metric, ours, rule_of
+from proctor.files.recorded import RecordedCase
 from proctor.schema.derive import invocation_of
 from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
@@ -67,14 +69,17 @@ def _app_name(recorded: EvalSetResult) -> str:
     return found[1] if found else named or "adk"
 
 
-def adk_cases(recorded: EvalSetResult) -> Iterator[tuple[CaseResult, list[Invocation] | None]]:
+def adk_cases(recorded: EvalSetResult) -> Iterator[RecordedCase]:
     """Return each case of a result file, its entries as trials, with what was expected where the file says it."""
     entries: dict[tuple[str, str], list[EvalCaseResult]] = {}
     for entry in recorded.eval_case_results:
         set_id = entry.eval_set_id or recorded.eval_set_id
         entries.setdefault((set_id, entry.eval_id), []).append(entry)
     for (set_id, eval_id), of_case in entries.items():
-        yield _case(set_id, eval_id, of_case), _expected(of_case)
+        extras = [ours(entry) for entry in of_case]
+        case = _case(set_id, eval_id, of_case, extras)
+        # of what we wrote ourselves it is known how its verdict was reached
+        yield RecordedCase(case, _expected(of_case), trials=len(case.trials) if all(extras) else None)
 
 
 def _expected(entries: list[EvalCaseResult]) -> list[Invocation] | None:
@@ -90,10 +95,11 @@ def _expected(entries: list[EvalCaseResult]) -> list[Invocation] | None:
     return max(found, key=len, default=None) or None
 
 
-def _case(set_id: str, eval_id: str, entries: list[EvalCaseResult]) -> CaseResult:
-    extras = [_proctor(entry) for entry in entries]
+def _case(
+    set_id: str, eval_id: str, entries: list[EvalCaseResult], extras: list[dict[str, Any]]
+) -> CaseResult:
     result = CaseResult(set_id, eval_id, Outcome.ERROR)
-    tried = [(entry, extra) for entry, extra in zip(entries, extras, strict=True) if _is_trial(extra)]
+    tried = [(entry, extra) for entry, extra in zip(entries, extras, strict=True) if is_trial(extra)]
     for number, (entry, extra) in enumerate(tried):
         result.trials.append(_trial_result(entry, extra, set_id, number))
     names = dict.fromkeys(m.metric_name for entry in entries for m in entry.overall_eval_metric_results)
@@ -105,15 +111,18 @@ def _case(set_id: str, eval_id: str, entries: list[EvalCaseResult]) -> CaseResul
 
 def _decide(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict[str, Any]]) -> None:
     """Take the verdict that we wrote ourselves; else the worst of what was recorded."""
-    ours = extras[0].get("case")
-    if isinstance(ours, dict) and all(extras):
-        result.outcome, result.reason = Outcome(ours["outcome"]), str(ours.get("reason", ""))
-        result.place = str(ours.get("place", ""))
+    written = extras[0].get("case")
+    if isinstance(written, dict) and all(extras):
+        result.outcome, result.reason = Outcome(written["outcome"]), str(written.get("reason", ""))
+        result.place, result.rule = str(written.get("place", "")), rule_of(written.get("rule"))
         return
     missing = [m.name for m in result.metrics.values() if m.gate and m.outcome is Outcome.ERROR]
     recorded = [_OUTCOMES[entry.final_eval_status] for entry in entries]
-    result.outcome = worst([*recorded, *(Outcome.ERROR for _ in missing)])
-    if result.outcome is Outcome.ERROR and missing:
+    failed = [m.name for m in result.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
+    result.outcome = worst([*recorded, *(Outcome.ERROR for _ in missing), *(Outcome.FAILED for _ in failed)])
+    if failed and worst(recorded) is Outcome.PASSED:
+        result.reason = f"{', '.join(failed)}: recorded as FAILED, in a case that is recorded as PASSED"
+    elif result.outcome is Outcome.ERROR and missing:
         result.reason = f"{', '.join(missing)}: recorded as NOT_EVALUATED"
         if worst(recorded) is Outcome.PASSED:
             result.reason += "; google-adk called the case passed without it"
@@ -127,54 +136,22 @@ def _decide(result: CaseResult, entries: list[EvalCaseResult], extras: list[dict
         )
 
 
-# --- what we wrote beside ADK's own keys -------------------------------------------------------------------------------
-
-
-def _proctor(entry: EvalCaseResult) -> dict[str, Any]:
-    """What Proctor wrote beside ADK's keys, if it still fits them; a file that was edited is read as ADK's."""
-    extra = entry.model_extra or {}
-    found, outcome = extra.get("proctor"), extra.get("proctor_outcome")
-    if not isinstance(found, dict) or outcome not in set(Outcome):
-        return {}
-    if Outcome(outcome).status is not entry.final_eval_status:
-        return {}
-    case = found.get("case")
-    if not isinstance(case, dict) or case.get("outcome") not in set(Outcome):
-        return {}
-    return {**found, "outcome": outcome}
-
-
-def _is_trial(extra: dict[str, Any]) -> bool:
-    """Whether the entry is a trial: one that we wrote for a case without any is not."""
-    return not extra or extra.get("trial") is not None
-
-
-def _beside(extra: dict[str, Any], name: str) -> dict[str, Any]:
-    metrics = extra.get("metrics")
-    found = metrics.get(name) if isinstance(metrics, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _failure(given: Any) -> Failure | None:
-    try:
-        return Failure.model_validate(given) if given is not None else None
-    except ValidationError:
-        return None
-
-
 # --- trials -----------------------------------------------------------------------------------------------------------
 
 
 def _trial_result(entry: EvalCaseResult, extra: dict[str, Any], set_id: str, number: int) -> TrialResult:
     outcome = Outcome(extra["outcome"]) if extra else _trial_outcome(entry)
-    failure = _failure(extra.get("failure"))
+    failure = failure_of(extra.get("failure"))
     number = extra.get("trial", number)
     return TrialResult(number, outcome, evidence=_evidence(entry, set_id, number, failure), failure=failure)
 
 
 def _trial_outcome(entry: EvalCaseResult) -> Outcome:
-    missing = any(m.eval_status is EvalStatus.NOT_EVALUATED for m in entry.overall_eval_metric_results)
-    return worst([_OUTCOMES[entry.final_eval_status], *([Outcome.ERROR] if missing else [])])
+    found = {m.eval_status for m in entry.overall_eval_metric_results}
+    missed = [
+        _OUTCOMES[status] for status in (EvalStatus.FAILED, EvalStatus.NOT_EVALUATED) if status in found
+    ]
+    return worst([_OUTCOMES[entry.final_eval_status], *missed])
 
 
 def _evidence(entry: EvalCaseResult, set_id: str, number: int, failure: Failure | None) -> Trial:
@@ -260,10 +237,10 @@ def _metric(name: str, tried: list[tuple[EvalCaseResult, dict[str, Any]]]) -> Me
     found = [(_named(entry.overall_eval_metric_results, name), entry, extra) for entry, extra in tried]
     stated = [result for result, _, _ in found if result is not None]
     scores = [
-        _score(result, entry, _beside(extra, name)) if result else None for result, entry, extra in found
+        _score(result, entry, of_metric(extra, name)) if result else None for result, entry, extra in found
     ]
     outcomes = [
-        _metric_outcome(result, _beside(extra, name)) if result else Outcome.ERROR
+        _metric_outcome(result, of_metric(extra, name)) if result else Outcome.ERROR
         for result, _, extra in found
     ]
     threshold = _threshold(stated[0]) if stated else None
@@ -277,15 +254,15 @@ def _metric(name: str, tried: list[tuple[EvalCaseResult, dict[str, Any]]]) -> Me
         per_trial=scores,
         failure=next((score.failure for score in scores if score and score.failure), None),
     )
-    _as_written(verdict, [_beside(extra, name) for _, _, extra in found])
+    _as_written(verdict, [of_metric(extra, name) for _, _, extra in found])
     return verdict
 
 
 def _as_written(verdict: MetricVerdict, beside: list[dict[str, Any]]) -> None:
     """Take the verdict over all trials that we wrote ourselves."""
-    ours = beside[0].get("case") if beside and all(beside) else None
-    if isinstance(ours, dict) and ours.get("outcome") in set(Outcome):
-        verdict.outcome, verdict.reason = Outcome(ours["outcome"]), str(ours.get("reason", ""))
+    written = beside[0].get("case") if beside and all(beside) else None
+    if isinstance(written, dict) and written.get("outcome") in set(Outcome):
+        verdict.outcome, verdict.reason = Outcome(written["outcome"]), str(written.get("reason", ""))
         verdict.gate = beside[0].get("gate") is not False
 
 
@@ -316,7 +293,7 @@ def _score(result: EvalMetricResult, entry: EvalCaseResult, beside: dict[str, An
     if beside and beside.get("outcome") is None:
         return None
     outcome = _metric_outcome(result, beside)
-    failure = _failure(beside.get("failure"))
+    failure = failure_of(beside.get("failure"))
     if outcome is Outcome.ERROR and result.score is None and failure is None:
         failure = _NOT_EVALUATED
     return MetricScore(

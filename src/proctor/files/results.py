@@ -51,7 +51,9 @@ def read_runs(path: str | Path) -> list[RecordedRun]:
                 [Problem("error", document.name, 1, 1, "", "no results are in this file", READABLE)]
             )
         recorded = read_results(document)
-    cases = [RecordedCase(_numbered(result), expected) for result, expected in adk_cases(recorded)]
+    cases = list(adk_cases(recorded))
+    for each in cases:
+        _number(each.result)
     head = adk_head(recorded, [each.result for each in cases])
     return [RecordedRun(ADK, head, lambda: iter(cases), adk_criteria(recorded))]
 
@@ -105,9 +107,8 @@ def _of_case(case: CaseForm) -> RecordedCase:
     return RecordedCase(case.result(), trials=trials, passed=passed)
 
 
-def _numbered(case: CaseResult) -> CaseResult:
+def _number(case: CaseResult) -> None:
     """Number trials anew where two have the same number: several of ADK's entries are one case."""
     if len({trial.number for trial in case.trials}) < len(case.trials):
         for number, trial in enumerate(case.trials):
             trial.number = number
-    return case

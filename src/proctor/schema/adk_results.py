@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -260,7 +260,12 @@ def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[st
         "trial": result.number if result else None,
         "failure": result.failure.model_dump(mode="json") if result and result.failure else None,
         "metrics": {name: _metric_beside(metric, index) for name, metric in case.metrics.items()},
-        "case": {"outcome": case.outcome.value, "reason": case.reason, "place": case.place},
+        "case": {
+            "outcome": case.outcome.value,
+            "reason": case.reason,
+            "place": case.place,
+            "rule": asdict(case.rule) if case.rule else None,
+        },
     }
 
 
