@@ -174,6 +174,28 @@ def test_a_plain_test_may_await_nothing_and_its_loop_is_its_own(sandbox: Sandbox
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize(
+    "words", [[], ["-p", "xdist.plugin", "-n", "1"]], ids=["one process", "pytest-xdist"]
+)
+def test_no_session_is_green_in_which_proctors_own_evaluate_was_not_awaited(
+    sandbox: Sandbox, words: list[str]
+) -> None:
+    sandbox.cases(BAD)
+    sandbox.write(
+        "test_it.py",
+        "import proctor\n"
+        "async def evaluate(): ...\n"
+        "def test_it():\n    assert proctor.evaluate('bot.py', 'cases.evalset.json')\n"
+        "def test_of_their_own():\n    assert evaluate()\n",
+    )
+    result = sandbox.pytester.runpytest_subprocess("-q", *words, "test_it.py")
+    assert result.ret is pytest.ExitCode.TESTS_FAILED
+    told = [line for line in result.outlines if line.startswith("error: ")]
+    assert told == [
+        "error: test_it.py::test_it: evaluate was not awaited, so that nothing was run; the session is not green for it"
+    ]
+
+
 # --- the agent --------------------------------------------------------------------------------------------------------
 
 OWN = """

@@ -7,6 +7,7 @@ do is imported when a session has something to do with Proctor. (PYTEST_DONT_REW
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ _MARKER = (
     "proctor(*eval_sets, **options): eval sets for the fixtures `eval_case` and `evaluate`, and options of "
     "`proctor.evaluate` for this test, such as num_runs=5, min_pass_rate=0.8"
 )
+_PACKAGE = str(Path(__file__).parents[1])
 _ERRORS = "proctor.errors"  # loaded before anything of Proctor's can fail, or come to a result
 
 
@@ -115,6 +117,8 @@ class Told:
         """Begin with nothing."""
         self.cases: list[dict[str, Any]] = []
         self.runs: list[str] = []
+        self.unawaited: list[str] = []
+        """Tests that began something of Proctor's and did not await it, so that nothing was run."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what a report tells of a case."""
@@ -122,12 +126,30 @@ class Told:
             self.cases.append(told)
         self.runs += getattr(report, "proctor_runs", ())
 
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
+        """Hear of a coroutine of Proctor's that nobody awaited: such a test has tested nothing."""
+        code = getattr(getattr(warning_message, "source", None), "cr_code", None)
+        if code is not None and code.co_filename.startswith(_PACKAGE):
+            self.unawaited.append(f"{nodeid}: {code.co_name}")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what a worker of pytest-xdist has heard."""
+        self.unawaited += getattr(node, "workeroutput", {}).get("proctor_unawaited", [])
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Let no session be green in which something was not awaited."""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["proctor_unawaited"] = self.unawaited
+        elif self.unawaited and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """Say what all cases came to, where the run is kept, and how to look closer."""
-        if self.cases or self.runs or "proctor.pytest_plugin.batches" in sys.modules:
+        if self.cases or self.runs or self.unawaited or "proctor.pytest_plugin.batches" in sys.modules:
             from proctor.pytest_plugin.summary import write
 
-            write(self.cases, self.runs, terminalreporter, config)
+            write(self, terminalreporter, config)
 
 
 # --- tests in code ------------------------------------------------------------------------------------------------------

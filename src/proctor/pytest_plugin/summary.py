@@ -8,29 +8,37 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.pytest_plugin.project import project_of
 from proctor.reports.summary import sentence
+from proctor.sanitize import clean
 from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import CaseResult, RunResult
 
 if TYPE_CHECKING:
     import pytest
 
+    from proctor.pytest_plugin import Told
+
 _MOST_RUNS = 5
 
 
-def write(
-    cases: Sequence[dict[str, Any]], runs: Sequence[str], terminalreporter: Any, config: pytest.Config
-) -> None:
-    """Write the section: `cases` of eval-set files, `runs` that tests in code have kept.
+def write(told: Told, terminalreporter: Any, config: pytest.Config) -> None:
+    """Write what is told of eval-set files, of runs that tests in code have kept, and of what was not awaited.
 
-    A quiet session (`-q`) has it only where not all passed.
+    A quiet session (`-q`) has the section only where something needs attention.
     """
     unfinished = project_of(config).unfinished
-    lines = [*(_of_cases(cases) if cases else ()), *_kept(cases, runs, config)]
-    if not lines or (config.getoption("verbose", default=0) < 0 and not unfinished and not _attention(cases)):
+    lines = [*_unawaited(told), *(_of_cases(told.cases) if told.cases else ())]
+    lines += _kept(told.cases, told.runs, config)
+    urgent = unfinished or told.unawaited or _attention(told.cases)
+    if not lines or (config.getoption("verbose", default=0) < 0 and not urgent):
         return
     terminalreporter.section("proctor", sep="-")
     for line in lines:
         terminalreporter.write_line(line)
+
+
+def _unawaited(told: Told) -> Iterator[str]:
+    for test in dict.fromkeys(told.unawaited):
+        yield f"error: {clean(test)} was not awaited, so that nothing was run; the session is not green for it"
 
 
 def _attention(cases: Sequence[dict[str, Any]]) -> bool:
