@@ -24,6 +24,7 @@ class History:
         """Take the name of the commit."""
         self._ref = ref
         self._commits: dict[Path, str] = {}
+        self._blobs: dict[Path, bytes | None] = {}
 
     @property
     def commits(self) -> list[str]:
@@ -59,7 +60,13 @@ class History:
         return found.stdout if found.returncode == 0 else None
 
     def _blob(self, path: Path) -> bytes | None:
+        """Return by which hash git knows what the file was; `None` where it was not there."""
         path = Path(os.path.realpath(path))
+        if path not in self._blobs:
+            self._blobs[path] = self._looked_up(path)
+        return self._blobs[path]
+
+    def _looked_up(self, path: Path) -> bytes | None:
         place = f"{self._commit(path.parent)}:./{path.name}"
         found = _git(path.parent, "rev-parse", "--verify", "--quiet", place)
         return found.stdout.strip() if found.returncode == 0 else None
