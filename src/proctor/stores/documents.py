@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,9 @@ class Documents(Protocol):
 
     def names(self, folder: str) -> list[str] | None:
         """Return the names of the documents right in a folder, sorted; `None` when it is not there. Raises StoreError."""
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Read and write in a folder while nobody else does, as far as this place can see to it."""
 
 
 class FolderDocuments:
@@ -88,6 +92,22 @@ class FolderDocuments:
             return None
         except OSError as error:
             raise _failed(self.label(folder), "listed", error) from error
+
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        """Hold the folder's lock, which other processes of this machine wait for (not on Windows)."""
+        try:
+            import fcntl
+
+            handle = os.open(self._root / folder, os.O_RDONLY)
+        except (ImportError, OSError):  # no locks here; or no folder, and so nothing to be changed
+            yield
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
 
 
 _PACKAGES = {
@@ -160,6 +180,10 @@ class BucketDocuments:
         except Exception as error:
             raise _failed(self.label(folder), "listed", error) from error
         return sorted(entry["name"].rpartition("/")[2] for entry in found if entry["type"] == "file")
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Do nothing: object stores have no locks."""
+        return nullcontext()
 
     def _put(self, path: str, text: str, *, mode: str) -> None:
         try:

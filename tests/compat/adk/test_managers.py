@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,43 @@ def test_threads_lose_no_case_of_each_other(manager: EvalSetsManager) -> None:
     found = manager.get_eval_set(APP, "s")
     assert found is not None
     assert len(found.eval_cases) == 40
+
+
+ADD = """
+import sys
+from proctor.compat.adk.evaluation.eval_case import EvalCase
+from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
+
+manager, start = LocalEvalSetsManager(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(start, start + 15):
+    turn = {"user_content": {"parts": [{"text": "hi"}]}}
+    manager.add_eval_case("scripted_app", "s", EvalCase(eval_id=f"c{number}", conversation=[turn]))
+"""
+
+
+def test_processes_lose_no_case_of_each_other(tmp_path: Path) -> None:
+    """ADK reads and rewrites the file: of two that do so at once, one loses what it added."""
+    (tmp_path / APP).mkdir()
+    manager = LocalEvalSetsManager(tmp_path)
+    manager.create_eval_set(APP, "s")
+    words = [sys.executable, "-c", ADD, str(tmp_path)]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    workers = [subprocess.Popen([*words, str(100 * one)], **pipes) for one in range(3)]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    for worker in workers:
+        worker.communicate(timeout=60)
+        assert worker.returncode == 0
+    found = manager.get_eval_set(APP, "s")
+    assert found is not None
+    assert len(found.eval_cases) == 45
 
 
 def test_of_two_that_create_a_set_at_once_one_does(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
@@ -28,6 +28,10 @@ class CasesInSets(EvalSetsManager):
 
     @abstractmethod
     def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None: ...
+
+    def _alone(self, app_name: str) -> AbstractContextManager[None]:
+        """Keep others from changing the app's sets, as far as that can be done."""
+        return nullcontext()
 
     def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
         """Return a case; `None` when it, or its set, is not there."""
@@ -55,7 +59,7 @@ class CasesInSets(EvalSetsManager):
     @contextmanager
     def _cases(self, app_name: str, eval_set_id: str) -> Iterator[list[EvalCase]]:
         """The cases of a set, to be changed: the set is written when nothing is raised."""
-        with self._changing:
+        with self._changing, self._alone(app_name):
             eval_set = self.get_eval_set(app_name, eval_set_id)
             if eval_set is None:
                 raise NotFoundError(f"there is no eval set {eval_set_id!r} of the app {app_name!r}")
@@ -106,6 +110,10 @@ class SetsInDocuments(CasesInSets):
     def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None:
         with set_up():
             self._documents.save(self._path(app_name, eval_set_id), eval_set)
+
+    def _alone(self, app_name: str) -> AbstractContextManager[None]:
+        with set_up():
+            return self._documents.alone(self._app(app_name))
 
     def _path(self, app_name: str, eval_set_id: str) -> str:
         with set_up():
