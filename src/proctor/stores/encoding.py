@@ -145,12 +145,11 @@ def _numeric(value: Any) -> Any:
 
 def read_score(row: dict[str, Any]) -> MetricScore:
     """Return one score."""
+    value, stated = row.get("value"), row.get("per_invocation", ())
+    if type(value) is float and len(row) == 1 + bool(stated):  # most are just numbers
+        return MetricScore(value, [_read_stated(one) for one in stated])
     score = MetricScore(**row)
-    if (stated := row.get("per_invocation")) is not None:
-        score.per_invocation = [
-            Score(one["value"]) if one.keys() == _VALUE and type(one["value"]) is float else _read_stated(one)
-            for one in stated
-        ]
+    score.per_invocation = [_read_stated(one) for one in stated]
     if isinstance(score.value, str):
         score.value = number(score.value)
     if score.failure is not None:
@@ -158,10 +157,10 @@ def read_score(row: dict[str, Any]) -> MetricScore:
     return score
 
 
-_VALUE = {"value"}
-
-
 def _read_stated(row: dict[str, Any]) -> Score:
+    value = row.get("value")
+    if type(value) is float and len(row) == 1:
+        return Score(value)
     score = Score(**row)
     if isinstance(score.value, str):
         score.value = number(score.value)
