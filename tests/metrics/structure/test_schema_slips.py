@@ -71,6 +71,10 @@ FINE: list[dict[str, Any]] = [
     {"title": "T", "description": "d", "$comment": "c", "deprecated": True, "readOnly": True, "x-mine": 1, "example": 2},
     {"if": {"minimum": 1}, "then": {}, "else": {}, "contains": {}, "minContains": 2, "contentEncoding": "base64"},
     {"properties": {"a": True, "b": False}},
+    {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"type": "string", "required": True}}},
+    {"$schema": "http://json-schema.org/draft-04/schema#", "id": "s", "maximum": 3, "exclusiveMaximum": True},
+    {"$ref": "#/$defs/a%20b", "$defs": {"a b": {}}},
+    {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {}}},
     {"format": "made-up"},  # not asked to be checked
 ]
 
@@ -126,6 +130,12 @@ def test_a_format_that_would_not_be_checked_is_refused_where_formats_are(name: s
     assert f'`format` at properties.when: "{name}"' in str(caught.value)
     assert problem in str(caught.value)
     ResponseSchema(BaseCriterion(threshold=1, schema=document))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_schema_with_what_is_no_json_is_refused(number: float) -> None:
+    with pytest.raises(CriterionError, match="not made of JSON values"):
+        schema_of({"minimum": number})
 
 
 def test_all_slips_come_at_once() -> None:

@@ -122,6 +122,10 @@ def test_details_say_what_matched() -> None:
         ({"pattern": ".*", "match": "full"}, "matches any text as a whole"),
         ({"pattern": "^.*$"}, "matches any text as a whole"),
         ({"forbidden": "$5"}, r"`\$5` can match no text at all"),
+        (
+            {"pattern": "(?a)(?u)x"},
+            r"`\(\?a\)\(\?u\)x` is no regular expression: ASCII and UNICODE flags are incompatible",
+        ),
         ({"pattern": []}, "pattern"),
         ({"pattern": "a", "seconds": 0}, "seconds"),
         ({"pattern": "a", "match": "fullmatch"}, "match: Input should be 'search' or 'full'"),
@@ -326,3 +330,10 @@ def test_a_python_whose_parser_is_elsewhere_calls_nothing_cheap(monkeypatch: pyt
     assert not is_cheap([Search(re.compile("a"), False, "a")])
     assert not finds_always(re.compile("a*"))
     assert value("regex_match", None, "room 42", pattern=r"\d+") == 1.0
+
+
+def test_long_patterns_are_looked_through_in_time() -> None:
+    started = time.process_time()
+    assert slip_in(re.compile("ab?" * 20_000)) == ""
+    assert slip_in(re.compile("b?" * 20_000)) == ALWAYS
+    assert time.process_time() - started < 5

@@ -163,7 +163,7 @@ class MatcherReader:
                 compiled = re.compile(
                     normalize("NFC", text), re.IGNORECASE if spec.get("ignore_case") is True else 0
                 )
-        except (re.error, OverflowError, RecursionError) as error:
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
             self.problem(where, f"{show_value(text)} is no regular expression: {error}")
             return Exact()
         full = spec.get("full") is True

@@ -126,7 +126,7 @@ def _by_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 
 def schema_of(document: Any, *, formats: bool = False, strict: bool = False) -> Schema:
     """The schema, made once for all turns whose tools declare the same."""
     try:
-        text = json.dumps(document)
+        text = json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise CriterionError("it is no JSON Schema: it is not made of JSON values") from None
     return _by_text(text, formats, strict)

@@ -108,6 +108,9 @@ class _Search:
         self._every = {name for draft in drafts(jsonschema) for name in draft.VALIDATORS}
         self._kind, self._formats = kind, formats
         self._draft = kind.META_SCHEMA.get("$id", kind.META_SCHEMA.get("id", ""))
+        self._known = {*kind.VALIDATORS, *UNCHECKED}
+        if "$vocabulary" not in kind.META_SCHEMA:  # older drafts list their keywords in one place
+            self._known |= kind.META_SCHEMA["properties"].keys()
         self._specification = self._referencing.jsonschema.specification_with(self._draft)
         self.findings = Findings()
         self._seen: dict[int, tuple[Any, Any]] = {}
@@ -140,7 +143,7 @@ class _Search:
 
     def _look_at(self, keyword: str, schema: Mapping[str, Any], place: str) -> None:
         at = f" at {show_name(place)}" if place else ""
-        known = {*self._kind.VALIDATORS, *UNCHECKED}
+        known = self._known
         shown = f"`{show_name(keyword)}`{at}"
         if keyword in NO_KEYWORDS:
             self.findings.slips.append(f"{shown} is no keyword of JSON Schema: {NO_KEYWORDS[keyword]}")

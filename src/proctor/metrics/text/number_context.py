@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CURRENCY", "is_changed", "is_negative", "is_raised", "is_unsure"]
+__all__ = ["CURRENCY", "is_changed", "is_negative", "is_raised", "is_unsure", "multiplies"]
 
 CURRENCY = "$\u00a2-\u00a5\u20a0-\u20cf"
 BEFORE, AFTER = 40, 40
@@ -33,8 +33,10 @@ SHORT = re.compile(r"(?<!\d)\d{1,3}\Z")
 
 SCALED = re.compile(
     r"""[\s-]{0,3}(?:
-      (?:hundred|thousand|million|billion|trillion|dozen|lakh|crore|hundert|tausend|mille|mila|mil|mio|mrd|mln|mn|bn|tys|тыс|млн|млрд)\b
-    | (?:mill?i[oóõa]n\w*|millón|milhões|milhão|mili[oó]n\w*|milliard\w*|bilh\w+|billi?[oó]n\w*|dutzend|douzaine|docena|tysi\w+|тысяч\w*|миллион\w*|миллиард\w*)
+      (?:hundred|thousand|million|billion|trillion|dozen|grand|lakh|crore|hundert|tausend|tsd|mille|mila|mil|mio|mrd|mld|mln|mn|bn|tys|tis[ií]c
+        |tusen|duizend|tuhat\w*|ezer|bin|ribu|juta|nghìn|ngàn|triệu|tỷ|tỉ|тыс|тис|млн|млрд|χιλιάδες|אלף|אלפים|מיליון|মিলিয়ন|লাখ|কোটি)\b
+    | (?:mill?i[oóõa]n\w*|millón|milhões|milhão|mili[oó]n\w*|milliard\w*|bilh\w+|billi?[oó]n\w*|dutzend|douzaine|docena|tysi\w+|тысяч\w*|миллион\w*|миллиард\w*|мільйон\w*|милион\w*
+        |mil[jy]o\w*|miljard\w*|milyar\w*|millió\w*|εκατομμύρι\w*)
     | [万萬億亿兆百만억천백조] | 千(?![克米瓦卡焦帕伏赫])
     | ร้อย|พัน|หมื่น|แสน|ล้าน | (?:ألف|آلاف|مليون|مليار|هزار|میلیون)\b | हज़ार|हजार|लाख|करोड़
     )""",
@@ -49,6 +51,11 @@ BELOW = re.compile(
     r"\s*(?:°\s?[CF]?|degrees?(?:\s\w+)?|Grad|K)?\s*(?:below\s+(?:zero|freezing)|unter\s+null)\b",
     re.IGNORECASE,
 )
+
+
+def multiplies(unit: str) -> bool:
+    """Whether what stands right behind a number, as its unit, is a thousand, a million or the like."""
+    return SCALED.match(unit) is not None
 
 
 def is_negative(text: str, start: int) -> bool:

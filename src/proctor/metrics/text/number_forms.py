@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
+from proctor.metrics.text.number_context import multiplies
+
 __all__ = ["GAPS", "LETTERS", "DecimalSign", "Figure", "read_run"]
 
 DecimalSign = Literal[".", ","]
@@ -52,23 +54,7 @@ class Figure(NamedTuple):
 _MANTISSA = re.compile(rf"(?P<digits>[0-9][0-9.,{GAPS}]*)(?:[eE](?P<exponent>[-+]?[0-9]+))?")
 _WITH_UNIT = re.compile(rf"(?P<number>{_MANTISSA.pattern})(?P<unit>-?[{LETTERS}]+(?:-[{LETTERS}]+)*)?")
 _CURRENCY = re.compile(r"(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|Rs)(?=[0-9])")
-_SCALES = {
-    "k",
-    "bn",
-    "mn",
-    "mln",
-    "mio",
-    "mrd",
-    "tn",
-    "cr",
-    "crore",
-    "lakh",
-    "mil",
-    "mill",
-    "thousand",
-    "million",
-    "billion",
-}
+_SCALES = {"k", "tn", "cr"}
 _SCALES_IN_CAPITALS = {"M", "MM", "B", "T"}  # fmt: skip
 
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -108,7 +94,7 @@ def _with_unit(run: str, found: re.Match[str], decimal: DecimalSign) -> Iterator
     if unit and found["exponent"]:
         yield Figure(run, None, NAME, counts=False)
         return
-    if unit.lower() in _SCALES or unit in _SCALES_IN_CAPITALS:
+    if unit.lower() in _SCALES or unit in _SCALES_IN_CAPITALS or (unit and multiplies(unit)):
         yield Figure(run, None, SCALE)
         return
     digits = found["digits"].translate(_EXCHANGED) if decimal == "," else found["digits"]

@@ -36,7 +36,7 @@ POWER = "a power"
 IN_A_ROW = "a year, or several numbers in a row"
 PAIRED = "one number, or several with blanks between them"
 
-_TIMES = r"\s?(?:[\u00d7x*\u00b7\u22c5]|\\times|\\cdot)\s?"
+_TIMES = r"\s?(?:[\u00d7x*\u00b7\u22c5]|\\times|\\cdot|times)\s?"
 PLACES = re.compile(
     rf"""
       (?P<link> \b(?:https?://|www\.)\S+ | (?<![\w:.])(?=[\da-fA-F]*::?[\da-fA-F]+:)(?:[\da-fA-F]{{0,4}}:){{2,7}}[\da-fA-F]{{1,4}} )
@@ -134,7 +134,7 @@ def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) ->
 
 def _plain(text: str, decimal: DecimalSign) -> str:
     """ASCII digits, `-` for minus signs, decimals for fractions of one character, `^` for raised digits."""
-    text = text.replace("{,}", ",").replace("\\,", "\u2009")
+    text = _STRUCK_OUT.sub(" ", text.replace("{,}", ",").replace("\\,", "\u2009"))
     if text.isascii():
         return text
     text = "".join(each for each in normalize("NFC", text) if category(each) != "Cf")
@@ -162,6 +162,7 @@ def _fraction(found: re.Match[str], decimal: DecimalSign) -> str:
     return value.replace(".", decimal)
 
 
+_STRUCK_OUT = re.compile(r"~~(?=\S)[^~\n]{1,200}(?<=\S)~~")
 _POWER_OF_TEN = re.compile(r"10\s?(?:\^|\*\*)[{(]?([-+]?\d{1,3})")
 _NO_DECIMALS = {*"0123456789.)]_", *"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"}
 _DIGITS = re.compile(r"\d+")

@@ -234,6 +234,8 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             raise ValueError(f"{show_pattern(text)} is no regular expression: {error.msg}{place}") from error
         except (OverflowError, RecursionError) as error:
             raise ValueError(f"{show_pattern(text)} is too large: {error}") from error
+        except ValueError as error:  # flags that contradict each other
+            raise ValueError(f"{show_pattern(text)} is no regular expression: {error}") from error
         if slip := slip_in(compiled, full=full):
             raise ValueError(f"{show_pattern(text)} {slip}")
         return compiled

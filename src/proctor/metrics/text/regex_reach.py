@@ -87,9 +87,8 @@ def _takes_all(items: Iterable[Any], least: int = 0) -> bool:
     """Whether something in it takes whatever there is (`least` 1: but nothing), and all beside that can be empty."""
     every = list(items)
     for index, (op, argument) in enumerate(every):
-        before, after = every[:index], every[index + 1 :]
-        if _takes_any(op, argument, least) and _empty(before, START) and _empty(after, END):
-            return True
+        if _takes_any(op, argument, least) and _empty(every[:index], START):
+            return _empty(every[index + 1 :], END)
     return False
 
 
