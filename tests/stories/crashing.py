@@ -409,7 +409,7 @@ def unpacked(body: bytes) -> bytes:
 
 _OF_ITS_TIME = {
     "started_at", "duration", "model_duration", "tool_duration", "timestamp", "run_id", "session_id", "creation_timestamp",
-    "proctor_version", "invocation_duration_v1",
+    "proctor_version", "judging_duration", "invocation_duration_v1",
 }  # fmt: skip
 
 
