@@ -73,7 +73,7 @@ def _from_disk(folder: Path, cases: int) -> Command:
 def keep(folder: Path, cases: int, metric: str, path: str = "") -> None:
     """Run the set, of `path` where one is given, into a new store."""
     from benchmarks.ours import CONFIGS, ScriptedAgent
-    from proctor import EvalSet, evaluate_sync
+    from proctor import EvalSet, Outcome, evaluate_sync
 
     store = folder / f"{time.time_ns()}.sqlite3"
     evaluate_sync(
@@ -85,7 +85,7 @@ def keep(folder: Path, cases: int, metric: str, path: str = "") -> None:
         ScriptedAgent(), given, config=CONFIGS[metric], store=store, keep_evidence="failures"
     )
     taken = watch.stop()
-    failed = result.counts.get("failed", 0)
+    failed = result.counts.get(Outcome.FAILED, 0)
     if failed != workload.expected_failures(cases):
         sys.exit(f"{failed} of {cases} cases failed")
     workload.report(**taken, failed=failed, bytes=store.stat().st_size / cases)

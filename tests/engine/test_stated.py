@@ -119,7 +119,8 @@ def test_the_same_in_two_places_counts_once() -> None:
 
 
 def test_expectations_that_no_metric_reads_are_told() -> None:
-    for key, value in [("expectations", {"calls": []}), ("response_schema", {})]:
+    stated: list[tuple[str, dict[str, Any]]] = [("expectations", {"calls": []}), ("response_schema", {})]
+    for key, value in stated:
         for criteria, told in [(TEXT, True), ({READERS[key]: 1}, False)]:
             plan = plan_of({key: value}, criteria)
             assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == told
@@ -187,9 +188,10 @@ def test_a_run_of_some_cases_can_be_judged_again(tmp_path: Path) -> None:
 
 def test_sets_that_share_a_config_are_looked_at_together() -> None:
     config = EvalConfig.model_validate({"criteria": {**TEXT, "response_schema": 1.0}})
+    beyond: dict[str, dict[str, Any]] = {"a": {}, "b": {"response_schema": {}}}
     sets = [
         {"eval_set_id": name, "eval_cases": [{"eval_id": "c", "conversation": [TURN], **more}]}
-        for name, more in [("a", {}), ("b", {"response_schema": {}})]
+        for name, more in beyond.items()
     ]
     planned = [PlannedSet(GivenSet(EvalSet.model_validate(each)), config, "config") for each in sets]
     make_plan(planned, RunOptions())

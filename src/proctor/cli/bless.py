@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -96,8 +96,8 @@ def _show(blessing: Blessing) -> None:
 
 def _difference(blessing: Blessing) -> Iterator[str]:
     name = str(blessing.path)
-    lines: Sequence[Sequence[str]] = [text.splitlines() for text in (blessing.before, blessing.after)]
-    yield from difflib.unified_diff(*lines, fromfile=name, tofile=name, n=2, lineterm="")
+    before, after = blessing.before.splitlines(), blessing.after.splitlines()
+    yield from difflib.unified_diff(before, after, fromfile=name, tofile=name, n=2, lineterm="")
 
 
 def _is_sure(count: int, *, yes: bool) -> bool:
