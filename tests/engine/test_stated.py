@@ -121,7 +121,8 @@ def test_the_same_in_two_places_counts_once() -> None:
 def test_expectations_that_no_metric_reads_are_told() -> None:
     stated: list[tuple[str, dict[str, Any]]] = [("expectations", {"calls": []}), ("response_schema", {})]
     for key, value in stated:
-        for criteria, told in [(TEXT, True), ({READERS[key]: 1}, False)]:
+        tried: list[tuple[dict[str, Any], bool]] = [(TEXT, True), ({READERS[key]: 1}, False)]
+        for criteria, told in tried:
             plan = plan_of({key: value}, criteria)
             assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == told
 
