@@ -19,7 +19,7 @@ from proctor.metrics.matching import PYTHON, ArgumentDifference, Matching
 from proctor.metrics.pairing import UNPAIRED, Pairing, pair_cost, pair_up
 from proctor.metrics.trajectory import Call
 
-__all__ = ["Alignment", "Step", "StepKind", "align"]
+__all__ = ["DIFFERS", "EXTRA", "MATCHED", "MISSING", "MOVED", "Alignment", "Step", "StepKind", "align"]
 
 LONGEST = 300
 """Calls compared on either side, not counting what both lists have in common at their start and end."""
@@ -33,6 +33,11 @@ class StepKind(StrEnum):
     EXTRA = "+"
     MOVED = "⇄"
     DIFFERS = "≠"
+
+
+# Names of this module: a member's look-up in its enumeration takes ten times as long, and its name longer still.
+MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
+_NAMES = {id(kind): kind.name.lower() for kind in StepKind}
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ class Step:
     def to_data(self) -> dict[str, Any]:
         """The step as JSON, as reports draw it (see `proctor.schema.score`)."""
         data: dict[str, Any] = {
-            "kind": self.kind.name.lower(),
+            "kind": _NAMES[id(self.kind)],
             "expected": _call_data(self.expected, self.expected_index),
             "actual": _call_data(self.actual, self.actual_index),
         }
@@ -94,7 +99,7 @@ class Alignment:
     @property
     def differing(self) -> list[Step]:
         """The steps that do not match; empty exactly when both lists are equal."""
-        return [step for step in self.steps if step.kind is not StepKind.MATCHED]
+        return [step for step in self.steps if step.kind is not MATCHED]
 
     def count(self, *kinds: StepKind) -> int:
         """How many steps are of one of these kinds."""
@@ -159,7 +164,7 @@ class _Between:
 
     def matched(self, i: int, j: int) -> Step:
         """Two calls that are the same."""
-        return Step(StepKind.MATCHED, self._expected[i], self._actual[j], i, j)
+        return Step(MATCHED, self._expected[i], self._actual[j], i, j)
 
     def steps(self, *, order_matters: bool) -> list[Step]:
         """Behind each match: what else was expected there, then what else was called."""
@@ -199,20 +204,20 @@ class _Between:
         if (j := pairing.in_place.get(i)) is not None:
             return self.matched(i, j)
         if (j := pairing.moved.get(i)) is not None:
-            return Step(StepKind.MOVED, call, self._actual[j], i, j, cost=1)
+            return Step(MOVED, call, self._actual[j], i, j, cost=1)
         if (j := pairing.differing.get(i)) is not None:
             return self._differing(i, j)
         again = self._was_made(call)
-        return Step(StepKind.MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
+        return Step(MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
 
     def _extra(self, j: int) -> Step:
         call = self._actual[j]
         again = self._is_expected(call)
-        return Step(StepKind.EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
+        return Step(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
 
     def _differing(self, i: int, j: int) -> Step:
         wanted, made = self._expected[i], self._actual[j]
-        step = Step(StepKind.DIFFERS, wanted, made, i, j, self._matching.differences(wanted, made))
+        step = Step(DIFFERS, wanted, made, i, j, self._matching.differences(wanted, made))
         step.cost = pair_cost(wanted, made, len(step.differences))
         if len(self._expected) + len(self._actual) > 2:  # there are other calls
             step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)

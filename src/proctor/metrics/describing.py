@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from proctor.metrics.alignment import Alignment, Step, StepKind
+from proctor.metrics.alignment import EXTRA, MATCHED, MISSING, MOVED, Alignment, Step
 from proctor.metrics.matching import ArgumentDifference
 from proctor.metrics.wording import and_more, show_call, show_name, show_pair, show_value
 
@@ -32,12 +32,12 @@ def describe(
             added and not (repeats_allowed and step.made_again)
         )
 
-    told = [step for step in alignment.differing if step.kind is not StepKind.MOVED and is_told(step)]
-    missing = {_bare(step.expected.name) for step in told if step.kind is StepKind.MISSING and step.expected}
+    told = [step for step in alignment.differing if step.kind is not MOVED and is_told(step)]
+    missing = {_bare(step.expected.name) for step in told if step.kind is MISSING and step.expected}
     sentences = [
         _describe_step(step, order_matters=order_matters) + _look_alike(step, missing) for step in told
     ]
-    moved = [step for step in alignment.steps if step.kind is StepKind.MOVED]
+    moved = [step for step in alignment.steps if step.kind is MOVED]
     if moved and order_matters:
         sentences.append(_describe_order(alignment, moved))
     sentences = and_more(sentences)
@@ -52,7 +52,7 @@ _MORE_OFTEN = "more often than expected"
 
 def _look_alike(step: Step, missing: set[str]) -> str:
     """A hint where a call of another tool has nearly the name of one that is missing."""
-    name = step.actual.name if step.kind is StepKind.EXTRA and step.actual else None
+    name = step.actual.name if step.kind is EXTRA and step.actual else None
     return " (names are compared letter by letter)" if name and _bare(name) in missing else ""
 
 
@@ -63,9 +63,9 @@ def _bare(name: str | None) -> str:
 
 
 def _describe_step(step: Step, *, order_matters: bool) -> str:
-    if step.kind is StepKind.MISSING and step.expected is not None:
+    if step.kind is MISSING and step.expected is not None:
         return f"`{show_call(step.expected)}` was {_LESS_OFTEN if step.wanted_again else 'not called'}"
-    if step.kind is StepKind.EXTRA and step.actual is not None:
+    if step.kind is EXTRA and step.actual is not None:
         return (
             f"`{show_call(step.actual)}` was called {_MORE_OFTEN if step.made_again else 'but not expected'}"
         )
@@ -88,7 +88,7 @@ def _describe_argument(difference: ArgumentDifference) -> str:
 
 
 def _describe_order(alignment: Alignment, moved: list[Step]) -> str:
-    pairs = [step for step in alignment.steps if step.kind in {StepKind.MATCHED, StepKind.MOVED}]
+    pairs = [step for step in alignment.steps if step.kind in {MATCHED, MOVED}]
     wanted = [show_name(step.expected.name) for step in pairs if step.expected]
     by_call = sorted(pairs, key=lambda step: step.actual_index or 0)
     made = [show_name(step.actual.name) for step in by_call if step.actual]
