@@ -1,5 +1,7 @@
 """Secrets stay out of what is written down about a run."""
 
+from pathlib import Path
+
 import pytest
 
 from proctor.redaction import HIDDEN, redacted, redacted_text, without_secrets
@@ -76,3 +78,9 @@ def test_an_error_without_any_stays_as_it_is(text: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("SHORT_TOKEN", "covers")
     monkeypatch.setenv("NOT_A_SECRET_AT_ALL", "Unexpected")
     assert without_secrets(text) == text
+
+
+def test_a_path_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
+    assert without_secrets(f"{tmp_path}/agent.py:1") == f"{tmp_path}/agent.py:1"

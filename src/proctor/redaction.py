@@ -66,12 +66,17 @@ def without_secrets(text: str) -> str:
 
 
 def _secrets() -> Iterator[str]:
-    return (value for name, value in os.environ.items() if len(value) >= _SHORTEST and _is_secret(name))
+    return (
+        value for name, value in os.environ.items() if len(value) >= _SHORTEST and _is_secret(name, value)
+    )
 
 
 @lru_cache(maxsize=4096)
-def _is_secret(name: str) -> bool:
-    return _VARIABLE.fullmatch(name) is not None
+def _is_secret(name: str, value: str) -> bool:
+    """Tell whether a variable holds a secret; a path (PWD, the file with credentials) is none."""
+    if name == "PWD" or _VARIABLE.fullmatch(name) is None:
+        return False
+    return not os.path.exists(value)  # noqa: PTH110 - a secret is no path at all
 
 
 @lru_cache(maxsize=16)
