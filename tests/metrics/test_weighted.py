@@ -170,7 +170,10 @@ def test_combinations_may_be_combined_under_names_of_their_own() -> None:
     ("criteria", "message"),
     [
         ({"weighted": 0.8, "rouge_1": 0.5}, "weights: none are given"),
-        ({"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5}, "greater than or equal to 0.000001"),
+        (
+            {"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5},
+            "greater than or equal to 0.000001",
+        ),
         ({"weighted": {"threshold": 0.8, "weights": {"rouge_1": "x"}}, "rouge_1": 0.5}, "valid number"),
         (
             {"weighted": {"threshold": 0.8, "weigths": {"rouge_1": 1}}, "rouge_1": 0.5},

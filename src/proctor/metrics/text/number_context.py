@@ -35,7 +35,8 @@ SCALED = re.compile(
     r"""[\s-]{0,3}(?:
       (?:hundred|thousand|million|billion|trillion|dozen|grand|lakh|crore|hundert|tausend|tsd|mille|mila|mil|mio|mrd|mld|mln|mn|bn|tys|tis[ií]c
         |tusen|duizend|tuhat\w*|ezer|bin|ribu|juta|nghìn|ngàn|triệu|tỷ|tỉ|тыс|тис|млн|млрд|χιλιάδες|אלף|אלפים|מיליון|মিলিয়ন|লাখ|কোটি)\b
-    | (?:mill?i[oóõa]n\w*|millón|milhões|milhão|mili[oó]n\w*|milliard\w*|bilh\w+|billi?[oó]n\w*|dutzend|douzaine|docena|tysi\w+|тысяч\w*|миллион\w*|миллиард\w*|мільйон\w*|милион\w*
+    | (?:mill?i[oóõa]n\w*|millón|milhões|milhão|mili[oó]n\w*|milliard\w*|bilh\w+|billi?[oó]n\w*|dutzend|douzaine|docena|tysi\w+|тысяч\w*
+        |миллион\w*|миллиард\w*|мільйон\w*|милион\w*
         |mil[jy]o\w*|miljard\w*|milyar\w*|millió\w*|εκατομμύρι\w*)
     | [万萬億亿兆百만억천백조] | 千(?![克米瓦卡焦帕伏赫])
     | ร้อย|พัน|หมื่น|แสน|ล้าน | (?:ألف|آلاف|مليون|مليار|هزار|میلیون)\b | हज़ार|हजार|लाख|करोड़
