@@ -90,7 +90,9 @@ def _docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def test_no_drawer_for_odds_and_ends() -> None:
     drawers = re.compile(r"(^|_)(utils?|helpers?|managers?)(_|$)")
-    ours = (name for name in modules() if not name.startswith("proctor.compat.adk.evaluation."))  # names of ADK's
+    ours = (
+        name for name in modules() if not name.startswith("proctor.compat.adk.evaluation.")
+    )  # names of ADK's
     named = [name for name in ours if any(drawers.search(part) for part in name.split("."))]
     assert named == []
 

@@ -27,7 +27,10 @@ class Row:
     @property
     def differs(self) -> bool:
         """Whether the agents differ in outcome or in the shown score."""
-        return len({case if case is None else (case.outcome, _score(case, self.metric)) for case in self.cases}) > 1
+        return (
+            len({case if case is None else (case.outcome, _score(case, self.metric)) for case in self.cases})
+            > 1
+        )
 
     @property
     def all_passed(self) -> bool:

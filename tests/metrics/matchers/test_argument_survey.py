@@ -8,7 +8,7 @@ from proctor.registry import METRICS
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 
-CALLS = [
+CALLS: list[dict[str, Any]] = [
     {"name": "book_table", "args": {"date": "1 May", "guest": {"name": "Ada"}}},
     {"name": "log", "args": None},
 ]

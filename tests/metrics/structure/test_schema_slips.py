@@ -172,7 +172,8 @@ def test_any_document_is_taken_or_refused(document: Any) -> None:
         schema = Schema(document)
     except CriterionError:
         return
-    for value in (None, {}, {"a": {"a": []}}, [[1]], "x"):
+    values: list[Any] = [None, {}, {"a": {"a": []}}, [[1]], "x"]
+    for value in values:
         schema.fits(value)
         schema.mistakes(value)
 
@@ -184,7 +185,7 @@ def test_a_pattern_for_keys_that_never_comes_to_an_end_is_an_error(
     monkeypatch.setattr(schema_keywords, "SECONDS", 0.2)
     document = {"patternProperties": {"^(a+)+$": {"type": "integer"}}, keyword: {"^(a+)+$": {}}}
     if keyword != "patternProperties":
-        document[keyword] = False  # type: ignore[assignment]  # a schema, too
+        document[keyword] = False
     schema = Schema(document)
     assert schema.fits({"aaa": 1})
     with pytest.raises(MetricError, match=r"`\^\(a\+\)\+\$` took longer"):

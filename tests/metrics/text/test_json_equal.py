@@ -3,7 +3,7 @@
 import json
 import time
 from contextlib import suppress
-from decimal import Decimal
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
@@ -351,12 +351,12 @@ def test_equal_pairs_are_most_pairs_where_fitting_is_equality(left: list[int], r
     assert len(pairs) == len(most_pairs(len(left), len(right), lambda i, j: left[i] == right[j]))
 
 
-SMALL = st.integers(0, 6).map(Decimal)
+SMALL = st.integers(0, 6).map(Fraction)
 
 
 @given(st.lists(st.tuples(SMALL, SMALL), max_size=5), st.lists(SMALL, max_size=5))
 def test_pairs_within_ranges_are_most_pairs(
-    ranges: list[tuple[Decimal, Decimal]], points: list[Decimal]
+    ranges: list[tuple[Fraction, Fraction]], points: list[Fraction]
 ) -> None:
     pairs = pairs_within(ranges, points)
     assert all(ranges[i][0] <= points[j] <= ranges[i][1] for i, j in pairs.items())
