@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from proctor.metrics.alignment import align
 from proctor.metrics.base import CaseView, MetricFacts, Survey, is_adk_compatible
-from proctor.metrics.describing import describe
 from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
@@ -136,6 +134,10 @@ class ToolTrajectory:
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which call is missing, extra or in another place, and which argument differs."""
+        # loaded where something is explained: what passes needs neither
+        from proctor.metrics.alignment import align
+        from proctor.metrics.describing import describe
+
         given = score.per_invocation[index]
         if given.not_applicable:
             return Explanation(given.reason)
