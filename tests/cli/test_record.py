@@ -171,7 +171,7 @@ def test_a_case_that_is_there_is_not_talked_about_in_vain() -> None:
     record("agent:weather", "hello")
     done = record("agent:weather", "hello")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "x.evalset.yaml:5: the set has a case one already" in done.stderr
+    assert "x.evalset.yaml:3: the set has a case one already" in done.stderr
 
 
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------
