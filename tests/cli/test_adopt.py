@@ -124,7 +124,30 @@ def test_line_ends_and_letters_stay(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_python_is_left_alone() -> None:
     Path("broken.py").write_text("from google.adk.evaluation import (\n")
-    assert not any("broken.py" in line for line in adopt())
+    assert (
+        "         broken.py:1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"
+        in adopt("--write")
+    )
+    assert Path("broken.py").read_text() == "from google.adk.evaluation import (\n"
+
+
+def test_packages_of_ones_own_and_links_are_left_alone(tmp_path: Path) -> None:
+    own, outside = "from ..google.adk.evaluation import x\n", tmp_path.parent / f"{tmp_path.name}_outside.py"
+    Path("test_own.py").write_text(own)
+    outside.write_text(TEST)
+    Path("test_link.py").symlink_to(outside)
+    Path("test_nowhere.py").symlink_to("nowhere.py")
+    shown = adopt("--write")
+    assert (Path("test_own.py").read_text(), outside.read_text()) == (own, TEST)
+    assert not any("test_link.py" in line or "test_nowhere.py" in line for line in shown)
+
+
+def test_a_byte_order_mark_stays() -> None:
+    Path("test_mark.py").write_bytes(b"\xef\xbb\xbf" + TEST.encode())
+    adopt("--write")
+    data = Path("test_mark.py").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    assert b"from proctor.compat.adk.evaluation.agent_evaluator" in data
 
 
 def test_what_google_adk_said_is_confirmed() -> None:

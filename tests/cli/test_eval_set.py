@@ -35,8 +35,7 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize("suffix", ["json", "jsonl", "yaml"])
 def test_from_nothing_to_a_case_that_passes(suffix: str) -> None:
     file = f"trip.evalset.{suffix}"
-    if suffix != "yaml":  # a set in YAML begins with its first case
-        assert lines("create", file) == [f"{file}: a new eval set; `proctor eval-set add-case` puts cases in"]
+    assert lines("create", file) == [f"{file}: a new eval set; `proctor eval-set add-case` puts cases in"]
     new = ["--ask", "Weather in Rome?", "--tool", "get_weather(city=Rome, days=2)", "--expect", "It rains."]
     assert lines("add-case", file, "--id", "rome", *new) == [f"{file}: 1 case added: rome"]
     [case] = proctor.load_eval_set(file).eval_cases

@@ -174,6 +174,31 @@ def test_a_case_that_is_there_is_not_talked_about_in_vain() -> None:
     assert "x.evalset.yaml:3: the set has a case one already" in done.stderr
 
 
+def test_an_agent_that_leaves_loses_its_turn_and_no_other() -> None:
+    Path("agent.py").write_text(
+        AGENT.replace(
+            'if message == "wrong":',
+            'if message == "leave":\n        raise SystemExit(3)\n    if message == "wrong":',
+        )
+    )
+    done = record("agent:weather", "hello", "leave")
+    assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
+    assert "this turn is not kept" in done.stderr
+
+
+def test_a_message_that_no_file_can_keep_is_not_sent() -> None:
+    done = record("agent:weather", "a\0b", "hello")
+    assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
+    assert "it was not sent" in done.stderr
+
+
+def test_a_set_that_cannot_grow_is_told_before_anybody_talks() -> None:
+    Path("x.evalset.yaml").write_text("case: one bare case\nask: hi\nexpect: hello\n")
+    done = record("agent:weather", "hello")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "cannot be changed in place" in done.stderr or "single case" in done.stderr
+
+
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------
 
 

@@ -189,7 +189,18 @@ class SaysNothing(Polite):
         return 0.7  # type: ignore[return-value]  # on purpose
 
 
+class NoNumber(Polite):
+    def __init__(self, score: Any) -> None:
+        super().__init__()
+        self.score = score
+
+    def evaluate(self, expected: Invocation, actual: Invocation) -> EvalScore:
+        return EvalScore(self.score, EvalStatus.PASSED)
+
+
 OWN = {
+    "NaN": (NoNumber(float("nan")), EvalStatus.ERROR, EvalStatus.FAILED),
+    "no score": (NoNumber(None), EvalStatus.ERROR, EvalStatus.FAILED),
     "plain": (Polite(), EvalStatus.PASSED, EvalStatus.PASSED),
     "async": (PoliteLater(), EvalStatus.PASSED, EvalStatus.PASSED),
     "failed": (Polite(EvalStatus.FAILED), EvalStatus.FAILED, EvalStatus.FAILED),

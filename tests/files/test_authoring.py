@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,28 @@ def test_every_published_set_gets_its_bytes_back(shared: Path, tmp_path: Path) -
         remove_cases(path, ["the new one"])
         assert path.read_bytes() == source.read_bytes(), entry["file"]
     assert tried == 95
+
+
+UNUSUAL = {
+    "an alias among the cases": "cases:\n  - &a\n    case: a\n    ask: hi\n    expect: &e old\n  - case: b\n    ask: hi\n    expect: *e\n",
+    "a comment behind the dash": "cases:\n  - # foo-bar\n    case: a\n    ask: hi\n  - case: b\n    ask: hi\n",
+}
+CHANGES: dict[str, tuple[list[str], Callable[[Path], None]]] = {
+    "remove": (["b"], lambda path: remove_cases(path, ["a"])),
+    "add": (["a", "b", "new"], lambda path: add_cases(path, [case("new")])),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_an_unusual_layout_is_changed_rightly_or_not_at_all(text: str, change: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.yaml"
+    path.write_text(text)
+    ids, do = CHANGES[change]
+    try:
+        do(path)
+    except EvalFileError as refused:
+        assert "Nothing was written" in str(refused)  # noqa: PT017  (refusing is as right as doing it)
+        assert path.read_text() == text
+    else:
+        assert [each.eval_id for each in load_eval_set(path).eval_cases] == ids

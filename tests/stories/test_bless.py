@@ -298,6 +298,17 @@ def test_yaml_that_expects_what_was_done_stays_as_it_is(store: Store, tmp_path: 
     assert (found.after, found.cases) == (YAML, [])
 
 
+def test_of_several_parts_only_the_text_changes(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.json"
+    parts = [{"text": "hm", "thought": True}, {"text": "10 degrees", "own": 1}]
+    file.write_text(
+        json.dumps(a_set({**TURN, "final_response": {"parts": parts, "role": "model", "custom": 1}}))
+    )
+    result = proctor.evaluate_sync(agent(LOOK, text="11 degrees"), file, config=CONFIG, store=store)
+    found = blessed(result.run_id, store, ["c"])
+    assert found.after == found.before.replace("10 degrees", "11 degrees")
+
+
 # --- what is refused ---------------------------------------------------------------------------------------------------
 
 
@@ -378,6 +389,64 @@ def test_a_case_that_is_not_there_is_said(name: str, store: Store, tmp_path: Pat
     result = proctor.evaluate_sync(agent(LOOK), file, config=CONFIG, store=store)
     with pytest.raises(SetupProblems, match="has no case"):
         bless(result.run_id, [name], store=store)
+
+
+WITH_ANCHORS = {
+    "a value used twice": "cases:\n  - case: a\n    ask: hi\n    expect: &e old\n  - case: b\n    ask: hi\n    expect: *e\n",
+    "turns used twice": (
+        "cases:\n  - case: a\n    turns: &t\n      - ask: hi\n        expect: old\n  - case: b\n    turns: *t\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+@pytest.mark.parametrize("text", WITH_ANCHORS.values(), ids=WITH_ANCHORS)
+def test_what_would_not_be_what_was_meant_is_not_written(
+    text: str, name: str, store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.evalset.yaml"
+    file.write_text(text)
+    result = proctor.evaluate_sync(
+        agent(text="new"), file, config={"criteria": {"exact_match": 1}}, store=store
+    )
+    with pytest.raises(EvalFileError, match="Nothing was written"):
+        bless(result.run_id, [name], store=store)
+    assert file.read_text() == text
+
+
+def test_two_sets_of_one_name_are_told_apart_by_hand(store: Store, tmp_path: Path) -> None:
+    files = [tmp_path / "one" / "s.evalset.json", tmp_path / "two" / "s.evalset.json"]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(json.dumps(a_set(TURN)))
+    result = proctor.evaluate_sync(agent(LOOK, text="x"), files, config=CONFIG, store=store)
+    with pytest.raises(proctor.SetupError, match=r"two sets of run .* are called s: run each by itself"):
+        bless(result.run_id, store=store)
+
+
+def test_trials_that_ended_in_other_states_or_in_an_error_want_a_choice(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.json"
+    file.write_text(json.dumps(a_set(TURN, final_session_state={"seat": 9})))
+    seats = iter(range(1, 9))
+
+    def takes_a_seat(text: str) -> dict[str, Any]:
+        if (seat := next(seats)) == 4:
+            raise ConnectionError("down")
+        call = {"name": "look", "args": LOOK[1]}
+        return {"tool_calls": [call], "text": "10 degrees", "state_delta": {"seat": seat}}
+
+    runs = [
+        proctor.evaluate_sync(
+            takes_a_seat, file, config=CONFIG, store=store, num_runs=2, concurrency=1
+        ).run_id
+        for _ in range(2)
+    ]
+    with pytest.raises(SetupProblems, match="went differently from trial to trial"):
+        bless(runs[0], store=store)
+    with pytest.raises(SetupProblems, match="has a trial that ended in an error"):
+        bless(runs[1], ["c"], store=store)
+    [found] = bless(runs[1], ["c"], store=store, trial=1)
+    assert '"seat": 3' in found.after
 
 
 def test_old_forms_are_converted_first(store: Store, tmp_path: Path) -> None:

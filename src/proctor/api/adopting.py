@@ -78,7 +78,11 @@ def survey(folder: str | Path) -> Survey:
                 found.history.append(path)
             elif name.lower().endswith(SET_SUFFIXES) or name in CONFIG_NAMES:
                 found.files.append(check_file(path, allow_duplicate_ids=True))
-            elif name.endswith(".py") and (rewritten := rewrite_imports(path)) is not None:
+            elif (
+                name.endswith(".py")
+                and not path.is_symlink()
+                and (rewritten := rewrite_imports(path)) is not None
+            ):
                 found.tests.append(rewritten)
     return found
 

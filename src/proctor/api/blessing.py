@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
+from proctor.files.blessing import same_calls, same_text
 from proctor.files.editable import editable, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
+from proctor.files.rereading import check_edit
 from proctor.schema.content import text_of
 from proctor.schema.kept import case_hash
 from proctor.schema.outcome import Outcome
@@ -122,16 +124,25 @@ class _Chosen:
         if self._trial is not None:
             trials = [one for one in trials if one.number == self._trial - 1]
         sound = [one for one in trials if one.failure is None]
+        if sound and len(sound) < len(trials):
+            self._refuse(case, "has a trial that ended in an error: choose one that did not, --trial N")
+            return None
         if not sound:
             which = f" no trial {self._trial} that" if self._trial is not None else " no trial that"
             self._refuse(case, f"has{which} came to its end (it is {outcome.value.replace('_', ' ')})")
             return None
-        if len({_deeds(one) for one in sound}) > 1:
+        stated = self._stated(case)
+        if len({_deeds(one, stated) for one in sound}) > 1:
             self._refuse(
                 case, f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
             )
             return None
         return sound[0]
+
+    def _stated(self, case: PlannedCase) -> Collection[str]:
+        """The keys of the final state that a case states."""
+        content = self._store.case(self._run_id, case.position)
+        return (json.loads(content or b"{}").get("final_session_state") or {}).keys()
 
     def _refuse(self, case: PlannedCase, why: str) -> None:
         self.problems.append(SetupError(f"{_full_name(case)} {why}"))
@@ -139,6 +150,12 @@ class _Chosen:
     def files(self, picked: Collection[_Picked]) -> Iterator[tuple[str, Path]]:
         """The sets of these cases, with their files."""
         wanted = {one.case.eval_set_id for one in picked}
+        ids = [one.eval_set_id for one in self.manifest.sets]
+        for eval_set_id in sorted(wanted):
+            if ids.count(eval_set_id) > 1:
+                raise SetupError(
+                    f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
+                )
         folder = Path(self.manifest.folder or ".")
         for one in self.manifest.sets:
             if one.eval_set_id not in wanted:
@@ -153,19 +170,18 @@ def _full_name(case: PlannedCase) -> str:
     return f"{case.eval_set_id}/{case.eval_id}"
 
 
-def _deeds(trial: Trial) -> str:
+def _deeds(trial: Trial, stated: Collection[str]) -> str:
     """What a blessing would write of a trial, to tell whether two went alike."""
-    return json.dumps(
+    state = {key: value for key, value in (trial.final_state or {}).items() if key in stated}
+    turns = [
         [
-            [
-                text_of(turn.final_response, thoughts=False),
-                [[call.name, call.args] for call in turn.tool_calls],
-            ]
-            for turn in trial.invocations
-        ],
-        sort_keys=True,
-        default=str,
-    )
+            text_of(turn.final_response, thoughts=False),
+            [[call.name, call.args] for call in turn.tool_calls],
+            [[answer.name, answer.response] for answer in turn.tool_responses],
+        ]
+        for turn in trial.invocations
+    ]
+    return json.dumps([state, turns], sort_keys=True, default=str)
 
 
 def _of_file(path: Path, picked: Collection[_Picked], *, force: bool) -> Blessing:
@@ -178,7 +194,20 @@ def _of_file(path: Path, picked: Collection[_Picked], *, force: bool) -> Blessin
         changed = text.bless(index, source.case(index), trial.invocations, trial.final_state)
         (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
     blessing.after = text.text()
+    _check(blessing, source, {case.eval_id: trial for case, trial in picked})
     return blessing
+
+
+def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:
+    """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
+    cases = check_edit(blessing.path, source, blessing.after, changed=blessing.cases)
+    for eval_id, case in cases.items():
+        for expected, actual in zip(case.conversation or (), trials[eval_id].invocations, strict=True):
+            if not (same_text(expected, actual) and same_calls(expected, actual)):
+                raise EvalFileError(
+                    f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "
+                    "Nothing was written; change it by hand, or `proctor convert` the file first"
+                )
 
 
 def _index_of(source: EvalSetFile, case: PlannedCase, path: Path, *, force: bool) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-
-from proctor.errors import SetupError
 
 OLD, NEW = "google.adk.evaluation", "proctor.compat.adk.evaluation"
 _WORD = re.compile(rb"google\.adk\.evaluation\b(?:\.\w+)*")
@@ -34,23 +33,24 @@ class Rewritten:
 def rewrite_imports(path: Path) -> Rewritten | None:
     """Return a Python file with the prefix of google-adk's evaluation modules replaced, where they are imported or used.
 
-    `None` for a file that does not name them, or is no Python that can be read. Texts and comments are left alone; so
-    are modules that Proctor does not mirror.
-
-    Raises:
-        SetupError: it cannot be read.
+    `None` for a file that does not name them. Texts and comments are left alone; so are modules that Proctor does not
+    mirror, and files that are no Python that can be read: `left` says so.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SetupError(f"{path}: cannot be read: {error.strerror}") from None
+        return Rewritten(path, "", "", [f"1: cannot be read: {error.strerror}"])
     if OLD.encode() not in data and b"google.adk import evaluation" not in data:
         return None
+    mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
+    data = data[len(mark) :]
     try:
         before = data.decode()
         tree = ast.parse(before)
     except (SyntaxError, ValueError):
-        return None
+        return Rewritten(
+            path, "", "", ["1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"]
+        )
     lines = data.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -59,7 +59,7 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     edits = sorted(set(_edits(tree, data, starts, found)), reverse=True)
     for start, end in edits:
         data = data[:start] + NEW.encode() + data[end:]
-    found.after = data.decode()
+    found.before, found.after = (mark.decode() + text for text in (before, data.decode()))
     seen = {starts.index(max(s for s in starts if s <= start)) + 1 for start, _ in edits}
     found.left += [
         f"{number}: in a text or a comment"
@@ -74,6 +74,8 @@ def rewrite_imports(path: Path) -> Rewritten | None:
 def _edits(tree: ast.Module, data: bytes, starts: list[int], found: Rewritten) -> Iterator[tuple[int, int]]:
     """The places of the prefix in import statements, and in expressions that go through the imported package."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            continue  # a package of one's own
         if isinstance(node, ast.ImportFrom) and node.module == "google.adk":
             if any(alias.name == "evaluation" for alias in node.names):
                 found.left.append(f"{node.lineno}: write `from proctor.compat.adk import evaluation`")

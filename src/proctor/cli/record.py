@@ -13,7 +13,7 @@ import click
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
 from proctor.errors import SetupError
-from proctor.sanitize import clean
+from proctor.sanitize import clean, has_lone_surrogate
 
 if TYPE_CHECKING:
     from proctor.engine.conversation import Conversation
@@ -32,7 +32,7 @@ proctor record --from-session session.json --into trip.evalset.json
 COMMANDS = """\
 /undo   take the last turn back
 /save   keep the conversation as a case, and end
-/quit   end and keep nothing"""
+/quit   end and keep nothing; so does Ctrl-C"""
 
 
 @click.command("record", cls=SectionedCommand, examples=EXAMPLES)
@@ -147,6 +147,8 @@ class _Recording:
                 self._undo()
             elif text.startswith("/"):
                 say(f"{text}: there is /undo, /save and /quit")
+            elif "\0" in text or has_lone_surrogate(text):
+                say("this message has characters that no file can keep; it was not sent")
             elif text:
                 self._tell(self._wait(self._talk.say(text, self._hear)))
 

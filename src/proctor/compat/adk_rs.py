@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -222,6 +223,9 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
         score = await said if inspect.isawaitable(said) else said
         if not isinstance(score, EvalScore):
             raise MetricError(f"{name}: evaluate() returned {type(score).__name__}; it must be an EvalScore")
+        value: Any = score.score
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise MetricError(f"{name}: evaluate() returned the score {value!r}; it must be a finite number")
         if score.status is EvalStatus.ERROR:
             raise MetricError(f"{name}: {score.details.get('reason') or 'the evaluator says ERROR'}")
         passed = EvalStatus(score.status) is EvalStatus.PASSED

@@ -61,7 +61,7 @@ class Conversation:
                 raise error
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
-        except Exception as error:  # noqa: BLE001 - whatever an agent raises is told to the person who talks to it
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is told to who talks to it
             return failure_from(error, where="agent", turn=len(self.turns))
         finally:
             finish_turn(turn, began, self.session.memory)

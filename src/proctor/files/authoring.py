@@ -14,9 +14,12 @@ from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.files.find import SET_SUFFIXES
 from proctor.files.json_edit import JsonEdit
 from proctor.files.kinds import Kind
+from proctor.files.rereading import check_edit
 from proctor.files.save import save_eval_set, write_text
 from proctor.schema.case import EvalCase
+from proctor.schema.content import text_content, user_text
 from proctor.schema.eval_set import EvalSet
+from proctor.schema.invocation import Invocation
 from proctor.schema.writing import to_adk_json, to_lines
 
 _EDITED = {Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST}
@@ -58,10 +61,8 @@ def require_room(path: Path, eval_id: str) -> None:
     if not path.exists():
         _id_of(path)
         return
-    source = _open(path)
-    if eval_id in source.ids():
-        where = source.where(list(source.ids()).index(eval_id))
-        raise EvalFileError(f"{where}: the set has a case {eval_id} already")
+    turn = Invocation(user_content=user_text("hello"), final_response=text_content("hello", "model"))
+    _with(path, [EvalCase(eval_id=eval_id, conversation=[turn])])
 
 
 def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
@@ -70,11 +71,18 @@ def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     Raises:
         EvalFileError: the file cannot be read, written or changed in place, or has a case of one of these ids.
     """
-    for case in cases:
-        require_room(path, case.eval_id)
-    if not cases:
-        return
+    if cases:
+        write_text(path, _with(path, cases))
+
+
+def _with(path: Path, cases: Sequence[EvalCase]) -> str:
+    """The text of a set with cases behind its own."""
     source = _open(path)
+    there = list(source.ids())
+    for case in cases:
+        if case.eval_id in there:
+            where = source.where(there.index(case.eval_id))
+            raise EvalFileError(f"{where}: the set has a case {case.eval_id} already")
     text = text_of_file(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         text = _added_to_yaml(path, text, cases)
@@ -85,7 +93,8 @@ def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
         edit = JsonEdit(text, start=text.startswith("\ufeff"))
         edit.append(cases_of(edit, source), [json.loads(to_adk_json(case)) for case in cases])
         text = edit.text()
-    write_text(path, text)
+    check_edit(path, source, text, added=cases)
+    return text
 
 
 def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
@@ -112,6 +121,7 @@ def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
         edit = JsonEdit(text, start=text.startswith("\ufeff"))
         edit.remove_items(cases_of(edit, source), gone)
         text = edit.text()
+    check_edit(path, source, text, removed=eval_ids)
     write_text(path, text)
 
 

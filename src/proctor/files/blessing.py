@@ -197,11 +197,12 @@ def _items(node: JsonNode, name: str) -> list[JsonNode]:
 
 
 def _only_text(content: JsonNode | None, expected: Content | None) -> JsonNode | None:
-    """Where the one text of a message stands; `None` where it has none, several, or other parts."""
-    parts = expected.parts if expected is not None else None
-    if content is None or not parts or len(parts) != 1 or not parts[0].text or parts[0].thought:
+    """Where the one text of a message stands, whatever other parts it has; `None` where it has none, or several."""
+    parts = (expected.parts if expected is not None else None) or []
+    texts = [index for index, part in enumerate(parts) if part.text and not part.thought]
+    if content is None or len(texts) != 1:
         return None
-    return content.at("parts", 0, "text")
+    return content.at("parts", texts[0], "text")
 
 
 # --- values ------------------------------------------------------------------------------------------------------------

@@ -82,6 +82,12 @@ class YamlEdit:
 
     def append(self, node: yaml.Node, values: Sequence[Any]) -> None:
         """Give a list further items, at its end; a blank line between them where there is one before the last."""
+        self._check_list(node)
+        if not node.value:
+            items = [self._indented(emit([value]), 2).rstrip() for value in values]
+            start = len(self.source[: node.start_mark.index].rstrip(" "))
+            self._splices.append((start, node.end_mark.index, "".join(f"\n  {item}" for item in items)))
+            return
         self._check_lines(node)
         last = node.value[-1]
         dash = self.source.rfind("-", 0, last.start_mark.index)
@@ -98,6 +104,7 @@ class YamlEdit:
         Raises:
             EvalFileError: none would be left.
         """
+        self._check_list(node)
         self._check_lines(node)
         if len(indexes) >= len(node.value):
             raise EvalFileError(f"{self.name}: a set keeps one case at least: delete the file instead")
@@ -110,6 +117,12 @@ class YamlEdit:
             self._splices.append((start, end, ""))
 
     # --- layout ---
+
+    def _check_list(self, node: yaml.Node) -> None:
+        if not isinstance(node, yaml.SequenceNode):
+            raise EvalFileError(
+                f"{self.name}: this is a single case, not a set: `proctor convert` makes it one"
+            )
 
     def _check_lines(self, node: yaml.Node) -> None:
         if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
