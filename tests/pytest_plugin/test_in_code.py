@@ -432,3 +432,9 @@ def test_odd_things_in_a_failing_test_are_not_in_the_way(sandbox: Sandbox) -> No
     )
     result.assert_outcomes(failed=2)
     assert result.stdout.str().count("{+yes+}") == 2
+
+
+def test_a_marker_that_would_run_nothing_is_told(sandbox: Sandbox) -> None:
+    result = _test(sandbox, "@pytest.mark.proctor('cases.evalset.json')\ndef test_it(): pass\n")
+    result.assert_outcomes(errors=1)
+    assert "asks for neither `eval_case` nor `evaluate`: nothing would be run" in result.stdout.str()

@@ -94,8 +94,15 @@ def test_a_set_that_could_not_be_read_is_never_forgotten(
     assert "bad.evalset.json" in missing.failure.message
 
 
-def test_what_failed_is_the_set_itself(run: RunResult, tmp_path: Path) -> None:
-    assert read_failed(run.run_id, kept_in(tmp_path)).files == ["bad.evalset.json"]
+def test_what_failed_is_the_set_itself_with_all_its_cases(run: RunResult, tmp_path: Path) -> None:
+    Path("bad.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "mended"}))
+    failed = read_failed(run.run_id, kept_in(tmp_path))
+    assert (failed.files, failed.cases) == (["bad.evalset.json"], {"mended": ["one"]})
+
+
+def test_a_set_that_still_cannot_be_read_is_said(run: RunResult, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"bad\.evalset\.json:1"):
+        read_failed(run.run_id, kept_in(tmp_path))
 
 
 def test_a_set_whose_file_is_not_known_is_not_fine(run: RunResult, tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ class Asking:
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
         failed = self._only_failed(given["failed"], given["stores"])
+        if self.is_empty and not self._problems:
+            self.request = None
+            return
         self.request = self._check(
             lambda: who_and_what(
                 words,

@@ -98,6 +98,13 @@ def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing
         raise SetupError(
             f"--failed: the set {eval_set_id} could not be run then, and its file is not known: name the sets"
         )
+    if is_missing and path:
+        from proctor.files.eval_sets import open_eval_set
+
+        source = open_eval_set(
+            path, allow_duplicate_ids=True
+        )  # its id may be another one now that it can be read
+        failed.cases[source.eval_set_id] = list(source.ids())
     if path and path not in failed.files and (is_missing or eval_set_id in failed.cases):
         failed.files.append(path)
 

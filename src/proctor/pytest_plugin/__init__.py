@@ -179,6 +179,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         from proctor.pytest_plugin.fixtures import parametrize
 
         parametrize(metafunc)
+    elif "evaluate" not in metafunc.fixturenames:
+        named = [mark for mark in metafunc.definition.own_markers if mark.name == "proctor" and mark.args]
+        if named:
+            raise pytest.Collector.CollectError(
+                f"{metafunc.definition.nodeid}: its marker names eval sets, and it asks for neither `eval_case` nor "
+                "`evaluate`: nothing would be run"
+            )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

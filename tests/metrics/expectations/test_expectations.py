@@ -5,7 +5,7 @@ from itertools import permutations, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.expectations.grammar import read_as
@@ -102,6 +102,9 @@ def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[Made],
 @given(ITEMS, MADE, st.booleans())
 def test_score_and_explanation_agree(items: list[Any], calls: list[Made], others: bool) -> None:
     block = {"turn": 1, "calls": items, **({"others": "allowed"} if others else {})}
+    reader = MatcherReader()
+    read_expectations(block, 1, reader)
+    assume(not reader.problems)  # what can never fail is refused
     case = view([turn("x", [(call.name, call.args) for call in calls])], extra={"expectations": block})
     metric = ToolExpectations()
     found = metric.score(case)
@@ -278,6 +281,10 @@ SLIPS: list[tuple[Any, str]] = [
     ({"calls": [], "turn": 3}, "the case has 2 turn(s), got 3"),
     ({"calls": [], "others": "yes"}, '"allowed" or "forbidden"'),
     ({"forbidden": ["a"], "others": "allowed"}, "only beside `calls`"),
+    ({"calls": [], "others": "allowed"}, "it can never fail"),
+    ({"calls": [{"tool": "a", "optional": True}], "others": "allowed"}, "it can never fail"),
+    ({"calls": [{"any_order": [{"tool": "a", "at_least": 0}]}], "others": "allowed"}, "it can never fail"),
+    ({"calls": [{"tool": "a", "at_most": 2}], "others": "allowed"}, "`at_most` says nothing beside"),
     ({"forbidden": []}, "expected a list of calls"),
     ({"limits": [{"tool": "a"}]}, "a limit needs"),
     ({"limits": [{"tool": "a", "at_least": 0}]}, "can never be broken"),

@@ -252,3 +252,13 @@ def test_both_texts_are_drawn_where_their_difference_is_the_reason(name: str) ->
 def test_an_empty_answer_that_is_right_is_not_called_none() -> None:
     assert explanation("exact_match", None, "", expected="").reason == "the answer is the expected text"
     assert explanation("regex_match", None, "", pattern="^$").reason == 'matched: ""'
+
+
+@pytest.mark.parametrize("name", ["json_equal", "regex_match"])
+def test_a_turn_that_is_not_asked_about_is_not_read(name: str) -> None:
+    """Only the last turn answers in JSON, or is matched by a pattern: what the others say may be anything."""
+    unreadable = {"json_equal": "hi there", "regex_match": "hi (there"}[name]
+    readable = {"json_equal": '{"a": 1}', "regex_match": "hi there"}[name]
+    spoken = EvalCase(eval_id="a", conversation=[turn(unreadable), turn(readable)])
+    assert list(metric(name, turns="last").unreadable(spoken)) == []
+    assert len(list(metric(name).unreadable(spoken))) == 1

@@ -16,7 +16,18 @@ from proctor.metrics.expectations.made import Made
 from proctor.metrics.expectations.patterns import CallPattern
 from proctor.metrics.matching import ArgumentDifference
 
-__all__ = ["Alternatives", "AnyOrder", "Fit", "InOrder", "Node", "One", "Repeated", "optional", "read_as"]
+__all__ = [
+    "Alternatives",
+    "AnyOrder",
+    "Fit",
+    "InOrder",
+    "Node",
+    "One",
+    "Repeated",
+    "may_be_empty",
+    "optional",
+    "read_as",
+]
 
 ALONE = 10
 """The cost of a call that is missing, or was not expected."""
@@ -67,6 +78,15 @@ Node = One | InOrder | Alternatives | AnyOrder | Repeated
 def optional(node: Node) -> Node:
     """The same, or nothing."""
     return Alternatives((node, InOrder()))
+
+
+def may_be_empty(node: Node) -> bool:
+    """Whether no call at all fits."""
+    if isinstance(node, Alternatives):
+        return any(map(may_be_empty, node.items))
+    if isinstance(node, InOrder | AnyOrder):
+        return all(map(may_be_empty, node.items))
+    return isinstance(node, Repeated)
 
 
 @dataclass(slots=True)

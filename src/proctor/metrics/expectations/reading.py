@@ -14,6 +14,7 @@ from proctor.metrics.expectations.grammar import (
     Node,
     One,
     Repeated,
+    may_be_empty,
     optional,
 )
 from proctor.metrics.expectations.made import Made
@@ -82,6 +83,12 @@ def read_expectations(
     return found
 
 
+def _says_at_most(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return "at_most" in given or any(_says_at_most(each) for key, each in given.items() if key in GROUPS)
+    return isinstance(given, list) and any(map(_says_at_most, given))
+
+
 class _Block:
     def __init__(self, reader: MatcherReader, where: str, turns: int | None) -> None:
         self._reader, self._where, self._turns = reader, where, turns
@@ -98,7 +105,7 @@ class _Block:
         calls = None
         if "calls" in given:
             calls = InOrder(self._items(given["calls"], ".calls", may_be_empty=True))
-        return Expectation(
+        read = Expectation(
             self._where,
             self._turn(given),
             calls,
@@ -106,6 +113,19 @@ class _Block:
             (*self._limits(given), *self._forbidden(given)),
             tuple(self._patterns),
         )
+        self._check_that_it_decides(read, given)
+        return read
+
+    def _check_that_it_decides(self, read: Expectation, given: Mapping[str, Any]) -> None:
+        """Where others are allowed, a call that may be left out says nothing, nor does how often it may come."""
+        if not read.others_allowed or read.calls is None:
+            return
+        if _says_at_most(given["calls"]):
+            self._problem(
+                ".calls", '`at_most` says nothing beside `"others": "allowed"`: write it under `limits`'
+            )
+        elif not read.limits and may_be_empty(read.calls):
+            self._problem("", "it can never fail: no call in it must come, and others are allowed")
 
     def _problem(self, where: str, message: str) -> None:
         self._reader.problem(f"{self._where}{where}", message)

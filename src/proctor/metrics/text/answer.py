@@ -127,7 +127,9 @@ class AnswerMetric(ABC, Generic[C]):
 
     def unreadable(self, case: EvalCase) -> Iterator[str]:
         """Which reference answers of the case cannot be read: for metrics whose `read` may raise, known before the run."""
-        for number, expected in enumerate(case.conversation or () if self._given is None else (), 1):
+        turns = (case.conversation or []) if self._given is None else []
+        first = self._first_asked(len(turns))
+        for number, expected in enumerate(turns[first:], first + 1):
             try:
                 self.read(self.text(expected))
             except MetricError as error:
