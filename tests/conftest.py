@@ -1,5 +1,6 @@
 """What every test gets: no outside network, a clean environment, the shared material, and no silent skips."""
 
+import gc
 import os
 import re
 import signal
@@ -68,7 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A test leaves this process as it found it: variables, import path, and modules of folders that will be gone."""
     environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
+    collecting = gc.get_threshold()
     yield
+    gc.set_threshold(*collecting)  # the command line's own is for a process that ends soon
     if dict(os.environ) != environment:
         os.environ.clear()
         os.environ.update(environment)

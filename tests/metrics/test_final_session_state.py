@@ -171,3 +171,18 @@ def test_keys_that_no_case_states_are_told(state: Any, cases: list[Any], problem
     for said, expected in ((problems, problem), (doubts, doubt)):
         assert bool(said) == bool(expected)
         assert expected in "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("stated", "problems"),
+    [
+        ({"a": {"$match": "ignore"}}, 1),
+        ({"a": {"$match": "ignore"}, "b": {"$match": "ignore"}}, 1),
+        ({"a": {"$match": "ignore"}, "b": 1}, 0),
+        ({"a": {"$match": "present"}}, 0),
+    ],
+    ids=str,
+)
+def test_a_state_of_which_nothing_is_expected_is_refused(stated: dict[str, Any], problems: int) -> None:
+    case = EvalCase.model_validate({"eval_id": "a", "conversation": [], "final_session_state": stated})
+    assert len(FinalSessionState().check(case)) == problems

@@ -77,6 +77,8 @@ class FinalSessionState:
         """What is wrong with the matchers in the state that a case states."""
         stated = case.final_session_state or {}
         found = [] if self._rules is None else [*self._rules.unreadable(stated)]
+        if stated and not (self._rules and self._rules.own) and all(map(_is_ignored, stated.values())):
+            found.append("final_session_state: every key of it is to be ignored: nothing is expected")
         has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
         return [*found, *_read(stated)[1]] if has_matchers else found
 
@@ -119,6 +121,10 @@ class FinalSessionState:
             if told:
                 entry["told"] = told
         return entry
+
+
+def _is_ignored(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("$match") == "ignore"
 
 
 def _rules_of(metric: str, given: Any) -> StateRules:

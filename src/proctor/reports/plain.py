@@ -208,4 +208,5 @@ def _is_told(metric: MetricVerdict) -> bool:
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:
     """Return a metric with what it says of a case: `response_match_score=0.94>=0.8`."""
     told = held_text(case, metric, ASCII).replace(" of ", "/")
-    return f"{metric.name}={told.replace(' ', '')}"
+    is_word = told.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
+    return f"{metric.name}={told.replace(' ', '_' if is_word else '')}"
