@@ -31,8 +31,6 @@ def test_the_example_of_the_document() -> None:
         pytest.param(INTENT[:3], INTENT, 0.0, 0.75, id="one is missing"),
         pytest.param([], INTENT, 0.0, 0.0, id="an empty list beside names is a turn without calls"),
         pytest.param(INTENT, [], 0.0, None, id="the same on the other side"),
-        pytest.param([], [], 1.0, None, id="empty lists are a turn without calls on both sides"),
-        pytest.param((), [], 1.0, None, id="and so are empty tuples"),
         pytest.param([[]], [[]], 1.0, None, id="as it is with a list per turn"),
         pytest.param([["a"], ["b"]], [["a"], ["c"]], 0.5, 0.5, id="a list per turn"),
         pytest.param([["a"], []], [["a"], []], 1.0, 1.0, id="a turn without calls among others"),

@@ -19,11 +19,11 @@ def turns_of_names(given: Any, other: Any) -> list[Invocation] | None:
     """Read one side of a comparison as tool names; `None` where it is something else.
 
     `["a", "b"]` is one turn, `[["a", "b"], []]` are two. An empty list is a turn without calls where the other side is a
-    list of names, or empty, too: beside recorded turns, or lists of lists, it is no turn.
+    list of names; beside recorded turns, lists of lists, or another empty list it is no turn (`[[]]` is one without calls).
     """
     if not isinstance(given, list | tuple):
         return None
-    if _are_names(given) or (not given and (_are_names(other) or _is_empty(other))):
+    if _are_names(given) or (not given and _are_names(other)):
         return [_turn(given)]
     if given and all(isinstance(one, list | tuple) and (not one or _are_names(one)) for one in given):
         return [_turn(one) for one in given]
@@ -43,10 +43,6 @@ def by_name_only(config: EvalConfig) -> EvalConfig:
 
 def _are_names(given: Any) -> bool:
     return isinstance(given, list | tuple) and bool(given) and all(isinstance(one, str) for one in given)
-
-
-def _is_empty(given: Any) -> bool:
-    return isinstance(given, list | tuple) and not given
 
 
 def _turn(names: Sequence[str]) -> Invocation:

@@ -27,6 +27,9 @@ OURS_ALONE = {"s3_eval_sets_manager", "s3_eval_set_results_manager"}
 WITH_ITS_EVAL_EXTRA = {
     "local_eval_service",
     "metric_evaluator_registry",
+    "multi_turn_task_success_evaluator",
+    "multi_turn_tool_use_quality_evaluator",
+    "multi_turn_trajectory_quality_evaluator",
     "response_evaluator",
     "safety_evaluator",
 }
