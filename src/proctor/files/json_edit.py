@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.files.splices import SplicedText
+
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
@@ -44,7 +46,7 @@ class JsonNode:
         return node
 
 
-class JsonEdit:
+class JsonEdit(SplicedText):
     """A text that is read without fault, and the changes to it.
 
     Changes are collected and made at once by `text()`; they must not overlap. What is written anew takes the layout of
@@ -52,30 +54,11 @@ class JsonEdit:
     """
 
     def __init__(self, text: str, start: int = 0) -> None:
-        self.source = text
+        super().__init__(text)
         self._at = start
-        self._splices: list[tuple[int, int, str]] = []
         self.root = self._value()
         self._ascii = text.isascii() and "\\u" in text
         self._line_end = "\r\n" if "\r\n" in text else "\n"
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything is to change."""
-        return bool(self._splices)
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """The parts of the old text that go, in order."""
-        return sorted((start, end) for start, end, _ in self._splices)
-
-    def text(self) -> str:
-        """Return the text with all changes made."""
-        pieces, at = [], 0
-        for start, end, new in sorted(self._splices, key=lambda splice: splice[:2]):
-            pieces += [self.source[at:start], new]
-            at = end
-        return "".join([*pieces, self.source[at:]])
 
     def raw(self, node: JsonNode) -> str:
         """Return the text of a value."""

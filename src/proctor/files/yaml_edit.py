@@ -9,10 +9,11 @@ from typing import Any
 import yaml
 
 from proctor.errors import EvalFileError
+from proctor.files.splices import SplicedText
 from proctor.files.yaml_emit import emit
 
 
-class YamlEdit:
+class YamlEdit(SplicedText):
     """A text that is read without fault, and the changes to it, made at once by `text()`.
 
     Only entries and items that stand on lines of their own are changed.
@@ -22,25 +23,12 @@ class YamlEdit:
     """
 
     def __init__(self, name: str, text: str) -> None:
-        self.name, self.source = name, text
+        super().__init__(text)
+        self.name = name
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root
-        self._splices: list[tuple[int, int, str]] = []
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """The parts of the old text that go, in order."""
-        return sorted((start, end) for start, end, _ in self._splices)
-
-    def text(self) -> str:
-        """Return the text with all changes made."""
-        pieces, at = [], 0
-        for start, end, new in sorted(self._splices, key=lambda splice: splice[:2]):
-            pieces += [self.source[at:start], new]
-            at = end
-        return "".join([*pieces, self.source[at:]])
 
     def at(self, node: yaml.Node, *path: str | int) -> yaml.Node | None:
         """Return the value at a path, `None` where there is none."""
