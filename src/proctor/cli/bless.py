@@ -12,7 +12,7 @@ import click
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
 from proctor.cli.stored import store_option
-from proctor.errors import SetupError
+from proctor.cli.sure import is_sure
 from proctor.sanitize import clean
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ def bless(
         say(_nothing(unchanged))
         return
     count = sum(len(one.cases) for one in changing)
-    if dry_run or not _is_sure(count, yes=yes):
+    if dry_run:
+        return
+    question = f"Write this into {_cases(count)}?"
+    if not is_sure(question, yes=yes, undone="nothing was written", to_do="write it"):
         return
     for one in changing:
         one.write()
@@ -98,22 +101,6 @@ def _difference(blessing: Blessing) -> Iterator[str]:
     name = str(blessing.path)
     before, after = blessing.before.splitlines(), blessing.after.splitlines()
     yield from difflib.unified_diff(before, after, fromfile=name, tofile=name, n=2, lineterm="")
-
-
-def _is_sure(count: int, *, yes: bool) -> bool:
-    """Tell whether to write.
-
-    Raises:
-        SetupError: nobody is there to be asked.
-    """
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise SetupError("nothing was written: add --yes to write it without being asked")
-    if click.confirm(f"Write this into {_cases(count)}?", default=False, err=True):
-        return True
-    say("nothing was written")
-    return False
 
 
 def _cases(count: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
+from proctor.cli.sure import is_sure
 from proctor.errors import SetupError, did_you_mean
 from proctor.sanitize import clean
 
@@ -257,10 +257,7 @@ def remove(*, path: Path, cases: tuple[str, ...], yes: bool) -> None:
     from proctor.api import authoring
 
     what = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-    if not yes and not sys.stdin.isatty():
-        raise SetupError("nothing was removed: add --yes to remove without being asked")
-    if not yes and not click.confirm(f"Remove {what} from {path}?", default=False, err=True):
-        say("nothing was removed")
+    if not is_sure(f"Remove {what} from {path}?", yes=yes, undone="nothing was removed", to_do="remove"):
         return
     authoring.remove_cases(path, cases)
     click.echo(clean(f"{path}: {what} removed: {', '.join(cases)}"))

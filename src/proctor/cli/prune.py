@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
@@ -14,6 +13,7 @@ import click
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
 from proctor.cli.stored import store_option
+from proctor.cli.sure import is_sure
 from proctor.cli.when import Age
 from proctor.errors import SetupError
 from proctor.sanitize import clean, clean_json
@@ -90,7 +90,8 @@ def prune(
         say("nothing to delete")
     else:
         click.echo(told)
-        if not dry_run and _is_sure(len(doomed), yes=yes):
+        question = f"Delete {_runs(len(doomed))}?"
+        if not dry_run and is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
             click.echo(f"deleted {_runs(_delete(doomed, store))}")
 
 
@@ -127,22 +128,6 @@ def _told(doomed: Sequence[RunRecord], store: Store) -> str:
     if len(doomed) > _MOST_LISTED:
         lines.append(f"  … and {len(doomed) - _MOST_LISTED} older ones")
     return "\n".join(map(clean, lines))
-
-
-def _is_sure(count: int, *, yes: bool) -> bool:
-    """Tell whether to go on.
-
-    Raises:
-        SetupError: nobody is there to be asked.
-    """
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise SetupError("nothing was deleted: add --yes to delete them without being asked")
-    if click.confirm(f"Delete {_runs(count)}?", default=False, err=True):
-        return True
-    say("nothing was deleted")
-    return False
 
 
 def _runs(count: int) -> str:
