@@ -7,7 +7,6 @@ google-adk's metrics. What is not known there is never green here: docs/differen
 
 from __future__ import annotations
 
-import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -289,9 +288,7 @@ class LocalEvalService:
 def _either(request: Any, *names: str) -> Any:
     """What a request, an object or a dict, has under one of two spellings."""
     for name in names:
-        value = (
-            request.get(name) if isinstance(request, Mapping) else inspect.getattr_static(request, name, None)
-        )
+        value = request.get(name) if isinstance(request, Mapping) else getattr(request, name, None)
         if value is not None:
             return value
     return None
