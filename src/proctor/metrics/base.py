@@ -109,6 +109,9 @@ class Metric(Protocol):
     first, and a config without one of them is refused. `meet(facts)`, if there, is called once with their facts, and
     may raise `CriterionError`.
 
+    One that needs `judge` has `use(judges)`, called once before anything is scored, with the judges of the run
+    (`judges/base.py`); it takes its own from them, and may raise `SetupError`.
+
     Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it;
     `survey() -> Survey | None` does so with its criterion, seen beside all cases.
 

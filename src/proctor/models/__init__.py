@@ -1,0 +1,1 @@
+"""Chat models: what judges and played users ask, never what is under test."""
