@@ -313,3 +313,25 @@ def test_control_sequences_of_others_never_reach_the_terminal(tmp_path: Path) ->
     assert "owned" in seen
     assert "\x1b" not in seen
     assert "\x07" not in seen
+
+
+# --- a store that breaks under a run -----------------------------------------------------------------------------------
+
+_CUT = "for name in ('s.db', 's.db-wal'): open(name, 'r+b').truncate(0)"
+_SPOILED = "__import__('sqlite3').connect('s.db').executescript('UPDATE planned SET crc = crc + 1')"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a file in use from being cut")
+@pytest.mark.parametrize("deed", [_CUT, _SPOILED], ids=["cut to nothing", "a row that is damaged"])
+def test_a_store_that_breaks_when_something_was_run_is_an_error_and_no_set_up_error(
+    tmp_path: Path, deed: str
+) -> None:
+    """Exit code 2 would say that nothing was run."""
+    make_project(tmp_path, *(case(name, name) for name in ("one", "two", "three")))
+    breaks = f"def root_agent(text):\n    if text == 'two':\n        {deed}\n    return 'You said.'\n"
+    (tmp_path / "agent.py").write_text(breaks)
+    done = proctor(*EVAL, "--store", "s.db", "--concurrency", "1", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("error: s.db: the store is damaged")
+    assert done.stderr.count("\n") == 1
+    assert "passed" not in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import signal
@@ -18,7 +19,9 @@ from proctor.agents.base import AgentInfo
 from proctor.api.runs import open_runs
 from proctor.errors import AgentLoadError
 from proctor.schema.run import RunState
+from proctor.schema.verdict import Outcome
 from proctor.stores.opening import open_store
+from tests.cli.project import proctor as told_there
 from tests.stories.crashing import Blow, Ledger, Process, Project, differences, stored
 from tests.stories.test_resuming import CASES, a_project, told_to
 
@@ -147,17 +150,62 @@ def test_each_of_several_agents_is_described_in_its_own_run(tmp_path: Path, wher
     assert {record.state for record in proctor.list_runs(store)} == {RunState.FINISHED}
 
 
-@pytest.mark.parametrize(("broken", "kept"), [(0, []), (1, ["a-1"])], ids=["the first", "the second"])
-def test_runs_whose_turn_will_not_come_are_not_left_behind(
-    tmp_path: Path, broken: int, kept: list[str]
-) -> None:
+def test_where_the_first_cannot_be_opened_nothing_is_left_behind(tmp_path: Path) -> None:
     store = str(tmp_path / "s.sqlite3")
-    agents = [Opened(name, breaks=number == broken) for number, name in enumerate("abc")]
     with pytest.raises(AgentLoadError, match="the service is down"):
-        side_by_side(store, *agents)
-    with closing(open_store(store)) as opened:
-        assert [opened.manifest(record.run_id).agent.version for record in opened.runs()] == kept
-        assert {record.state for record in opened.runs()} <= {RunState.FINISHED}
+        side_by_side(store, Opened("a", breaks=True), Opened("b"))
+    assert list(proctor.list_runs(store)) == []
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "kept nowhere"])
+def test_an_agent_that_cannot_be_opened_when_its_turn_comes_takes_nothing_from_the_others(
+    tmp_path: Path, *, kept: bool
+) -> None:
+    store = str(tmp_path / "s.sqlite3") if kept else None
+    agents = [Opened("a"), Opened("b", breaks=True), Opened("c")]
+    a, b, c = asyncio.run(proctor.evaluate_matrix(agents, SET, config=CONFIG, store=store))
+    assert (a.outcome, b.outcome, c.outcome) == (Outcome.PASSED, Outcome.ERROR, Outcome.PASSED)
+    assert (b.counts, b.exit_code) == ({Outcome.NOT_RUN: 1}, 3)
+    assert b.failure is not None
+    assert (b.failure.where, "the service is down" in b.failure.message) == ("agent", True)
+    if store is None:
+        return
+    states = {record.run_id: record.state for record in proctor.list_runs(store)}
+    left = {a.run_id: RunState.FINISHED, b.run_id: RunState.UNFINISHED, c.run_id: RunState.FINISHED}
+    assert states == left
+    went_on = proctor.resume_sync(b.run_id, store=store, agent=Opened("b"), eval_sets=SET)
+    assert went_on.passed
+    assert {record.state for record in proctor.list_runs(store)} == {RunState.FINISHED}
+
+
+THREE = {"eval_set_id": "three", "eval_cases": [{"eval_id": name, "conversation": [SAID]} for name in "xyz"]}
+
+
+def test_a_store_that_breaks_while_the_first_is_at_work_is_said_once_and_what_came_before_is_shown(
+    tmp_path: Path,
+) -> None:
+    """The second agent cannot even be begun: that it was not run is data, and no reason to lose the first."""
+    (tmp_path / "set.evalset.json").write_text(json.dumps(THREE))
+    (tmp_path / "test_config.json").write_text(json.dumps(CONFIG))
+    breaks = "import os\n\nasked = []\n\ndef root_agent(text):\n    asked.append(text)\n"
+    breaks += "    if len(asked) == 3:\n        os.rename('s.db', 'moved.db')\n    return text\n"
+    (tmp_path / "first.py").write_text(breaks)
+    (tmp_path / "second.py").write_text("def root_agent(text):\n    return text\n")
+    agents = ["--agent", "first.py", "--agent", "second.py"]
+    told = [*agents, "set.evalset.json", "--store", "s.db", "--concurrency", "1", "--report", "json=out.json"]
+    done = told_there("eval", *told, cwd=tmp_path)
+    assert done.returncode == 3
+    said = done.stderr.splitlines()
+    assert [line for line in said if "the store was deleted while it was in use" in line] == said
+    assert len(said) == 1
+    first, second = json.loads((tmp_path / "out.json").read_text())["runs"]
+    assert [case["outcome"] for case in first["cases"]] == ["passed", "passed", "not_run"]
+    assert [case["outcome"] for case in second["cases"]] == ["not_run"] * 3
+    assert (first["outcome"], second["outcome"]) == ("error", "error")
+    (tmp_path / "s.db-wal").rename(tmp_path / "moved.db-wal")
+    for agent in ("second", "first"):  # the newest first
+        went_on = told_there("resume", "--store", "moved.db", cwd=tmp_path)
+        assert (went_on.returncode, went_on.stdout.splitlines()[0].split()[1]) == (0, agent)
 
 
 def test_runs_whose_turn_has_not_come_are_let_go_of_when_the_whole_is_cancelled(tmp_path: Path) -> None:

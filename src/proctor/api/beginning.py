@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from proctor.engine.keeping import StoredRun
 from proctor.errors import ProctorError, StoreError
+from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from proctor.agents.base import AgentInfo
     from proctor.api.preparing import Prepared
+    from proctor.engine.plan import SetPlan
     from proctor.schema.run import AgentManifest, Manifest
     from proctor.stores.base import Committed, RunWriter, Store
 
@@ -67,6 +71,27 @@ class Matrix:
 
         return StoredRun(prepared.store, begin)
 
+    def not_begun(self, index: int, error: ProctorError) -> RunResult:
+        """Return the result of an agent that could not be begun when its turn came: others have run before it.
+
+        A run of it that stands in the store is an unfinished one, which can be gone on with.
+        """
+        prepared = self._prepared[index]
+        kind, where = FailureKind.NOT_LOADED, "agent"
+        if isinstance(error, StoreError):
+            kind, where = FailureKind.RAISED, "store"
+        sets = prepared.plan.sets
+        return RunResult(
+            agent=prepared.agent_label,
+            cases=[case for chosen in sets for case in _not_run(chosen)],
+            sets=[*(chosen.summary for chosen in sets), *prepared.unreadable],
+            num_runs=prepared.plan.num_runs,
+            warnings=prepared.warnings,
+            started_at=time.time(),
+            run_id="" if prepared.store is None else _where(prepared)[1].run_id,
+            failure=Failure(where=where, kind=kind, message=str(error)),
+        )
+
     def _begin_all(self, info: AgentInfo | None, committed: Committed) -> RunWriter:
         first, *others = self._prepared
         writer = _begun(first, info, committed)
@@ -83,6 +108,14 @@ class Matrix:
         store, manifest = _where(prepared)
         self._waiting.pop(manifest.run_id)[1].close()
         return store.resume(manifest.run_id, committed, agent=described(manifest.agent, info))
+
+
+def _not_run(chosen: SetPlan) -> Iterator[CaseResult]:
+    ids = chosen.source.ids()
+    for index in chosen.cases:
+        yield CaseResult(
+            chosen.summary.eval_set_id, ids[index], Outcome.NOT_RUN, place=chosen.source.where(index)
+        )
 
 
 def _begun(prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
+from proctor.watching import begun, ended
 
 if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
@@ -47,7 +48,7 @@ async def evaluate(
     from proctor.api.preparing import prepare
 
     prepared = prepare(agent, eval_sets, options)
-    return await carry_out(prepared, options.get("progress"), stored(prepared))
+    return ended(await carry_out(prepared, options.get("progress"), stored(prepared)))
 
 
 def evaluate_sync(
@@ -67,14 +68,16 @@ async def evaluate_matrix(
     """Evaluate several agents on the same sets, one after the other; the results are in the order of `agents`.
 
     In a store all runs are written down when the first begins: those that are not reached are unfinished runs there.
+    An agent after the first that cannot be begun (it cannot be opened, the store is broken by then) has a result with
+    a `failure` and no case run; those before it have theirs.
 
     An agent for which `shard` or `changed_since` leave no case (its folder has other sets) is left out.
 
     Raises:
         SetupProblems: all that is wrong with any of them, before the first agent call.
         NothingToRunError: nothing is wrong, and no agent has a case to run.
+        AgentLoadError, StoreError: the first one could not be begun; nothing was run.
     """
-    from proctor.api.beginning import Matrix
     from proctor.api.preparing import prepare
 
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
@@ -91,9 +94,22 @@ async def evaluate_matrix(
         raise idle[0]
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    progress = options.get("progress")
+    return await _one_after_the_other(prepared, options.get("progress"))
+
+
+async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:
+    from proctor.api.beginning import Matrix
+
+    results: list[RunResult] = []
     with Matrix(prepared) as matrix:
-        return [await carry_out(one, progress, matrix.stored(index)) for index, one in enumerate(prepared)]
+        for index, one in enumerate(prepared):
+            try:
+                results.append(await carry_out(one, progress, matrix.stored(index)))
+            except ProctorError as error:
+                if not results:
+                    raise
+                results.append(matrix.not_begun(index, error))
+    return results
 
 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
@@ -101,6 +117,7 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
     from proctor.engine.progress import Silent
     from proctor.engine.run import Run
 
+    begun()
     run = Run(
         plan=prepared.plan,
         agent=prepared.agent,

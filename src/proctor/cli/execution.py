@@ -8,13 +8,14 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from proctor.cli.failures import ERROR, say
+from proctor.cli.failures import ERROR, say, show_setup_error
 from proctor.cli.keeping import Keeping
 from proctor.cli.outputs import Output, write_outputs
 from proctor.cli.process import imports_go_on
 from proctor.cli.running import Stop, run_until_stopped
 from proctor.cli.screen import Screen
 from proctor.engine.stopping import StopRequest
+from proctor.errors import StoreError
 from proctor.reports.base import ReportOptions
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import exit_code
@@ -63,6 +64,15 @@ class Execution:
 
     def carry_out(self, start: Start) -> int:
         """Run until it ends or somebody stops it, show what came of it, and return the exit code."""
+        try:
+            return self._carried_out(start)
+        except StoreError as error:
+            if not self.has_run:
+                raise
+            show_setup_error(error)  # the store broke when its result was read: that nothing was run is not true
+            return ERROR
+
+    def _carried_out(self, start: Start) -> int:
         request = StopRequest()
         stop = Stop(request, has_begun=lambda: bool(self._screen.runs), farewell=self._say_how_to_resume)
         options: dict[str, Any] = {
@@ -100,9 +110,12 @@ class Execution:
     # --- closing lines -----------------------------------------------------------------------------------------------
 
     def _say_what_broke(self, runs: Sequence[RunResult]) -> None:
-        for run in runs:
-            if run.failure is not None:
-                say(f"error: {run.failure.message}")
+        broken = [(run, run.failure) for run in runs if run.failure is not None]
+        for message in dict.fromkeys(failure.message for _, failure in broken):
+            say(f"error: {message}")
+        for run, failure in broken:
+            if failure.where == "agent" and run.run_id:
+                say(self._shown.way_on.format(run=run.run_id))
 
     def _say_how_to_resume(self) -> None:
         for run in self._screen.resumable:

@@ -134,7 +134,7 @@ class Run:
         try:
             await self._executor.run(jobs)
         except StoreError as error:
-            run.failure = Failure(where="store", message=str(error))
+            run.failure = _broken(error)
         finally:
             # Each knows the other: without this, all results would wait for the garbage collector.
             self._executor = None
@@ -301,8 +301,11 @@ class Run:
         try:
             stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
         except StoreError as error:
-            run.failure = run.failure or Failure(where="store", message=str(error))
-        run.cases = stored.results()
+            run.failure = run.failure or _broken(error)
+        try:
+            run.cases = stored.results()
+        except StoreError as error:  # by now it cannot even be read
+            run.failure = run.failure or _broken(error)
 
     def _is_anything_left(self, not_run: int) -> bool:
         """Tell whether there is something to go on with; a trial that was never made is nothing to judge again."""
@@ -334,3 +337,7 @@ class Run:
             await settle(close())
         except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
             run.warnings.append(f"closing the agent raised {type(error).__name__}: {safe_str(error)}")
+
+
+def _broken(error: StoreError) -> Failure:
+    return Failure(where="store", message=str(error))

@@ -31,7 +31,7 @@ class Failure(WireModel):
     """Why something could not be computed, attributed once, at the border it crossed."""
 
     where: str
-    """`agent`, `metric`, `judge`, `simulator`, `setup` or `teardown` (the hooks), or `file`."""
+    """`agent`, `metric`, `judge`, `simulator`, `setup` or `teardown` (the hooks), `file` or `store`."""
     kind: FailureKind = FailureKind.RAISED
     type: str = ""
     """The class of the exception."""
