@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 Worker = subprocess.Popen[str]
 
 
-def _start(path: Path, *words: object) -> Worker:
+def _start(path: Path, *words: object, how: Sequence[str] = ("-m", "tests.stores.worker")) -> Worker:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "tests.stores.worker", str(path), *map(str, words)]
+    command = [sys.executable, *how, str(path), *map(str, words)]
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment
@@ -86,6 +86,39 @@ def test_processes_that_share_a_run_do_each_case_once(tmp_path: Path, processes:
         assert store.load("run1").counts == {Outcome.PASSED: 60}
         assert next(store.runs()).state is RunState.FINISHED
         store.close()
+
+
+_WITHOUT_LINKS = """
+import os, sys, time
+from pathlib import Path
+from tests.stores.worker import main
+
+def no_link(*_):
+    raise PermissionError(1, "Operation not permitted")
+
+def slow(path, target, rename=Path.rename):
+    time.sleep(0.1)
+    return rename(path, target)
+
+os.link, Path.rename = no_link, slow
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.slow)])
+def test_where_there_are_no_links_processes_that_make_a_store_all_use_the_same(
+    tmp_path: Path, rounds: int
+) -> None:
+    """With time between the look whether it is there and the name that it is given: whoever is second waits."""
+    for attempt in range(rounds):
+        path = tmp_path / f"{attempt}.db"
+        workers = [_start(path, "fill", f"run-{i}", 20, how=("-c", _WITHOUT_LINKS)) for i in range(4)]
+        assert [_said(worker) for worker in workers] == ["20"] * 4
+        store = opened(path)
+        assert {run.run_id for run in store.runs()} == {f"run-{i}" for i in range(4)}
+        assert all(store.load(run.run_id).counts == {Outcome.PASSED: 20} for run in store.runs())
+        store.close()
+        assert [file.name for file in tmp_path.iterdir() if file.name.startswith(f".{attempt}.db")] == []
 
 
 # --- killed --------------------------------------------------------------------------------------------------------------

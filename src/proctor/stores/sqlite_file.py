@@ -13,11 +13,10 @@ from shutil import copyfile
 from urllib.parse import quote
 
 from proctor.errors import StoreError
-from proctor.replacing import sync_folder
 from proctor.stores import versions
+from proctor.stores.creating import make_folder, put_in_place, write_empty_store
 from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words
 
-_PAGE = 4096  # a commit writes whole pages, and evidence is compressed to less
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
 
@@ -114,12 +113,12 @@ class SqliteFile:
                     f"{_beside(self.path, suffix)}: belongs to a store that is no longer there. "
                     f"Put {self.path.name} back, or delete this file"
                 )
-        _make_folder(self.path.parent)
+        make_folder(self.path.parent)
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}")
         try:
             with in_words(self.name):
-                _write_empty_store(new)
-            _put_in_place(new, self.path)
+                write_empty_store(new)
+            put_in_place(new, self.path)
         finally:
             with suppress(OSError):
                 new.unlink()
@@ -239,42 +238,6 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
     connection.text_factory = str
     connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from anywhere
     return connection
-
-
-def _write_empty_store(path: Path) -> None:
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
-        connection.execute(f"PRAGMA page_size = {_PAGE}")
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("BEGIN IMMEDIATE")
-        versions.bring_up_to_date(connection, 0)
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
-
-
-def _put_in_place(new: Path, path: Path) -> None:
-    """Give the file its name, unless another process was first."""
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without links
-        if path.exists():
-            return
-        new.rename(path)
-    sync_folder(path.parent)
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    if folder.exists():
-        raise StoreError(f"{folder}: expected a folder for the store, this is a file")
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == ".proctor":  # what was run here is no source
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def _real(path: Path) -> Path:
