@@ -63,8 +63,8 @@ $(VENV)/.run: $(VENV)/.base requirements/run.txt pyproject.toml
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.run requirements/test.txt
-	$(INSTALL) -r requirements/test.txt
+$(VENV)/.test: $(VENV)/.run requirements/test.txt requirements/judges.txt
+	$(INSTALL) -r requirements/test.txt -r requirements/judges.txt
 	@touch $@
 
 $(VENV)/.adk: $(VENV)/.test requirements/adk.txt
@@ -85,6 +85,7 @@ lock:
 	$(COMPILE) requirements/run.in --constraints requirements/test.txt --output-file requirements/run.txt
 	$(COMPILE) requirements/build.in --constraints requirements/test.txt --output-file requirements/build.txt
 	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
+	$(COMPILE) $(ARGS) requirements/judges.in --output-file requirements/judges.txt
 	$(COMPILE) $(ARGS) requirements/docs.in --output-file requirements/docs.txt
 
 clean:

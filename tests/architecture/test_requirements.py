@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-LOCKED = ["build", "run", "test", "adk"]
+LOCKED = ["build", "run", "test", "adk", "judges"]
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,7 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("test", "test"),
         ("dev", "test"),
         ("adk", "adk"),
+        ("judges", "judges"),
         ("gcs", "adk"),
         ("s3", "adk"),
         ("bench", "test"),

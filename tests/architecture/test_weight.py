@@ -23,6 +23,12 @@ OPTIONAL = frozenset(
         "nltk",
         "rouge_score",
         "httpx",
+        "httpx2",
+        "pydantic_ai",
+        "genai_prices",
+        "openai",
+        "anthropic",
+        "boto3",
         "pytest",
     }
 )
@@ -122,4 +128,11 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
     (tmp_path / "test_it.py").write_text("def test_it():\n    assert True\n")
     (tmp_path / "data.test.json").write_text("{}")
     more = _loaded_by_pytest(tmp_path) - _loaded_by_pytest(tmp_path, "-p", "no:proctor")
-    assert more == {"proctor", "proctor.version", "proctor.pytest_plugin", "proctor.pytest_plugin.options"}
+    assert more == {
+        "proctor",
+        "proctor.version",
+        "proctor.watching",
+        "proctor.pytest_plugin",
+        "proctor.pytest_plugin.options",
+        "proctor.pytest_plugin.watch",
+    }

@@ -1,0 +1,19 @@
+"""A server on this machine that speaks the protocols of model providers, scripted by the test that starts it.
+
+It is no mock: what asks it opens a connection and speaks HTTP. One server speaks all protocols at once: OpenAI's chat
+completions and responses, Gemini's generateContent (also as Vertex has it) and Anthropic's messages::
+
+    with serve_models(Says(data={"verdict": "yes"})) as server:
+        model = load_model(server.name("gpt-5"), environment=server.environment())
+        ...
+    assert server.count == 1
+    assert server.requests[0].text.startswith("You judge")
+
+`answers` is one answer for every request, a list of them (one for each request, in the order of arrival), or a function
+from `Asked` to an answer. An answer is `Says`, `Status` or `Breaks`.
+"""
+
+from tests.models.loopback.answers import Answer, Asked, Breaks, Says, Status
+from tests.models.loopback.server import ModelServer, serve_models
+
+__all__ = ["Answer", "Asked", "Breaks", "ModelServer", "Says", "Status", "serve_models"]
