@@ -24,7 +24,7 @@ def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[flo
         )
     if total == 0:
         return 0.0, 1.0
-    low, high = _wilson(successes / total, total, _normal_quantile(confidence))
+    low, high = _wilson(successes / total, total, normal_quantile(confidence))
     return 0.0 if successes == 0 else low, 1.0 if successes == total else high
 
 
@@ -34,7 +34,7 @@ def _wilson(rate: float, total: int, z: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def _normal_quantile(confidence: float) -> float:
+def normal_quantile(confidence: float) -> float:
     """How many standard deviations the middle `confidence` of a normal distribution reaches to each side."""
     from statistics import NormalDist  # slow to import, and needed only where an interval is shown
 
@@ -61,7 +61,7 @@ def more_trials(successes: int, total: int, rate: float, *, confidence: float = 
     share = successes / total if total else rate
     if share == rate:
         return None
-    z = _normal_quantile(confidence)
+    z = normal_quantile(confidence)
     needed = z * z * rate * (1 - rate) / (share - rate) ** 2
     return max(1, ceil(needed) - total)
 
@@ -194,7 +194,7 @@ def student_quantile(confidence: float, degrees: int) -> float:
     if not (0 < confidence < 1 and degrees >= 1):
         raise ValueError(f"expected 0 < confidence < 1 and degrees >= 1; got {confidence}, {degrees}")
     if degrees >= _MANY:
-        return _student_by_series(_normal_quantile(confidence), degrees)
+        return _student_by_series(normal_quantile(confidence), degrees)
     low, high = 0.0, pi / 2
     for _ in range(60):
         middle = (low + high) / 2
