@@ -99,6 +99,7 @@ class TestMoreTrials:
             pytest.param(34, 40, 0.9, 99, id="close by: many"),
             pytest.param(9, 10, 0.9, None, id="the very share: never"),
             pytest.param(0, 0, 0.9, None, id="no trial yet: nobody knows"),
+            pytest.param(0, 1, 1e-200, None, id="so close that no number says how many"),
         ],
     )
     def test_how_many(self, successes: int, total: int, rate: float, more: int | None) -> None:

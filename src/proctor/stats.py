@@ -59,10 +59,11 @@ def more_trials(successes: int, total: int, rate: float, *, confidence: float = 
     if total and (low >= rate or high < rate):
         return 0
     share = successes / total if total else rate
-    if share == rate:
+    gap = (share - rate) ** 2
+    if not gap:  # the very rate, or so close that no number says by how much
         return None
     z = normal_quantile(confidence)
-    needed = z * z * rate * (1 - rate) / (share - rate) ** 2
+    needed = z * z * rate * (1 - rate) / gap
     return max(1, ceil(needed) - total)
 
 

@@ -27,6 +27,9 @@ class ModelOptions:
     schema_name: str = "answer"
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As the format's GenerateContentConfig names them: `temperature`, `top_p`, `max_output_tokens`, `seed` …"""
+    echo: Mapping[str, str] = field(default_factory=dict)
+    """Fields of the answer whose values only this call's instructions say, so that an answer copied from the data is
+    found out. For models that follow a script, which fill them in; a provider's model reads them in the messages."""
     timeout: float | None = None
     """Seconds that the call may take, whatever is tried again within it; `None`: the model's own limit."""
 
@@ -128,3 +131,23 @@ class ModelError(EvalError):
 
 
 _MAY_PASS = frozenset({ModelFault.RATE_LIMITED, ModelFault.UNAVAILABLE, ModelFault.TIMED_OUT})
+
+
+class Budget(Protocol):
+    """Says before each call to a model whether it may be made, and hears what it came to. One for all of a run.
+
+    Whoever calls a model for the run (judges, played users) does so between `admit` and `settle`: each call that was
+    admitted is settled exactly once, whatever became of it. A reply that is known from before is no call.
+    """
+
+    async def admit(self, purpose: str) -> None:
+        """Wait until one more call may be made. `purpose`: `judge` or `user`.
+
+        Raises:
+            ModelError: none may be made any more; its `fault` is `BUDGET`.
+        """
+        ...
+
+    def settle(self, purpose: str, reply: Reply | None) -> None:
+        """Take note of what a call came to; `None` where it gave no reply."""
+        ...
