@@ -107,6 +107,10 @@ class ModelFault(StrEnum):
     """The answer is not what the provider's protocol says."""
     RAISED = "raised"
     """A model that is a function of the user's raised."""
+    QUOTA = "quota"
+    """The account has nothing left to spend, however long one waits."""
+    GIVEN_UP = "given_up"
+    """It was not asked: the provider turned away so many calls in a row that the next one would fare no better."""
     BUDGET = "budget"
     """It was not asked: a cap on calls or cost is reached."""
 
@@ -115,7 +119,13 @@ class ModelError(EvalError):
     """A model gave no reply."""
 
     def __init__(
-        self, message: str, *, fault: ModelFault, status: int | None = None, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        fault: ModelFault,
+        status: int | None = None,
+        retry_after: float | None = None,
+        requests: int = 1,
     ) -> None:
         super().__init__(message)
         self.fault = fault
@@ -123,6 +133,8 @@ class ModelError(EvalError):
         """The HTTP status, where there was one."""
         self.retry_after = retry_after
         """Seconds to wait before another attempt, where the provider said so."""
+        self.requests = requests
+        """How often the provider was asked, in vain."""
 
     @property
     def infrastructure(self) -> bool:

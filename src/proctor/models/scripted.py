@@ -1,0 +1,134 @@
+"""A model for tests and demos, which says what its script says."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from proctor.errors import SetupError
+from proctor.models.base import Message, ModelError, ModelOptions, Reply
+from proctor.models.function import Answering, Said, raised, reply_of, takes_options
+
+__all__ = ["Asked", "ScriptedModel"]
+
+
+class Asked(NamedTuple):
+    """One call of a model, as it was made."""
+
+    messages: tuple[Message, ...]
+    options: ModelOptions
+
+    @property
+    def text(self) -> str:
+        """All that was said to the model."""
+        return "\n".join(message.text for message in self.messages)
+
+
+class ScriptedModel:
+    """A model for tests and demos that says what it was told to, and keeps what it was asked in `asked`.
+
+    The script is one of:
+
+    - a text, a mapping (the answer as data), a `Reply` or an exception: the same each time;
+    - a list of these: one for each call, in turn; a call more than there are replies is an error;
+    - a function, as `FunctionModel` takes it.
+
+    `matching` instead maps a text to one of these: what stands under the first text that the messages contain is said
+    (a compiled pattern is searched for).
+
+    What a script says as data is given with what the call wants repeated (`ModelOptions.echo`), as a model does that
+    follows its instructions.
+    """
+
+    def __init__(
+        self,
+        script: Said | Sequence[Said] | Answering | None = None,
+        *,
+        matching: Mapping[str | re.Pattern[str], Said] | None = None,
+        name: str = "scripted",
+        has_schemas: bool = True,
+        delay: float = 0.0,
+    ) -> None:
+        """Take the script.
+
+        `has_schemas` false: a model that can only write text, so data is written as JSON. `delay`: seconds that each
+        reply takes.
+        """
+        if (script is None) is (matching is None):
+            raise SetupError("A scripted model has either a script or `matching`.")
+        self.name = name
+        self.has_schemas = has_schemas
+        self.delay = delay
+        self.asked: list[Asked] = []
+        self._say = _matching(matching) if matching is not None else _script(script)
+
+    async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
+        """Give the reply of the script.
+
+        Raises:
+            ModelError: the script says so, or has nothing to say.
+        """
+        asked = Asked(tuple(messages), options)
+        self.asked.append(asked)
+        began = time.monotonic()
+        try:
+            said = self._say(asked)
+            if inspect.isawaitable(said):
+                said = await said
+        except ModelError:
+            raise
+        except Exception as error:
+            raise raised(self.name, error) from error
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        return reply_of(said, self.name, options, as_data=self.has_schemas, seconds=time.monotonic() - began)
+
+
+def _script(script: Any) -> Callable[[Asked], Said]:
+    if isinstance(script, str | Mapping | Reply | BaseException):
+        return _always(script)
+    if callable(script):
+        return _function(script)
+    if isinstance(script, Sequence):
+        return _in_turn(script)
+    raise SetupError(
+        f"A script is a text, a mapping, a Reply, a list of these or a function; not {type(script).__name__}."
+    )
+
+
+def _always(said: Said) -> Callable[[Asked], Said]:
+    return lambda _: said
+
+
+def _function(function: Answering) -> Callable[[Asked], Said]:
+    return (lambda asked: function(*asked)) if takes_options(function) else lambda asked: function(asked[0])
+
+
+def _in_turn(script: Sequence[Said]) -> Callable[[Asked], Said]:
+    replies = iter(script)
+
+    def say(asked: Asked) -> Said:
+        try:
+            said = next(replies)
+        except StopIteration:
+            raise LookupError(f"its script has {len(script)} replies, and it was asked once more") from None
+        return _script(said)(asked)
+
+    return say
+
+
+def _matching(matching: Mapping[str | re.Pattern[str], Said]) -> Callable[[Asked], Said]:
+    says = [(key, _script(said)) for key, said in matching.items()]
+
+    def say(asked: Asked) -> Said:
+        text = asked.text
+        for key, answer in says:
+            if key.search(text) if isinstance(key, re.Pattern) else key in text:
+                return answer(asked)
+        raise LookupError(f"none of the {len(says)} texts of its script is in the messages")
+
+    return say
