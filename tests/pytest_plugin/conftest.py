@@ -8,7 +8,7 @@ import proctor
 from tests.pytest_plugin.material import CONFIG, Sandbox
 
 _LOADED_LATE = (
-    "batches", "collecting", "evidence", "failures", "fixtures", "project", "summary",
+    "batches", "collecting", "evidence", "failures", "fixtures", "overlooked", "project", "summary",
 )  # fmt: skip
 
 

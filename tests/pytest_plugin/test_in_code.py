@@ -91,10 +91,52 @@ def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
         "def test_fine(evaluate):\n    evaluate('cases.evalset.json:good')\n"
         "def test_looked_at(evaluate):\n    assert len(evaluate('cases.evalset.json').cases) == 3\n",
     )
-    result.assert_outcomes(passed=4, errors=2)
+    result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
         ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not looked at*", "*actual   {+yes+}"]
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "fine"),
+    [
+        pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json')", False, id="dropped"),
+        pytest.param("result = proctor.evaluate_sync('bot.py', 'cases.evalset.json')", False, id="only named"),
+        pytest.param("asyncio.run(proctor.evaluate('bot.py', 'cases.evalset.json'))", False, id="awaited and dropped"),
+        pytest.param("helper()", False, id="returned by a function and dropped"),
+        pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json:good')", True, id="it passed"),
+        pytest.param("print(proctor.evaluate_sync('bot.py', 'cases.evalset.json'))", False, id="printed"),
+        pytest.param("assert proctor.evaluate_sync('bot.py', 'cases.evalset.json').counts['failed'] == 1", True, id="looked at"),
+        pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json', store='runs.sqlite3')", True, id="kept in a store"),
+        pytest.param("before()", True, id="made outside of a test"),
+    ],
+)  # fmt: skip
+def test_no_result_of_proctors_own_evaluate_is_overlooked(sandbox: Sandbox, body: str, fine: bool) -> None:
+    result = _test(
+        sandbox,
+        "def helper():\n    return proctor.evaluate_sync('bot.py', 'cases.evalset.json')\n"
+        f"def test_it(before):\n    {body}\n"
+        "@pytest.fixture\ndef before():\n    result = helper()\n    return lambda: None\n",
+    )
+    result.assert_outcomes(passed=int(fine), failed=int(not fine))
+    if not fine:
+        result.stdout.fnmatch_lines(["<RunResult bot: failed *> was not looked at*", "*actual   {+yes+}"])
+
+
+@pytest.mark.parametrize(
+    "ending", ["pytest.skip('not today')", "pytest.xfail('known')", "raise ValueError('x')"]
+)
+def test_a_test_that_ends_otherwise_is_not_reproached_with_what_it_left(
+    sandbox: Sandbox, ending: str
+) -> None:
+    body = f"    evaluate('cases.evalset.json:bad')\n    proctor.evaluate_sync('bot.py', 'cases.evalset.json')\n    {ending}\n"
+    result = _test(
+        sandbox, f"@pytest.mark.proctor('cases.evalset.json:good')\ndef test_it(evaluate, eval_case):\n{body}"
+    )
+    assert "was not looked at" not in result.stdout.str()
+    assert "was not evaluated" not in result.stdout.str()
+    assert result.parseoutcomes().get("errors", 0) == 0
+    assert result.parseoutcomes().get("passed", 0) == 0
 
 
 # --- async tests ------------------------------------------------------------------------------------------------------
@@ -147,12 +189,12 @@ def test_an_async_test_awaits_and_what_it_forgets_to_await_is_never_green(
     found = {name: outcome for name, outcome in outcomes(result).items() if outcome != "PASSED"}
     assert found == {
         "test_failing": "FAILED",
-        "test_forgotten": "ERROR",
-        "test_forgotten_truth": "ERROR",  # after it failed
-        "test_forgotten_look": "ERROR",
-        "test_overlooked": "ERROR",
+        "test_forgotten": "FAILED",
+        "test_forgotten_truth": "FAILED",
+        "test_forgotten_look": "FAILED",
+        "test_overlooked": "FAILED",
     }
-    result.assert_outcomes(passed=4, failed=3, errors=4)
+    result.assert_outcomes(passed=2, failed=5)
     result.stdout.fnmatch_lines(
         ["nothing was run: `evaluate` is awaited in an async test: result = await evaluate(*)"]
     )
@@ -251,8 +293,8 @@ def test_each(eval_case, evaluate):
     assert evaluate(eval_case)
 
 @pytest.mark.proctor('cases.evalset.json:good,bad')
-def test_some(eval_case):
-    assert eval_case.eval_id in ('good', 'bad')
+def test_some(eval_case, evaluate):
+    assert evaluate().cases[0].eval_id in ('good', 'bad')
 
 @pytest.mark.proctor('cases.evalset.json')
 def test_whole(evaluate):
@@ -269,6 +311,41 @@ def test_each_case_of_a_set_is_a_test(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["cases.evalset.json:25: failed"])
 
 
+@pytest.mark.parametrize(
+    ("body", "fine"),
+    [
+        pytest.param("pass", False, id="nothing"),
+        pytest.param("evaluate", False, id="the fixture is only asked for"),
+        pytest.param("assert eval_case.eval_id", False, id="it only reads the case"),
+        pytest.param("assert evaluate(eval_case)", True, id="evaluate"),
+        pytest.param("assert evaluate()", True, id="evaluate, of the case that it was given"),
+        pytest.param("assert proctor.evaluate_sync('bot.py', proctor.EvalSet(eval_set_id='s', eval_cases=[eval_case]))", True, id="proctor.evaluate_sync"),
+        pytest.param("assert proctor.score_sync(eval_case.conversation, eval_case.conversation, criteria={'exact_match': 1})['exact_match'].score", True, id="proctor.score_sync"),
+        pytest.param("AgentEvaluator.evaluate_eval_set('bot', proctor.EvalSet(eval_set_id='s', eval_cases=[eval_case]), criteria={'exact_match': 1})", True, id="AgentEvaluator"),
+    ],
+)  # fmt: skip
+def test_a_case_that_a_test_asked_for_is_evaluated(sandbox: Sandbox, body: str, fine: bool) -> None:
+    result = _test(
+        sandbox,
+        "from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator\n"
+        "@pytest.mark.proctor('cases.evalset.json:good')\n"
+        f"def test_it(evaluate, eval_case):\n    {body}\n",
+    )
+    result.assert_outcomes(passed=int(fine), failed=int(not fine))
+    told = "the case good was not evaluated: write `assert evaluate(eval_case)`*cases.evalset.json*"
+    if not fine:
+        result.stdout.fnmatch_lines([told])
+
+
+def test_a_case_that_is_expected_to_fail_may_be_left_unevaluated(sandbox: Sandbox) -> None:
+    head = "@pytest.mark.proctor('cases.evalset.json:good')\n"
+    result = _test(
+        sandbox,
+        f"{head}@pytest.mark.xfail\ndef test_it(eval_case): pass\n{head}@pytest.mark.skip\ndef test_that(eval_case): pass\n",
+    )
+    result.assert_outcomes(xfailed=1, skipped=1)
+
+
 def test_a_case_that_the_test_changed_is_run_as_it_changed_it(sandbox: Sandbox) -> None:
     result = _test(
         sandbox,
@@ -283,7 +360,10 @@ def test_a_case_that_the_test_changed_is_run_as_it_changed_it(sandbox: Sandbox) 
 def test_cases_are_found_by_their_tags(sandbox: Sandbox) -> None:
     sandbox.cases(case("a", "yes", tags=["warm"]), case("b", "yes"), name="tagged.evalset.json")
     result = _test(
-        sandbox, "@pytest.mark.proctor('tagged.evalset.json')\ndef test_it(eval_case): pass\n", "-k", "warm"
+        sandbox,
+        "@pytest.mark.proctor('tagged.evalset.json')\ndef test_it(eval_case, evaluate):\n    assert evaluate(eval_case)\n",
+        "-k",
+        "warm",
     )
     result.assert_outcomes(passed=1, deselected=1)
 
@@ -336,6 +416,36 @@ def test_it(evaluate):
     assert result
 """
     _test(sandbox, body).assert_outcomes(passed=int(passes), failed=int(not passes))
+
+
+@pytest.mark.parametrize(
+    ("words", "ini", "passes"),
+    [
+        pytest.param(["--proctor-min-pass-rate", "0.8"], "", True, id="option: four of five are enough"),
+        pytest.param(["--proctor-min-pass-rate", "0.9"], "", False, id="option: they are not"),
+        pytest.param([], "proctor_min_pass_rate = 0.8", True, id="ini: they are enough"),
+        pytest.param(["--proctor-min-pass-rate", "0.9"], "proctor_min_pass_rate = 0.8", False, id="the option wins"),
+    ],
+)  # fmt: skip
+def test_pass_rates_of_a_session(sandbox: Sandbox, words: list[str], ini: str, passes: bool) -> None:
+    sandbox.ini(ini)
+    sandbox.write(
+        "odd.py",
+        "from itertools import count\nn = count()\ndef root_agent(text): return 'no' if next(n) % 5 == 2 else 'yes'\n",
+    )
+    name = sandbox.cases(GOOD)
+    sandbox.write("test_it.py", f"def test_it(evaluate):\n    assert evaluate({name!r}, concurrency=1)\n")
+    result = sandbox.run(
+        "--proctor-num-runs", "5", "--proctor-concurrency", "1", *words, name, "test_it.py", agent="odd.py"
+    )
+    result.assert_outcomes(passed=2 * passes, failed=2 * (not passes))
+
+
+@pytest.mark.parametrize("said", ["0", "1.2", "most"])
+def test_a_pass_rate_is_a_share(sandbox: Sandbox, said: str) -> None:
+    result = sandbox.run("--proctor-min-pass-rate", said, sandbox.cases(GOOD))
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*expected a share above 0 and up to 1, such as 0.8, got '{said}'"])
 
 
 def test_what_is_nearer_wins(sandbox: Sandbox) -> None:

@@ -20,6 +20,7 @@ from proctor.schema.eval_set import EvalSet
 from proctor.schema.kept import kept_json
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, SetSummary
+from proctor.watching import begun
 
 __all__ = ["Metrics", "infer", "judge"]
 
@@ -115,6 +116,7 @@ async def judge(
     from proctor.engine.plan import SetPlan
     from proctor.engine.trials import TrialWork
 
+    begun()
     options = RunOptions(concurrency=concurrency, explain="all")
     work = TrialWork(None, options, None, stored=None)
     done: asyncio.Queue[tuple[int, CaseResult] | None] = asyncio.Queue()

@@ -48,7 +48,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         "max_failures",
     ):
         wanted[name] = given.get(name) or None
-    for name in ("shard", "changed_since"):  # empty (a variable that is not set) is a slip, not "all cases"
+    for name in ("min_pass_rate", "shard", "changed_since"):  # empty (a variable that is not set) is a slip, not "all cases"
         wanted[name] = given.get(name)
     return {name: value for name, value in wanted.items() if value is not None}
 

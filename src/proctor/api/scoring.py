@@ -18,6 +18,7 @@ from proctor.schema.config import EvalConfig
 from proctor.schema.invocation import Invocation
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.verdict import MetricVerdict
+from proctor.watching import begun
 
 InvocationLike = Invocation | Mapping[str, Any]
 ToolNames = Sequence[str] | Sequence[Sequence[str]]
@@ -47,6 +48,7 @@ async def score(
     from proctor.engine.scoring import explain, score_trial
     from proctor.engine.verdict import decide_metric
 
+    begun()
     config = _criteria(criteria)
     names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
     if names is not None or expected_names is not None:

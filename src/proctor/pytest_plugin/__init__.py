@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.pytest_plugin.options import add_options
+from proctor.pytest_plugin.watch import watch_of
+from proctor.watching import WATCHERS
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.collecting import EvalSetFile
@@ -67,8 +69,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
 
 
+def pytest_sessionstart() -> None:
+    """Hear of nothing between the tests of this session."""
+    WATCHERS.append(None)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Let go of what the session has opened."""
+    WATCHERS.pop()
     if project := sys.modules.get("proctor.pytest_plugin.project"):
         project.close(session.config)
 
@@ -156,15 +164,21 @@ class Told:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, object, object]:
-    """Fail a test that began an evaluation by ADK's `AgentEvaluator` inside an event loop and never awaited it."""
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that would be green for what it did not await, look at or evaluate."""
+    watch = watch_of(item)
+    WATCHERS.append(watch)
     try:
         outcome = yield
     except BaseException:
         _forgotten()  # said with this failure, or not the next test's fault
+        watch.forget()
         raise
+    finally:
+        WATCHERS.remove(watch)
     if found := _forgotten():
         pytest.fail("\n".join(found), pytrace=False)
+    watch.check(item, is_over=True)
     return outcome
 
 
@@ -224,6 +238,5 @@ def evaluate(request: pytest.FixtureRequest) -> Iterator[Evaluate]:
     """
     from proctor.pytest_plugin.fixtures import Evaluate
 
-    asked = Evaluate(request)
-    yield asked
-    asked.check()
+    yield Evaluate(request)
+    watch_of(request.node).check(request.node)

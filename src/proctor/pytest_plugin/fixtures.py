@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ from proctor import api
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.find import find_config, find_sets, split_selector
 from proctor.pytest_plugin.collecting import item_name
-from proctor.pytest_plugin.failures import case_text, line_of
+from proctor.pytest_plugin.overlooked import Evaluated, Pending
 from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
+from proctor.pytest_plugin.watch import watch_of
 from proctor.sanitize import clean
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-from proctor.schema.verdict import RunResult
 
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'
 
@@ -80,6 +80,11 @@ def _cases(
             yield source.case(index), Origin(path, source.eval_set_id, source.where(index))
 
 
+def origin_of(case: Any, config: pytest.Config) -> Origin | None:
+    """Return where a case came from that a test was given; `None` of any other."""
+    return config.stash.get(_ORIGINS, {}).get(id(case)) if isinstance(case, EvalCase) else None
+
+
 def seen_from(selector: str, folder: Path) -> str:
     """Return a path as it is meant in a test: from the test file's folder where it is there, else from the working one."""
     name = selector if (folder / selector).exists() else split_selector(selector)[0]
@@ -105,62 +110,6 @@ def not_marked() -> Any:
 # --- evaluating in a test -------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, repr=False)
-class Evaluated(RunResult):
-    """A result that knows whether the test has looked at it; awaiting it gives it back."""
-
-    looked_at: bool = False
-
-    def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            object.__setattr__(self, "looked_at", True)
-        return object.__getattribute__(self, name)
-
-    def __bool__(self) -> bool:
-        return self.passed
-
-    def __await__(self) -> Generator[Any, Any, Evaluated]:
-        return self
-        yield  # a generator that ends at once
-
-    @classmethod
-    def of(cls, run: RunResult) -> Evaluated:
-        """Take over what a run came to."""
-        made = cls(**{field.name: getattr(run, field.name) for field in fields(RunResult)})
-        object.__setattr__(made, "looked_at", False)
-        return made
-
-
-class Pending:
-    """What `evaluate(…)` gives in an async test: the result is there when it was awaited, and nothing before."""
-
-    def __init__(self, asked: Evaluate, run: Any) -> None:
-        self._asked, self._run = asked, run
-        self._result: Evaluated | None = None
-        self._awaited = False
-
-    def __await__(self) -> Generator[Any, Any, Evaluated]:
-        return self._answer().__await__()
-
-    async def _answer(self) -> Evaluated:
-        self._awaited = True
-        if self._result is None:
-            self._result = self._asked.keep(await self._run())
-        return self._result
-
-    def __repr__(self) -> str:
-        return "<evaluation that was not awaited>"
-
-    def __bool__(self) -> bool:
-        raise TypeError(_FORGOTTEN)
-
-    def __getattr__(self, name: str) -> Any:
-        raise TypeError(_FORGOTTEN)
-
-
-_FORGOTTEN = "`evaluate` is awaited in an async test: result = await evaluate(…)"
-
-
 class Evaluate:
     """Runs eval sets or cases against the agent, with the session's options and those of the test's marker.
 
@@ -176,8 +125,7 @@ class Evaluate:
         self._marked = {name: value for mark in reversed(marks) for name, value in mark.kwargs.items()}
         self._sets = next((mark.args for mark in marks if mark.args), ())
         self._agent = self._find_agent()
-        self._pending: list[Pending] = []
-        self._results: list[Evaluated] = []
+        self._watch = watch_of(request.node)
 
     def _find_agent(self) -> Any:
         """The agent of the marker, of the test's own fixture of that name, or of the session; `None`: there is none."""
@@ -201,11 +149,11 @@ class Evaluate:
         try:
             run = self._prepared(eval_sets, agent, options)
             if _is_within_a_loop():
-                self._pending.append(Pending(self, run))
-                return self._pending[-1]
+                self._watch.pending.append(Pending(run))
+                return self._watch.pending[-1]
             from proctor.engine.loop import run_sync
 
-            return self.keep(run_sync(run))
+            return run_sync(run)
         except SetupError as problem:
             raise problem.with_traceback(None) from None
 
@@ -223,13 +171,13 @@ class Evaluate:
             ref = self._project.agent_ref  # which says where an agent could have been named
         sets = [_as_set(one, origin, folder) for one, origin in zip(wanted, origins, strict=True)]
 
-        async def run() -> RunResult:
+        async def run() -> Evaluated:
             result = await api.evaluate(ref, sets, **options)
             if result.run_id and options["store"] is self._project.store:
                 self._request.node.stash.setdefault(KEPT, []).append(result.run_id)
             for case, origin in zip(result.cases, origins, strict=False):
                 case.place = case.place or (origin.place if origin else "")
-            return result
+            return self._watch.keep(result)
 
         return run
 
@@ -245,23 +193,7 @@ class Evaluate:
         return list(eval_sets) if isinstance(eval_sets, list | tuple) else [eval_sets]
 
     def _origin(self, one: Any) -> Origin | None:
-        return (
-            self._request.config.stash.get(_ORIGINS, {}).get(id(one)) if isinstance(one, EvalCase) else None
-        )
-
-    def keep(self, run: RunResult) -> Evaluated:
-        """Remember a result until the test is over."""
-        self._results.append(Evaluated.of(run))
-        return self._results[-1]
-
-    def check(self) -> None:
-        """Fail the test for what it did not await, and for what did not pass and it did not look at."""
-        __tracebackhide__ = True
-        if any(not object.__getattribute__(one, "_awaited") for one in self._pending):
-            pytest.fail(f"nothing was run: {_FORGOTTEN}", pytrace=False)
-        for result in self._results:
-            if not object.__getattribute__(result, "looked_at") and not result.passed:
-                pytest.fail(_overlooked(result, self._request.config), pytrace=False)
+        return origin_of(one, self._request.config)
 
 
 def _is_within_a_loop() -> bool:
@@ -288,9 +220,3 @@ def _as_set(one: Any, origin: Origin | None, folder: Path) -> Any:
     if isinstance(one, EvalCase):
         return EvalSet(eval_set_id=origin.eval_set_id if origin else "evaluate", eval_cases=[one])
     return seen_from(str(one), folder) if isinstance(one, str | Path) else one
-
-
-def _overlooked(result: RunResult, config: pytest.Config) -> str:
-    telling = [case for case in result.cases if not case.passed]
-    head = f"{clean(repr(result))} was not looked at: write `assert result`, or look at what else matters"
-    return "\n".join([head, *(case_text(case, config) or line_of(case) for case in telling[:3])])

@@ -44,6 +44,16 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share above 0 and up to 1, such as 0.8, got {text!r}")
+    return value
+
+
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -78,6 +88,7 @@ OPTIONS = (
     Option("agent-name", "Run this sub-agent instead of the root agent.", "NAME"),
     Option("config", "The criteria. Without it: test_config.json beside each set or above it.", "FILE"),
     Option("num-runs", "Run every case N times.", "N", _whole(1)),
+    Option("min-pass-rate", "The share of a case's trials that must pass, such as 0.8.", "SHARE", _share),
     Option("concurrency", "Trials under way at once (8).", "N", _whole(1)),
     Option("timeout", "Seconds that one turn may take (300).", "S", _seconds),
     Option("trial-timeout", "Seconds that one trial may take.", "S", _seconds),

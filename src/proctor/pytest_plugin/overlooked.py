@@ -1,0 +1,126 @@
+"""Results that know whether a test has looked at them, and what is said of a test that would be green without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from proctor.pytest_plugin.collecting import item_name
+from proctor.pytest_plugin.failures import case_text, line_of
+from proctor.sanitize import clean
+from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.pytest_plugin.fixtures import Origin
+    from proctor.pytest_plugin.watch import Watch
+
+_MOST = 3
+"""Cases that are shown of one result."""
+
+
+class Evaluated(RunResult):
+    """A result that knows whether anybody has looked at it; awaiting it gives it back."""
+
+    __slots__ = ("_looked_at",)
+    _looked_at: bool
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            object.__setattr__(self, "_looked_at", True)
+        return object.__getattribute__(self, name)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        looked_at = self._looked_at
+        said = RunResult.__repr__(self)
+        object.__setattr__(
+            self, "_looked_at", looked_at
+        )  # a print decides nothing, and asyncio asks for it, too
+        return said
+
+    def __await__(self) -> Generator[Any, Any, Evaluated]:
+        return self
+        yield  # a generator that ends at once
+
+    @classmethod
+    def of(cls, run: RunResult) -> Evaluated:
+        """Take over what a run came to."""
+        made = cls(**{field.name: getattr(run, field.name) for field in fields(RunResult)})
+        object.__setattr__(made, "_looked_at", False)
+        return made
+
+
+def was_looked_at(result: Evaluated) -> bool:
+    """Tell whether anything was asked of a result but how it prints."""
+    return bool(getattr(result, "_looked_at", True))  # a copy was made by somebody who looked
+
+
+class Pending:
+    """What `evaluate(…)` gives in an async test: the result is there when it was awaited, and nothing before."""
+
+    def __init__(self, run: Callable[[], Any]) -> None:
+        """Take what runs and keeps the result."""
+        self._run = run
+        self._result: Evaluated | None = None
+        self._awaited = False
+
+    def __await__(self) -> Generator[Any, Any, Evaluated]:
+        return self._answer().__await__()
+
+    async def _answer(self) -> Evaluated:
+        self._awaited = True
+        if self._result is None:
+            self._result = await self._run()
+        return self._result
+
+    def __repr__(self) -> str:
+        return "<evaluation that was not awaited>"
+
+    def __bool__(self) -> bool:
+        raise TypeError(_FORGOTTEN)
+
+    def __getattr__(self, name: str) -> Any:
+        raise TypeError(_FORGOTTEN)
+
+
+_FORGOTTEN = "`evaluate` is awaited in an async test: result = await evaluate(…)"
+
+
+# --- what is said --------------------------------------------------------------------------------------------------------
+
+
+def said_of(watch: Watch, item: pytest.Item, *, is_over: bool) -> str:
+    """Return why a test is not green, empty where nothing was overlooked; `is_over`: its function has come to its end."""
+    if any(not object.__getattribute__(one, "_awaited") for one in watch.pending):
+        return f"nothing was run: {_FORGOTTEN}"
+    overlooked = (one for one in watch.results if not was_looked_at(one) and not one.passed)
+    said = "\n".join(line for result in overlooked for line in _overlooked(result, item))
+    return said or (_not_evaluated(watch, item) if is_over else "")
+
+
+def _overlooked(result: RunResult, item: pytest.Item) -> Iterator[str]:
+    yield f"{clean(repr(result))} was not looked at: write `assert result`, or look at what else matters"
+    for case in [case for case in result.cases if not case.passed][:_MOST]:
+        yield case_text(case, item.config) or line_of(case)
+
+
+def _not_evaluated(watch: Watch, item: pytest.Item) -> str:
+    from proctor.pytest_plugin.fixtures import origin_of
+    from proctor.pytest_plugin.watch import given_case
+
+    if watch.has_evaluated:
+        return ""
+    case: Any = given_case(item)
+    origin: Origin | None = origin_of(case, item.config)
+    if origin is None:
+        return ""  # a fixture of the test's own
+    return (
+        f"the case {item_name(case.eval_id)} was not evaluated: write `assert evaluate(eval_case)`. A test that only "
+        f'reads cases takes them from proctor.load_eval_set("{clean(str(origin.path))}").eval_cases, with '
+        "pytest.mark.parametrize"
+    )
