@@ -25,7 +25,10 @@ class Passage:
 
 
 class UnusableAnswerError(ValueError):
-    """A judge answered, and its answer is none: not of the form asked for, or incomplete. It may be asked again."""
+    """A judge answered, and its answer is none: not of the form asked for, or incomplete. It may be asked again.
+
+    The message is told to the model, so it says in our own words what was wrong, and repeats nothing of the answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class AnswerForm(Generic[V]):
     schema: Mapping[str, Any]
     """JSON Schema (an object, no additional properties, everything required): what providers can enforce."""
     read: Callable[[Any], V]
-    """From the data to what it comes to; raises `UnusableAnswerError` for whatever does not say it plainly."""
+    """From the data to what it comes to; raises `UnusableAnswerError` for whatever does not say it plainly. The data
+    is of the form that `schema` says: that is checked before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,8 @@ class Vote(Generic[V]):
     """One sample: the verdict, or why there is none."""
 
     verdict: V | None = None
+    rationale: str = ""
+    """Why, as the model says it: the field `rationale` of its answer."""
     problem: Failure | None = None
     """Why there is no verdict; `where` is `judge`."""
     answers: list[str] = field(default_factory=list)
@@ -77,6 +83,14 @@ class Ballot(Generic[V]):
     votes: list[Vote[V]]
     planned: int
     """How many were to be asked for at most; fewer votes than that mean that the rest could not have changed it."""
+    is_decided: bool
+    """Whether the votes suffice: too few without a verdict are missing to change the outcome, or half of all planned
+    ones gave one. If not, nothing may be read from `verdicts`: the score is an error, `undecided(ballot)`."""
+    model: str = ""
+    prompt: str = ""
+    """The hash of the prompt."""
+    signs: tuple[str, ...] = ()
+    """What in the passages looks like an attempt to talk to the judge."""
 
     @property
     def verdicts(self) -> list[V]:

@@ -1,0 +1,188 @@
+"""All judges of a run: which model is asked, how many calls are under way, what was answered before, what it took."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from proctor.judges.asking import ask_once
+from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
+from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
+from proctor.judges.injection import signs_in
+from proctor.judges.pace import Pace
+from proctor.judges.spending import Spent
+from proctor.judges.votes import cast, plainly_settled, together
+from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.schema.criterion import JudgeModelOptions
+
+__all__ = ["PATIENCE", "ModelJudge", "RunJudges"]
+
+PATIENCE = 120.0
+"""Seconds that one call may take, whatever is tried again within it, unless the criterion says otherwise
+(`judge_model_config.http_options.timeout`, in milliseconds)."""
+PURPOSE = "judge"
+"""What its calls are for, among all calls that a run makes to models."""
+_GRACE = 1.0
+"""Seconds that a model which is past its time has to end when it is told to."""
+
+Finder = Callable[[str], ChatModel]
+"""From a model's name to the model; raises `SetupError`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunJudges:
+    """See `Judges`. One per run; used on one event loop."""
+
+    find: Finder
+    default: str
+    """The model of criteria that name none."""
+    only: ChatModel | None = None
+    """A model given as an object: it takes the place of every other."""
+    cache: AnswerCache | None = None
+    budget: Budget | None = None
+    spent: Spent = field(default_factory=Spent)
+    pace: Pace = field(default_factory=Pace)
+    _models: dict[str, ChatModel] = field(default_factory=dict)
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
+        """Return the judge of a criterion. `stated`: whether the criterion names its model itself.
+
+        Raises:
+            SetupError: no such model, no key for it, an extra that is missing.
+        """
+        model = self.only or self._named(options.judge_model if stated else self.default)
+        return ModelJudge(self, model, metric, options)
+
+    def _named(self, name: str) -> ChatModel:
+        if name not in self._models:
+            self._models[name] = self.find(name)
+        return self._models[name]
+
+    async def call(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
+        """Ask a model once, when it is its turn; within its time, and counted.
+
+        Raises:
+            ModelError: there is no reply; whatever else a model raises is one, too.
+        """
+        async with self.pace:
+            if self.budget is not None:
+                await self.budget.admit(PURPOSE)
+            reply: Reply | None = None
+            try:
+                ask = partial(model.complete, messages, options=options)
+                reply = await _within(ask, options.timeout, model.name)
+            except ModelError as error:
+                self._failed(model.name, error)
+                raise
+            finally:
+                if self.budget is not None:
+                    self.budget.settle(PURPOSE, reply)
+            self.spent.add(model.name, reply)
+            return reply
+
+    def _failed(self, model: str, error: ModelError) -> None:
+        if error.fault is ModelFault.RATE_LIMITED:
+            self.pace.fall()
+        self.spent.failed(model, error)
+
+
+class ModelJudge:
+    """See `Judge`: one model under one criterion."""
+
+    def __init__(self, judges: RunJudges, model: ChatModel, metric: str, options: JudgeModelOptions) -> None:
+        self.model = model.name
+        self._judges, self._model, self._options = judges, model, options
+        self.metric = metric
+        self._settings = _settings(options)
+        self._timeout = _patience(self._settings)
+        self._identity = getattr(model, "identity", None) or model.name
+        limited = "parallelism_limit" in options.model_fields_set
+        self._turns = asyncio.Semaphore(options.parallelism_limit) if limited else None
+
+    async def ask(
+        self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
+    ) -> Ballot[V]:
+        """Ask for up to `samples` verdicts (default: the criterion's `num_samples`)."""
+        planned = samples or self._options.num_samples
+        content = content_key(question, self._identity, self._settings)
+        votes, is_decided = await cast(
+            partial(self._vote, question, content), planned, settled or plainly_settled
+        )
+        return Ballot(
+            votes=votes,
+            planned=planned,
+            is_decided=is_decided,
+            model=self.model,
+            prompt=question.prompt.hash,
+            signs=signs_in(question.passages),
+        )
+
+    async def ask_all(self, questions: Sequence[Question[V]], **how: Any) -> list[Ballot[V]]:
+        """Ask several questions at once; their ballots are in the same order."""
+        return await together([self.ask(question, **how) for question in questions])
+
+    async def _vote(self, question: Question[V], content: bytes, number: int) -> Vote[V]:
+        cache, key = self._judges.cache, sample_key(content, number)
+        if cache is not None and (known := vote_from(cache, key, question)) is not None:
+            self._judges.spent.cached += 1
+            return known
+        if self._turns is None:
+            vote, answer = await self._asked(question)
+        else:
+            async with self._turns:
+                vote, answer = await self._asked(question)
+        if cache is not None and answer is not None:
+            cache.put(key, kept_answer(vote, answer))
+        return vote
+
+    async def _asked(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
+        return await ask_once(
+            question,
+            partial(self._judges.call, self._model),
+            has_schemas=self._model.has_schemas,
+            settings=self._settings,
+            seconds=self._timeout,
+        )
+
+
+def _settings(options: JudgeModelOptions) -> dict[str, Any]:
+    config = options.judge_model_config
+    return {} if config is None else config.model_dump(mode="json", exclude_none=True)
+
+
+def _patience(settings: Mapping[str, Any]) -> float:
+    http = settings.get("http_options") or settings.get("httpOptions")
+    milliseconds = http.get("timeout") if isinstance(http, Mapping) else None
+    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and milliseconds > 0:
+        return milliseconds / 1000
+    return PATIENCE
+
+
+async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:
+    """Wait for a model, but not for ever: one that does not end when it is cancelled is left behind."""
+    task: asyncio.Task[Reply] = asyncio.ensure_future(ask())
+    try:
+        done, _ = await asyncio.wait({task}, timeout=None if seconds is None else seconds + _GRACE)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE)
+        raise
+    if not done:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE)
+        raise ModelError(f"{name} did not answer within {seconds:g} s", fault=ModelFault.TIMED_OUT)
+    return _reply_of(task, name)
+
+
+def _reply_of(task: asyncio.Task[Reply], name: str) -> Reply:
+    if task.cancelled():
+        raise ModelError(f"{name} cancelled itself", fault=ModelFault.RAISED)
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, ModelError):
+        raise error
+    raise ModelError(f"{name} raised {type(error).__name__}: {error}", fault=ModelFault.RAISED) from error
