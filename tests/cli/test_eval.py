@@ -226,7 +226,10 @@ def test_failed_keeps_to_the_cases_that_are_picked(project: Path) -> None:
     picked = "cases.evalset.json:fine,wrong"
     assert outcomes("agent.py", picked, "--failed", "last.json") == {"wrong": "failed"}
     for cases, says in (
-        ("fine", "names none of the cases that were picked"),
+        (
+            "fine",
+            "what is asked for (`only`, --failed) names 'wrong', and none of it was picked: nothing to run",
+        ),
         ("wrong,nope", "no case 'nope'"),
     ):
         result = run("agent.py", f"cases.evalset.json:{cases}", "--failed", "last.json")

@@ -99,7 +99,7 @@ def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pas
 
 def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metric() -> None:
     assert (
-        "\nERROR   booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised"
+        "\nERROR  booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised"
         in write(run(crashed()))
     )
 
@@ -107,7 +107,7 @@ def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metr
 def test_a_metric_that_broke_is_told() -> None:
     broken = MetricScore(failure=Failure(where="metric", type="ValueError", message="no words"))
     line = write(run(case("x", E, metric("mine", [broken], 1.0, E), reason="metric raised")))
-    assert "\nERROR   booking/x  trials=E  mine=error\n" in line
+    assert "\nERROR  booking/x  trials=E  mine=error\n" in line
 
 
 def test_a_case_that_passed_shows_its_turns_where_all_is_asked_for() -> None:
@@ -133,7 +133,7 @@ def test_kinds_of_steps() -> None:
 
 def test_ids_and_reasons_stay_on_their_line() -> None:
     text = write(run(case("a\nFAILED  b/c", E, reason="first\nsecond")))
-    assert "ERROR   booking/a\\nFAILED  b/c  trials=E\n    reason: first\\nsecond\n" in text
+    assert "ERROR  booking/a\\nFAILED  b/c  trials=E\n    reason: first\\nsecond\n" in text
 
 
 def test_a_stream_of_another_encoding() -> None:

@@ -61,8 +61,14 @@ def test_without_a_fault_it_passes() -> None:
         ({"explain": True}, "explain must be 'all' or 'failures', got True"),
         ({"compat": "ADK"}, "compat knows only 'adk', got 'ADK'"),
         ({"judge": "gemini-2.5-flash"}, "metrics that ask a language model are not in this version"),
-        ({"only": {"greeting": ["hi"]}}, "`only` names 'greeting'; the sets to run are 'greetings'"),
-        ({"only": {}}, "`only` names no set; the sets to run are 'greetings'"),
+        (
+            {"only": {"greeting": ["hi"]}},
+            "what is asked for (`only`, --failed) names 'greeting'; the sets to run are 'greetings'",
+        ),
+        (
+            {"only": {}},
+            "what is asked for (`only`, --failed) names no set; the sets to run are 'greetings'",
+        ),
         ({"only": {"greetings": ["hi", "ho"]}}, "no case 'ho'"),
         ({"tags": "smoke"}, "no case carries the tag smoke"),
         ({"metrics": []}, "'hi': nothing decides it"),
@@ -133,7 +139,9 @@ def test_all_mistakes_are_said_at_once() -> None:
 def test_what_only_names_beside_the_sets_is_said() -> None:
     result = evaluate(Counting(), only={"greetings": ["hi"], "farewells": ["bye"]})
     assert result.passed
-    assert result.warnings == ["`only` names 'farewells', which is not among the sets to run"]
+    assert result.warnings == [
+        "what is asked for (`only`, --failed) names 'farewells', which is not among the sets to run"
+    ]
 
 
 def test_none_is_the_default() -> None:

@@ -202,15 +202,16 @@ class _Loading:
         there = {planned.source.eval_set_id for planned in wanted}
         unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
         if wanted and not there & only.keys():
-            message = f"`only` names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
+            message = f"{_ONLY} names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
             self.problems.append(SetupError(message))
         elif there < there | only.keys():
-            self.warnings.append(f"`only` names {unknown}, which is not among the sets to run")
+            self.warnings.append(f"{_ONLY} names {unknown}, which is not among the sets to run")
         named = [planned for planned in wanted if planned.source.eval_set_id in only]
         chosen = [planned for planned in named if _narrowed(planned, only[planned.source.eval_set_id])]
         if named and not chosen:
+            asked = ", ".join(repr(name) for planned in named for name in only[planned.source.eval_set_id])
             self.problems.append(
-                SetupError("`only` names none of the cases that were picked: nothing to run")
+                SetupError(f"{_ONLY} names {asked or 'no case'}, and none of it was picked: nothing to run")
             )
         return chosen
 
@@ -256,6 +257,9 @@ class _Loading:
             return
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
         self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))
+
+
+_ONLY = "what is asked for (`only`, --failed)"
 
 
 def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:

@@ -173,7 +173,7 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
 def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
     trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
     yield _fields(
-        f"{case.outcome.value.upper():6}",
+        case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
         rate_field(case) if is_repeated(case) else "",
