@@ -5,7 +5,7 @@ share RUN CASES     take up RUN again and again until all of its cases are done;
 hold RUN SECONDS    begin RUN, acknowledge a case, say so, then wait for a line and write on
 die RUN             begin RUN, acknowledge a case, say so, and wait to be killed
 make -              say so, then make the store, and a run in it
-migrate -           say so, then bring the store up to a version 2 of many tables
+migrate -           say so, then bring the store up to a further version of many tables
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ TABLES = 60
 def _migrate(path: str) -> None:
     first = versions.files()
     tables = "\n".join(f"CREATE TABLE later_{i} (id INTEGER PRIMARY KEY, text TEXT);" for i in range(TABLES))
-    later = (*first, (2, tables))  # as a later Proctor would have it
+    later = (*first, (len(first) + 1, tables))  # as a later Proctor would have it
     with mock.patch.object(versions, "files", return_value=later):
         print("going", flush=True)
         open_store(path).close()

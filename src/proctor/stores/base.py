@@ -10,6 +10,7 @@ from proctor.schema.score import MetricScore
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
+    from proctor.schema.calibration import Calibration
     from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
 
 
@@ -87,6 +88,22 @@ class StoredTrial:
     evidence: bytes
     scores: dict[str, MetricScore]
     """By metric; empty when nothing has been scored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLabel:
+    """What a person says of one thing in a run."""
+
+    position: int
+    number: int
+    """The trial, from 0."""
+    passes: bool
+    turn: int | None = None
+    """From 0; `None`: the trial as a whole."""
+    rubric_id: str = ""
+    metric: str = ""
+    """Empty: of whichever metric it is held against."""
+    note: str = ""
 
 
 class Store(Protocol):
@@ -173,6 +190,22 @@ class Store(Protocol):
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Forget runs, and what only they needed."""
+        ...
+
+    def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
+        """Keep what a person says of a run; what was said of the same thing before is replaced."""
+        ...
+
+    def labels(self, run_id: str) -> list[StoredLabel]:
+        """Return what people said of a run, case by case."""
+        ...
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Keep what a judge was found to be worth, beside what is kept already; runs may go, this stays."""
+        ...
+
+    def calibrations(self) -> list[Calibration]:
+        """Return what judges were found to be worth, oldest first."""
         ...
 
     def close(self) -> None:

@@ -89,7 +89,7 @@ def _line_of(row: Row) -> RunLine:
 def deleted(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
     """Delete runs and what only they needed, within a transaction."""
     for run in runs:
-        for table in ("verdicts", "scores", "trials", "planned", "judgings", "media_uses"):
+        for table in ("verdicts", "scores", "trials", "planned", "judgings", "media_uses", "labels"):
             raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
         raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
     raw.execute(

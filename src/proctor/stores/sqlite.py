@@ -16,6 +16,7 @@ from proctor.stores.beginning import begin_judging, begin_run, name_agent, resum
 from proctor.stores.cases import StoredCases
 from proctor.stores.database import Place, damaged, sound
 from proctor.stores.encoding import checksum
+from proctor.stores.labels import LabelledStore
 from proctor.stores.listing import RunLine, deleted, run_line, run_lines
 from proctor.stores.memory import Memory
 from proctor.stores.reading import RunReader
@@ -50,7 +51,7 @@ def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
     return SqliteFile(urls.sqlite_path(url), read_only)
 
 
-class SqliteStore:
+class SqliteStore(LabelledStore):
     """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:

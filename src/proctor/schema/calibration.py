@@ -1,0 +1,120 @@
+"""How well a judge agreed with people, kept by what it holds for: one metric, one prompt, one model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from proctor.agreement import Confusion, Estimate
+from proctor.schema.base import WireModel
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """Who gave a metric's verdicts: another one of these is another judge."""
+
+    metric: str
+    model: str
+    """As it was asked for."""
+    prompt: str
+    """The hash of what it was told."""
+
+
+class Figure(WireModel):
+    """A figure with its interval; without a value it is not defined."""
+
+    value: float | None = None
+    low: float = 0.0
+    high: float = 1.0
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Figure:
+        """Take an estimate."""
+        return cls(value=estimate.value, low=estimate.low, high=estimate.high)
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"unknown [{self.low:.2f}, {self.high:.2f}]"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+class Agreement(WireModel):
+    """How often a judge and people said what, and what that comes to."""
+
+    both_pass: int = 0
+    judge_fails: int = 0
+    """People pass it, the judge does not."""
+    judge_passes: int = 0
+    """People fail it, the judge does not."""
+    both_fail: int = 0
+    accuracy: Figure = Field(default_factory=Figure)
+    tpr: Figure = Field(default_factory=Figure)
+    """Of what people pass, the share that the judge passes."""
+    tnr: Figure = Field(default_factory=Figure)
+    """Of what people fail, the share that the judge fails."""
+    kappa: Figure = Field(default_factory=Figure)
+
+    @property
+    def confusion(self) -> Confusion:
+        """The four counts."""
+        return Confusion(self.both_pass, self.judge_fails, self.judge_passes, self.both_fail)
+
+    @property
+    def labels(self) -> int:
+        """How many labels it rests on."""
+        return self.confusion.total
+
+
+class Calibration(WireModel):
+    """What a judge was found to be worth, and for what that holds."""
+
+    metric: str
+    model: str
+    prompt: str
+    threshold: float | None = None
+    """At which scores were told apart; of no account where rubrics were labelled."""
+    unit: str = "trial"
+    """What was labelled: `trial`, `turn` or `rubric`."""
+    created_at: float = 0.0
+    """Unix seconds."""
+    run_id: str = ""
+    confidence: float = 0.95
+    held_out: float = 1.0
+    """The share of the cases whose labels the figures rest on."""
+    agreement: Agreement = Field(default_factory=Agreement)
+
+    @property
+    def badge(self) -> str:
+        """In one line: `calibrated: kappa 0.81 [0.70, 0.90], 120 labels`."""
+        count = self.agreement.labels
+        return f"calibrated: kappa {self.agreement.kappa}, {count} label{'' if count == 1 else 's'}"
+
+    def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
+        """Return what is another one now, so that this says nothing of it; empty where it holds."""
+        found = []
+        if by.model != self.model:
+            found.append(f"the model is {by.model}, it was {self.model}")
+        if by.prompt != self.prompt:
+            found.append("the prompt is another one")
+        if self.unit != "rubric" and threshold != self.threshold:
+            found.append(f"the threshold is {_number(threshold)}, it was {_number(self.threshold)}")
+        return found
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}"
+
+
+def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) -> str:
+    """Return what is known of who gave a metric's verdicts: the badge, why it is void, or nothing.
+
+    `known`: all calibrations of the metric, oldest first; the newest that holds counts.
+    """
+    of_metric = [one for one in known if one.metric == by.metric]
+    for one in reversed(of_metric):
+        if not one.changed(by, threshold):
+            return one.badge
+    if not of_metric:
+        return ""
+    return f"calibration void: {', '.join(of_metric[-1].changed(by, threshold))}"

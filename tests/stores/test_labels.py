@@ -1,0 +1,117 @@
+"""Labels and calibrations in a store: kept with their run, replaced, checked, and told from what is not there."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import StoreError, UnknownNameError
+from proctor.schema.calibration import Agreement, Calibration, Figure
+from proctor.stores import versions
+from proctor.stores.base import StoredLabel
+from proctor.stores.sqlite import SqliteStore, open_store
+from tests.stores.making import Heard, judging, manifest, planned
+
+LABELS = [
+    StoredLabel(position=0, number=0, passes=True),
+    StoredLabel(position=0, number=1, passes=False, turn=0, note="rude \ud83d\x00"),
+    StoredLabel(position=0, number=1, passes=True, turn=0, rubric_id="polite"),
+    StoredLabel(position=2, number=0, passes=False, metric="safety_v1"),
+]
+CALIBRATION = Calibration(
+    metric="m",
+    model="gpt-5",
+    prompt="abc",
+    threshold=0.5,
+    run_id="run1",
+    agreement=Agreement(both_pass=7, both_fail=2, kappa=Figure(value=0.5, low=0.25, high=0.75)),
+)
+
+
+def store_with_a_run(path: Path) -> SqliteStore:
+    store = open_store(f"sqlite:///{path}")
+    store.begin(manifest(), planned(3), judging(), Heard()).close()
+    return store
+
+
+def test_labels_come_back_in_order(tmp_path: Path) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    store.label("run1", LABELS[::-1])
+    found = open_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True).labels("run1")
+    assert found[0] == LABELS[0]
+    assert found[2:] == LABELS[2:]
+    assert found[1].note == "rude \ufffd\ufffd"
+
+
+def test_a_later_label_of_the_same_thing_takes_its_place(tmp_path: Path) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    store.label("run1", LABELS[:2])
+    store.label("run1", [StoredLabel(position=0, number=0, passes=False)])
+    assert [label.passes for label in store.labels("run1")] == [False, False]
+
+
+def test_labels_go_with_their_run_and_calibrations_stay(tmp_path: Path) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    store.label("run1", LABELS)
+    store.calibrate(CALIBRATION)
+    store.delete(["run1"])
+    with pytest.raises(UnknownNameError):
+        store.labels("run1")
+    assert store.calibrations() == [CALIBRATION]
+    store.begin(manifest(), planned(3), judging(), Heard()).close()
+    assert store.labels("run1") == []
+
+
+def test_calibrations_are_kept_in_order(tmp_path: Path) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    later = CALIBRATION.model_copy(update={"model": "other"})
+    store.calibrate(CALIBRATION)
+    store.calibrate(later)
+    assert store.calibrations() == [CALIBRATION, later]
+
+
+def test_what_is_for_reading_only_takes_none(tmp_path: Path) -> None:
+    store_with_a_run(tmp_path / "s.sqlite3").close()
+    store = open_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True)
+    with pytest.raises(StoreError, match="reading only"):
+        store.label("run1", LABELS)
+    with pytest.raises(StoreError, match="reading only"):
+        store.calibrate(CALIBRATION)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param("UPDATE labels SET passes = 1 - passes", id="a label"),
+        pytest.param("UPDATE labels SET turn = turn + 1", id="what it is about"),
+        pytest.param(
+            "UPDATE calibrations SET calibration = replace(calibration, '0.5', '0.9')", id="a figure"
+        ),
+    ],
+)
+def test_a_flipped_bit_is_noticed(tmp_path: Path, damage: str) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    store.label("run1", LABELS[:1])
+    store.calibrate(CALIBRATION)
+    with sqlite3.connect(tmp_path / "s.sqlite3") as raw:
+        raw.execute(damage)
+    with pytest.raises(StoreError, match="damaged"):
+        store.calibrations() if "calibrations" in damage else store.labels("run1")
+
+
+def test_a_store_of_an_earlier_version_has_none_and_learns_to_keep_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.sqlite3"
+    first = versions.files()[:1]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(versions, "files", lambda: first)
+        store_with_a_run(path).close()
+    reading = open_store(f"sqlite:///{path}", read_only=True)
+    assert (reading.labels("run1"), reading.calibrations()) == ([], [])
+    reading.close()
+    store = open_store(f"sqlite:///{path}")
+    store.label("run1", LABELS[:1])
+    assert store.labels("run1") == LABELS[:1]
