@@ -289,6 +289,7 @@ def test_details_of_the_agents_that_were_asked(agent: Agent) -> None:
 def test_it_describes_itself(agent: Any) -> None:
     info = asyncio.run(agent.describe())
     assert (info.name, info.description) == ("root", "Does things.")
+    assert not info.has_more_tools
     details = info.app_details["agent_details"]
     assert {name: one["instructions"] for name, one in details.items()} == {
         "root": "Do what you are asked to.",
@@ -447,6 +448,7 @@ def test_closing_closes_what_tools_hold_open(bot: Path) -> None:
     )
     write(bot, {"bot/agent.py": AGENT + toolset})
     agent: Any = load_agent("bot")
+    assert asyncio.run(agent.describe()).has_more_tools  # nobody knows which the toolset has
 
     async def main() -> None:
         await ask(agent, turn("Hello."))

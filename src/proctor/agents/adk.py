@@ -54,11 +54,13 @@ class AdkAgent:
 
         Tools that only a server could list (toolsets) are left out here.
         """
-        details = {agent.name: _declared(agent) for agent in _tree(self._root)}
+        tree = [*_tree(self._root)]
+        details = {agent.name: _declared(agent) for agent in tree}
         return AgentInfo(
             name=self._root.name,
             description=getattr(self._root, "description", "") or "",
             app_details={"agent_details": details},
+            has_more_tools=not all(map(_declares_everything, tree)),
         )
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
@@ -196,6 +198,13 @@ def _declared(agent: Any) -> dict[str, Any]:
         "instructions": instruction if isinstance(instruction, str) else "",
         "tool_declarations": [_declaration(tool) for tool in getattr(agent, "tools", ()) if _has_name(tool)],
     }
+
+
+def _declares_everything(agent: Any) -> bool:
+    """Whether all its tools are declared: no toolset, and no agent of one's own making, which may hide others."""
+    agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
+    known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
+    return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
 
 
 def _has_name(tool: Any) -> bool:

@@ -33,6 +33,8 @@ class AgentInfo:
     version: str | None = None
     app_details: dict[str, Any] | None = None
     """Instructions and tool declarations by agent name, in the shape of AppDetails."""
+    has_more_tools: bool = False
+    """Whether there may be tools that are not declared here, as those that only a server could list."""
 
 
 class Agent(Protocol):

@@ -228,7 +228,7 @@ def _plan_set(
             undecided.append(index)
         elif problem:
             problems.append(problem)
-        found += [_in_case(problem, entry.source, index) for problem in problems]
+        found += [in_case(problem, entry.source, index) for problem in problems]
         for key in unread(case, bound.metrics):
             plan.unread[key] = plan.unread.get(key, 0) + 1
     found += _without_gate(entry, undecided)
@@ -250,7 +250,7 @@ def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
     return error
 
 
-def _in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
+def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
     """A problem of one case, with where that stands."""
     where = source.where(index) or source.eval_set_id
     error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
@@ -323,4 +323,4 @@ def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[Setup
     first, source = undecided[0], entry.source
     others = len(undecided) - 1
     more = f" (and {others} more of {source.eval_set_id})" if others else ""
-    yield _in_case(f"{NO_GATE}: see {entry.config_source}", source, first, more)
+    yield in_case(f"{NO_GATE}: see {entry.config_source}", source, first, more)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from proctor.agents.base import Agent, AgentInfo
 from proctor.causes import safe_str
 from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
+from proctor.engine.described import contradicted
 from proctor.engine.executor import LocalExecutor
 from proctor.engine.garbage import fewer_collections
 from proctor.engine.inference import settle
@@ -22,7 +23,7 @@ from proctor.engine.spending import Spending, is_about_retries
 from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
-from proctor.errors import AgentLoadError, EvalFileError, ProctorError, StoreError
+from proctor.errors import AgentLoadError, EvalFileError, ProctorError, SetupProblems, StoreError
 from proctor.schema.outcome import outcome_of_run
 from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
@@ -67,6 +68,7 @@ class Run:
 
         Raises:
             AgentLoadError: the agent's `open` or `describe` raised; no trial was run.
+            SetupProblems: what is stated about calls that the agent, by its own account, can never make; no trial was run.
             StoreError: the run could not be written down; no trial was run.
         """
         run = RunResult(
@@ -78,6 +80,9 @@ class Run:
         )
         began = time.perf_counter()
         info = await self._open()
+        if problems := contradicted(self.plan, info):
+            await self._close(run)
+            raise SetupProblems(problems)
         try:
             self._begin(run, info)
             work = TrialWork(self.agent, self.options, info, stored=self.stored)

@@ -83,6 +83,16 @@ class CaseView:
         return self._turns
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the agent under test says about its tools, before it is asked anything."""
+
+    app_details: Mapping[str, Any]
+    """Instructions and tool declarations by agent name, in the shape of AppDetails."""
+    is_complete: bool = True
+    """Whether it has no other tools (as those that only a server could list)."""
+
+
 class Survey(Protocol):
     """Sees every case that a metric is to judge, and then says what is amiss with its criterion, in sentences."""
 
@@ -114,6 +124,9 @@ class Metric(Protocol):
 
     Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it;
     `survey() -> Survey | None` does so with its criterion, seen beside all cases.
+
+    Optional: `check_agent(case, described) -> Iterable[str]` says so once the agent has told which tools it has, of what a
+    case states, or for `None` of the criterion; still before anything is asked of it.
 
     Optional: `explain(case, score, index) -> Explanation` says why invocation `index` got its score. It is called
     only where that is shown or something failed, so `score` can stay fast.

@@ -11,7 +11,7 @@ from proctor.metrics.base import CaseView
 from proctor.metrics.matchers.base import ABSENT
 from proctor.schema.content import FunctionCall, FunctionResponse
 
-__all__ = ["Made", "calls_of", "declared_tools", "known_tools"]
+__all__ = ["Made", "calls_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,33 +59,3 @@ def _answers(calls: Sequence[FunctionCall], responses: Sequence[FunctionResponse
         else:
             found.append(waiting[call.name].popleft() if waiting[call.name] else ABSENT)
     return found
-
-
-def declared_tools(case: CaseView) -> set[str]:
-    """The names of the tools that the agents declare, where they declare any."""
-    names: set[str] = set()
-    for turn in case.actual:
-        if turn.app_details is not None:
-            for agent in turn.app_details.agent_details.values():
-                names.update(_names(agent.tool_declarations))
-    return names
-
-
-def _names(declarations: Any) -> set[str]:
-    names: set[str] = set()
-    for each in declarations if isinstance(declarations, list) else ():
-        if not isinstance(each, dict):
-            continue
-        inside = each.get("function_declarations", each.get("functionDeclarations"))
-        if inside is not None:
-            names |= _names(inside)
-        elif isinstance(each.get("name"), str):
-            names.add(each["name"])
-    return names
-
-
-def known_tools(case: CaseView) -> set[str]:
-    """Every tool that is declared, expected in the recorded conversation, or was called."""
-    expected = {call.name or "" for turn in case.expected or () for call in turn.tool_calls}
-    called = {call.name or "" for turn in case.turns for call in turn.tool_calls}
-    return declared_tools(case) | expected | called

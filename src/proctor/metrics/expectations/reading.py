@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from proctor.metrics.expectations.grammar import (
     may_be_empty,
     optional,
 )
+from proctor.metrics.expectations.guards import Guard
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.expectations.patterns import CallPattern, read_call
 from proctor.metrics.matchers.reading import MatcherReader
@@ -39,6 +40,8 @@ class Limit:
     pattern: CallPattern
     least: int
     most: int | None
+    where: str = ""
+    """The place where it is written."""
 
     def over(self, calls: Sequence[Made]) -> Sequence[Made]:
         """Of the calls that it is about, those that are too many."""
@@ -59,6 +62,17 @@ class Expectation:
     limits: tuple[Limit, ...]
     patterns: tuple[CallPattern, ...]
     """All calls that are named in it."""
+
+    def guards(self) -> Iterator[Guard]:
+        """Calls that must not come, or not too often."""
+        for limit in self.limits:
+            if not limit.least and limit.most is not None:
+                yield Guard(limit.where, limit.pattern)
+
+    def wanted(self) -> Iterator[CallPattern]:
+        """The other calls: one that is misspelled does not come, and so is missing."""
+        guarded = {id(each.pattern) for each in self.guards()}
+        yield from (each for each in self.patterns if id(each) not in guarded)
 
 
 def read_expectations(
@@ -264,7 +278,9 @@ class _Block:
             self._problem(".forbidden", f"expected a list of calls, got {show_value(forbidden)}")
             return []
         return [
-            Limit(self._pattern(each, f".forbidden[{i}]", other_args=True), 0, 0)
+            Limit(
+                self._pattern(each, where := f".forbidden[{i}]", other_args=True), 0, 0, self._where + where
+            )
             for i, each in enumerate(forbidden)
         ]
 
@@ -290,4 +306,4 @@ class _Block:
             self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
         if not least and "at_most" not in given:
             self._problem(where, "a limit from 0 up can never be broken")
-        return Limit(pattern, least or 0, most)
+        return Limit(pattern, least or 0, most, self._where + where)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, MetricFacts, Survey
+from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.expectations.grammar import read_as
-from proctor.metrics.expectations.known import unknown_tools
-from proctor.metrics.expectations.made import Made, calls_of, declared_tools
+from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.reading import Expectation, read_expectations
 from proctor.metrics.expectations.telling import Drawn, broken_limits, drawn_once, explain_calls
 from proctor.metrics.expectations.turns_named import TurnSurvey, turns_lacking
@@ -34,6 +34,7 @@ class ExpectationsCriterion(BaseCriterion):
     """What is expected in every case."""
 
     expectations: Any = None
+    declarations: Any = None
 
 
 class ToolExpectations:
@@ -50,12 +51,16 @@ class ToolExpectations:
         default_threshold=1.0,
         example={"tool_expectations": {"threshold": 1.0, "expectations": {"calls": ["get_weather"]}}},
         needs=frozenset({KEY}),
-        options={KEY: "expectations of every case, beside those that a case, or its session input, states"},
+        options={
+            KEY: "expectations of every case, beside those that a case, or its session input, states",
+            **DECLARATIONS,
+        },
         source="Proctor",
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, ExpectationsCriterion)
+        self._given = read_given(self.facts.name, typed.declarations)
         self._common: list[Expectation] = []
         if typed.expectations is not None:
             reader = MatcherReader()
@@ -82,6 +87,17 @@ class ToolExpectations:
             read_expectations(place.value, turns, reader, place.where)
         return reader.problems
 
+    def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
+        """Limits of calls that this agent, as it declares its tools, can never make."""
+        read = self._common if case is None else self._stated_by(case)
+        guards = [guard for each in read for guard in each.guards()]
+        expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
+        return refused(guards, described, given=self._given, expected=expected)
+
+    def _stated_by(self, case: EvalCase) -> Iterator[Expectation]:
+        for place in places_of(case, KEY):
+            yield from read_expectations(place.value, None, MatcherReader(), place.where)
+
     def score(self, case: CaseView) -> MetricScore:
         """Check one expectation after the other."""
         expected = self._expectations(case)
@@ -94,9 +110,19 @@ class ToolExpectations:
         scores = [
             _of_turn([fine for place, fine in found if place == number]) for number in range(len(turns))
         ]
-        if scores and (warning := _doubts(expected, case)):
+        if scores and (warning := self._doubts(expected, case, [*chain.from_iterable(turns)])):
             scores[-1].warning = warning
         return MetricScore(sum(met) / len(met), scores)
+
+    def _doubts(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[Made]) -> str:
+        """Limits that are probably misspelled; where the agent declares its tools, any call of one that it does not.
+
+        Without declarations a slip in `calls` is found otherwise: the call of the right name is missing, or not expected.
+        """
+        looked = Guards(case, calls, self._given)
+        wanted = [pattern for each in expected for pattern in each.wanted()]
+        doubts = looked.doubts([guard for each in expected for guard in each.guards()], wanted)
+        return doubts or (looked.unknown_tools(wanted) if wanted and looked.declares() else "")
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which calls of a turn are missing, too many, or not as expected."""
@@ -135,19 +161,6 @@ def _place(expectation: Expectation, turns: Sequence[list[Made]]) -> int:
 def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
     asked = any(pattern.response is not None for each in expected for pattern in each.patterns)
     return calls_of(case, with_responses=asked)
-
-
-def _doubts(expected: Sequence[Expectation], case: CaseView) -> str:
-    """Limits of tools that nothing knows; where the agent declares its tools, any call of such a tool.
-
-    Without declarations a slip in `calls` is found otherwise: the call of the right name is missing, or not expected.
-    """
-    listed = [pattern for each in expected for pattern in each.patterns]
-    limited = [limit.pattern for each in expected for limit in each.limits]
-    if declared_tools(case):
-        return unknown_tools(listed, case)
-    named = {name for pattern in listed if pattern not in limited for name in pattern.tools}
-    return unknown_tools((each for each in limited if not named.issuperset(each.tools)), case)
 
 
 def _about(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:

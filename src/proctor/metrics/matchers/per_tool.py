@@ -124,19 +124,18 @@ class ByMatchers:
 
     def doubt(self, case: CaseView) -> str:
         """Say which tools of the rules the agent does not have, where it declares those that it has; usually empty."""
-        from proctor.metrics.expectations.made import declared_tools, known_tools
+        from proctor.metrics.structure.declarations import tools_of_trial
 
-        if not declared_tools(case):
+        declared = tools_of_trial(case).names
+        if not declared:
             return ""
-        known = known_tools(case)
+        turns = [*(case.expected or ()), *case.turns]
+        known = {*declared, *(call.name or "" for turn in turns for call in turn.tool_calls)}
         unknown = [
             f"{tool!r}{did_you_mean(tool, known)}" for tool in self.tools if tool not in {ANY_TOOL, *known}
         ]
-        return (
-            f"`arguments` names tools that the agent does not declare: {', '.join(unknown)}"
-            if unknown
-            else ""
-        )
+        said = ", ".join(unknown)
+        return f"`arguments` names tools that the agent does not declare: {said}" if said else ""
 
 
 def fits(path: Path, expected: Any, actual: Any, rules: Rules, equal: Equal) -> bool:

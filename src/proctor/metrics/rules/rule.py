@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from proctor.errors import did_you_mean
+from proctor.metrics.expectations.guards import Guard
 from proctor.metrics.expectations.patterns import CallPattern, read_call
 from proctor.metrics.matchers.paths import Path, read_path
 from proctor.metrics.matchers.reading import MatcherReader
@@ -51,6 +52,16 @@ class Rule:
     same: tuple[tuple[Path, Path], ...] = ()
     """Arguments of the first and of the second call that must be equal for the rule to be about the two."""
     name: str = ""
+    where: str = ""
+    """The place where it is written."""
+
+    def guards(self) -> Iterator[Guard]:
+        """The calls without which nothing could break the rule."""
+        if self.kind is not Kind.NOT_BEFORE or self.second is None:
+            yield Guard(self.where, self.first)
+            return
+        yield Guard(self.where, self.first, tuple(first for first, _ in self.same))
+        yield Guard(self.where, self.second, tuple(second for _, second in self.same))
 
     def tell(self) -> str:
         """The rule in words."""
@@ -119,7 +130,7 @@ def _built(kind: Kind, given: Mapping[str, Any], reader: MatcherReader, where: s
     if not isinstance(name, str):
         reader.problem(f"{where}.name", f"expected text, got {show_value(name)}")
     same = _same(given["same"], reader, f"{where}.same", pairs=second is not None) if "same" in given else ()
-    return Rule(kind, first, second, most, same, str(name))
+    return Rule(kind, first, second, most, same, str(name), where)
 
 
 def _times(given: Any, reader: MatcherReader, where: str) -> int:

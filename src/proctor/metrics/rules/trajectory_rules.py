@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.expectations.known import unknown_tools
+from proctor.metrics.base import CaseView, Described, MetricFacts
+from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
 from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.patterns import CallPattern
 from proctor.metrics.expectations.telling import Drawn, drawn_once
@@ -33,6 +33,7 @@ class RulesCriterion(BaseCriterion):
     """Rules for every case."""
 
     rules: Any = None
+    declarations: Any = None
 
 
 class TrajectoryRules:
@@ -45,13 +46,15 @@ class TrajectoryRules:
         example={"trajectory_rules": {"threshold": 1.0, "rules": [{"call": "get_weather", "at_most": 2}]}},
         needs=frozenset({KEY}),
         options={
-            "rules": "rules for every case, beside the `trajectory_rules` of a case or its session input"
+            "rules": "rules for every case, beside the `trajectory_rules` of a case or its session input",
+            **DECLARATIONS,
         },
         source="M. B. Dwyer, G. S. Avrunin, J. C. Corbett, Patterns in property specifications (1999)",
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, RulesCriterion)
+        self._given = read_given(self.facts.name, typed.declarations)
         self._common: list[Rule] = []
         if typed.rules is not None:
             reader = MatcherReader()
@@ -70,6 +73,16 @@ class TrajectoryRules:
             read_rules(place.value, reader, place.where)
         return reader.problems
 
+    def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
+        """Rules about calls that this agent, as it declares its tools, can never make."""
+        rules = self._common
+        if case is not None:
+            read = (read_rules(each.value, MatcherReader(), each.where) for each in places_of(case, KEY))
+            rules = [*chain.from_iterable(read)]
+        guards = [guard for rule in rules for guard in rule.guards()]
+        expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
+        return refused(guards, described, given=self._given, expected=expected)
+
     def score(self, case: CaseView) -> MetricScore:
         """Check one rule after the other."""
         rules = self._rules(case)
@@ -81,7 +94,7 @@ class TrajectoryRules:
         for number, score in enumerate(scores):
             broken = sum(any(calls[each.at].turn == number for each in those) for those in found)
             score.value = (len(rules) - broken) / len(rules)
-        if scores and (warning := unknown_tools(_patterns(rules), case)):
+        if scores and (warning := self._doubts(rules, case, calls)):
             scores[-1].warning = warning
         kept = sum(not those for those in found)
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
@@ -101,6 +114,11 @@ class TrajectoryRules:
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
         details = {"alignment": drawn_once(drawn), "broken": told} if drawn else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
+
+    def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[Made]) -> str:
+        looked = Guards(case, calls, self._given)
+        doubts = looked.doubts([guard for rule in rules for guard in rule.guards()])
+        return doubts or looked.unknown_tools(_patterns(rules))
 
     def _rules(self, case: CaseView) -> list[Rule]:
         if KEY not in (case.extra or {}):

@@ -9,9 +9,29 @@ from typing import Any
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.metrics.structure.genai_schema import to_json_schema
-from proctor.schema.invocation import AppDetails
+from proctor.schema.invocation import AgentDetails, AppDetails
 
-__all__ = ["Declaration", "Tools", "misspelled", "read_declarations", "tools_of"]
+__all__ = [
+    "FRAMEWORK_CALLS",
+    "NO_TOOLS",
+    "Declaration",
+    "Tools",
+    "is_open",
+    "misspelled",
+    "read_declarations",
+    "tools_in",
+    "tools_of",
+    "tools_of_trial",
+]
+
+FRAMEWORK_CALLS = frozenset({"adk_request_confirmation", "adk_request_credential", "adk_request_input"})
+"""Calls that google-adk makes up to ask the user something: no model chose them, and no agent declares them."""
+OF_FRAMEWORKS = FRAMEWORK_CALLS | {"set_model_response", "transfer_to_agent"}
+"""Tools that google-adk gives to a model by itself; no agent declares them before it runs."""
+OPEN = frozenset(
+    {"$ref", "additionalProperties", "allOf", "anyOf", "dependentSchemas", "if", "oneOf", "patternProperties", "unevaluatedProperties"}
+)  # fmt: skip
+"""Keywords beside `properties` by which a schema itself says something about further ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +63,9 @@ class Tools:
         return own or found
 
 
+NO_TOOLS = Tools({})
+
+
 def tools_of(case: CaseView, index: int, given: Sequence[Declaration]) -> Tools | None:
     """The tools that were there in turn `index`; `None` where nobody says which there are.
 
@@ -55,9 +78,36 @@ def tools_of(case: CaseView, index: int, given: Sequence[Declaration]) -> Tools 
             continue
         agents = AppDetails.model_validate(details).agent_details
         is_told = is_told or bool(agents)
-        for name, agent in agents.items():
-            found += read_declarations(agent.tool_declarations, agent=agent.name or name)
+        found += _declared(agents)
     return _by_name(found) if is_told else None
+
+
+def tools_of_trial(case: CaseView, given: Iterable[Declaration] = ()) -> Tools:
+    """All tools that are declared in any turn of a trial, and those `given`; none where nobody declares any."""
+    recorded = case.trial.app_details if case.trial is not None else None
+    told = [details for turn in case.actual if (details := turn.app_details) is not None]
+    return tools_in([recorded, *told] if recorded is not None else told, given)
+
+
+def tools_in(details: Iterable[AppDetails | Mapping[str, Any]], given: Iterable[Declaration] = ()) -> Tools:
+    """All tools that some descriptions of agents declare, and those `given`."""
+    found = [*given]
+    for each in details:
+        found += _declared(AppDetails.model_validate(each).agent_details)
+    return _by_name(found)
+
+
+def _declared(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration]:
+    for name, agent in agents.items():
+        yield from read_declarations(agent.tool_declarations, agent=agent.name or name)
+
+
+def is_open(schema: Mapping[str, Any]) -> bool:
+    """Whether an object under this schema may have keys beside those that it declares, or nobody can tell."""
+    return "properties" not in schema or any(
+        keyword in schema and not (keyword == "additionalProperties" and schema[keyword] is False)
+        for keyword in OPEN
+    )
 
 
 def _by_name(found: Iterable[Declaration]) -> Tools:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.options import check_criterion
-from proctor.metrics.structure.declarations import Declaration, Tools, tools_of
+from proctor.metrics.structure.declarations import FRAMEWORK_CALLS, Declaration, Tools, tools_of
 from proctor.metrics.wording import and_more, show_name
 from proctor.schema.content import FunctionCall
 from proctor.schema.criterion import BaseCriterion
@@ -24,8 +24,6 @@ NOT_TOLD = (
     "the agent does not say which tools it has: give it `describe()` with `app_details` (instructions and "
     "`tool_declarations` of each agent), or write them into the criterion"
 )
-FRAMEWORK_CALLS = frozenset({"adk_request_confirmation", "adk_request_credential", "adk_request_input"})
-"""Calls that google-adk makes up to ask the user something: no model chose them, and no agent declares them."""
 
 C = TypeVar("C", bound=BaseCriterion)
 

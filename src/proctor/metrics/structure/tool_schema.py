@@ -8,7 +8,7 @@ from typing import Any
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts, Survey
 from proctor.metrics.options import misfit
-from proctor.metrics.structure.declarations import Declaration, Tools, misspelled, read_declarations
+from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
 from proctor.metrics.wording import and_more, show_name
@@ -17,21 +17,6 @@ from proctor.schema.content import FunctionCall
 from proctor.schema.criterion import BaseCriterion
 
 __all__ = ["ToolSchema"]
-
-OPEN = frozenset(
-    {
-        "$ref",
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "dependentSchemas",
-        "if",
-        "oneOf",
-        "patternProperties",
-        "unevaluatedProperties",
-    }
-)
-"""Keywords beside `properties` by which a schema itself says something about further arguments."""
 
 
 class ToolSchemaCriterion(BaseCriterion):
@@ -197,6 +182,6 @@ class DeclarationSurvey:
 
 def _closed(schema: Any) -> Any:
     """The schema, which allows no arguments but those that it declares, unless it says something about others."""
-    if not isinstance(schema, Mapping) or "properties" not in schema or OPEN & schema.keys():
+    if not isinstance(schema, Mapping) or is_open(schema):
         return schema
     return {**schema, "additionalProperties": False}
