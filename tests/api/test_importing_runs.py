@@ -11,6 +11,8 @@ from proctor.api.exporting import export_run
 from proctor.api.importing_runs import NOT_KEPT, import_run, import_runs, read_results
 from proctor.api.runs import list_runs, open_store
 from proctor.errors import EvalFileError
+from proctor.files.recorded_lines import _line
+from proctor.files.result_form import LineForm
 from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 from proctor.stores.base import Store
@@ -158,6 +160,31 @@ def test_a_broken_line_far_down_is_found_before_anything_is_put(tmp_path: Path, 
     with pytest.raises(EvalFileError, match=r":300:1: error: this line is no JSON"):
         import_run(path, store)
     assert list(store.runs()) == []
+
+
+def test_a_line_that_only_begins_like_a_trial_is_found_before_anything_is_put(
+    tmp_path: Path, store: Store
+) -> None:
+    (path,) = export_run(run(*(good(f"c{n}") for n in range(30))), "jsonl", tmp_path / "run.jsonl")
+    lines = path.read_text("utf-8").splitlines()
+    last = {**json.loads(lines[-1]), "evidence": {"turns": 7}}
+    path.write_text("\n".join([*lines[:-1], json.dumps(last)]), encoding="utf-8")
+    with pytest.raises(EvalFileError, match=r":30:1: error: evidence.turns: expected a list"):
+        import_run(path, store)
+    assert list(store.runs()) == []
+
+
+def test_each_line_is_read_whole_once(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counting(path: Path, number: int, text: bytes) -> LineForm:
+        read.append(number)
+        return _line(path, number, text)
+
+    monkeypatch.setattr("proctor.files.recorded_lines._line", counting)
+    export_run(run(*(good(f"case_{n}") for n in range(30))), "jsonl", tmp_path / "run.jsonl")
+    import_run(tmp_path / "run.jsonl", store)
+    assert read == list(range(1, 31))
 
 
 def test_more_cases_than_wait_at_a_time(tmp_path: Path, store: Store) -> None:

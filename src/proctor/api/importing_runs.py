@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
 from proctor.api.agreeing import agreeing
 from proctor.api.runs import StoreLike, open_store
-from proctor.api.spooling import PlannedSpool
+from proctor.api.spooling import RunSpool, Spool
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.recorded import RecordedCase, RecordedRun
 from proctor.files.results import read_runs
@@ -27,6 +27,7 @@ from proctor.schema.run import (
     Judging,
     Manifest,
     MetricManifest,
+    PlannedCase,
     RunSummary,
     SetManifest,
     new_run_id,
@@ -78,41 +79,57 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
     files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not files:
         raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
-    found = [(recorded, file) for file in files for recorded in read_runs(file)]
-    return _put_all(found, store)
+    return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
 
 
-def _put_all(found: Sequence[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
+def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
     """Put runs into the store; one that is opened here is closed, too."""
-    if store is not None and not isinstance(store, str | Path):
-        return [_put(recorded, path, store) for recorded, path in found]
-    opened = open_store(store)
-    try:
-        return [_put(recorded, path, opened) for recorded, path in found]
-    finally:
-        opened.close()
+    with Spool() as spool:
+        ready = [_put_aside(recorded, path, spool) for recorded, path in found]
+        if store is not None and not isinstance(store, str | Path):
+            return [_put(run, store) for run in ready]
+        opened = open_store(store)
+        try:
+            return [_put(run, opened) for run in ready]
+        finally:
+            opened.close()
 
 
-def _put(recorded: RecordedRun, path: Path, store: Store) -> str:
-    seen, recorded, commits = _Seen(), agreeing(recorded), _Commits()
-    with PlannedSpool() as planned:
-        for case in recorded.cases():
-            planned.add(*seen.take(case))
-        manifest = _manifest(recorded, path, seen)
-        writer = store.begin(manifest, planned, _judging(recorded, seen), commits)
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A run that can be put into a store, without another look at its file."""
+
+    manifest: Manifest
+    judging: Judging
+    summary: RunSummary
+    cases: RunSpool
+
+
+def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
+    """Read a run whole, each case once."""
+    seen, recorded, cases = _Seen(), agreeing(recorded), RunSpool(spool)
+    for position, case in enumerate(recorded.cases()):
+        cases.add(PlannedCase(position, *seen.take(case)), _records(position, case))
+    manifest, judging = _manifest(recorded, path, seen), _judging(recorded, seen)
+    return _Ready(manifest, judging, seen.summary(recorded.head), cases)
+
+
+def _put(run: _Ready, store: Store) -> str:
+    commits = _Commits()
+    writer = store.begin(run.manifest, run.cases.planned(), run.judging, commits)
     try:
-        _put_cases(writer, recorded, commits)
-        writer.finish(seen.summary(recorded.head), complete=True)
+        _put_cases(writer, run.cases, commits)
+        writer.finish(run.summary, complete=True)
     except BaseException:
         writer.close()
         raise
-    return manifest.run_id
+    return run.manifest.run_id
 
 
-def _put_cases(writer: RunWriter, recorded: RecordedRun, commits: _Commits) -> None:
-    for position, case in enumerate(recorded.cases()):
+def _put_cases(writer: RunWriter, cases: RunSpool, commits: _Commits) -> None:
+    for position, records in enumerate(cases.records()):
         is_full = position % _AT_ONCE == _AT_ONCE - 1
-        writer.put(list(_records(position, case)), position if is_full else None)
+        writer.put(records, position if is_full else None)
         if is_full:
             commits.wait(position)
 

@@ -21,7 +21,7 @@ from proctor.files.base import Problem, file_error
 from proctor.files.documents import RESULT_LIMIT, unreadable
 from proctor.files.explain import explain
 from proctor.files.recorded import RecordedCase, RecordedRun, Totals
-from proctor.files.result_form import LineForm
+from proctor.files.result_form import HeadForm, LineForm
 from proctor.schema.verdict import RunResult, SetSummary
 
 LINES = "jsonl"
@@ -52,22 +52,33 @@ def is_lines(path: Path) -> bool:
 
 
 def read_lines(path: Path) -> list[RecordedRun]:
-    """Return the runs that a file of JSON Lines holds.
+    """Return the runs that a file of JSON Lines holds. Each line is read whole once: when its case is asked for.
 
     Raises:
-        EvalFileError: a line is no trial, or there is none.
+        EvalFileError: there is no trial, or a line is none (of one that begins like a trial: when its case is read).
     """
     runs: dict[tuple[str, str], _Run] = {}
     with path.open("rb") as file:
         at = 0
         for number, text in enumerate(file, 1):
             if text.strip():
-                line = _line(path, number, text)
+                line = _head(path, number, text)
                 runs.setdefault((line.agent, line.run_id or ""), _Run(line)).take(line, number, at)
             at += len(text)
     if not runs:
         raise file_error([Problem("error", str(path), 1, 1, "", "no trial is in this file", READABLE)])
     return [run.recorded(path, *whose) for whose, run in runs.items()]
+
+
+def _head(path: Path, number: int, text: bytes) -> HeadForm | LineForm:
+    """What a line says of its run; of one that is amiss the whole, which says in words what is."""
+    try:
+        head = HeadForm.model_validate_json(text)
+        if head.eval_id is None or head.case is not None:
+            return head
+    except ValidationError:
+        pass
+    return _line(path, number, text)
 
 
 def _line(path: Path, number: int, text: bytes) -> LineForm:
@@ -190,7 +201,7 @@ def _doubt(lines: list[tuple[_Where, LineForm]], trials: int) -> str:
 class _Run:
     """What the lines of a run say, taken one at a time."""
 
-    def __init__(self, first: LineForm) -> None:
+    def __init__(self, first: HeadForm | LineForm) -> None:
         self._said = first.run
         self._sets: dict[str, SetSummary] = {}
         self._run = RunResult("")
@@ -198,7 +209,7 @@ class _Run:
         self._seen = _Numbers()
         self._doubts: dict[str, None] = {}
 
-    def take(self, line: LineForm, number: int, at: int) -> None:
+    def take(self, line: HeadForm | LineForm, number: int, at: int) -> None:
         run = self._run
         if line.run != self._said:
             self._doubts[f"line {number} says something else of the run than those before"] = None

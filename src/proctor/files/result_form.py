@@ -260,3 +260,25 @@ class LineForm(BaseModel):
             earlier_attempts=self.earlier_attempts,
         )
         return form.result()
+
+
+class HeadVerdictForm(BaseModel):
+    """What a line says of its case, as far as it tells of the run."""
+
+    number: int = Field(ge=0)
+    rule: RuleForm | None = None
+    metrics: dict[str, Any] = Field(default_factory=dict)
+
+
+class HeadForm(BaseModel):
+    """What a line says of its run: a fraction of reading it whole."""
+
+    eval_set_id: str | None
+    eval_id: str | None
+    trial: int | None
+    failure: Failure | None = None
+    case: HeadVerdictForm | None = None
+    started_at: float | None = None
+    agent: str = ""
+    run_id: str | None = None
+    run: TotalsForm

@@ -89,9 +89,14 @@ def _plain(value: Any, depth: int) -> Any:
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def scores_row(scores: dict[str, MetricScore]) -> bytes:
+def scores_json(scores: dict[str, MetricScore]) -> bytes:
     """Return the scores of one attempt by metric, as JSON without what is at its default."""
-    return pack(compact({name: _score_row(score) for name, score in scores.items()}).encode(), PACKED_FROM)
+    return compact({name: _score_row(score) for name, score in scores.items()}).encode()
+
+
+def scores_row(scores: dict[str, MetricScore]) -> bytes:
+    """Return the scores of one attempt by metric as they are stored."""
+    return pack(scores_json(scores), PACKED_FROM)
 
 
 def merged_scores(earlier: bytes, later: bytes) -> bytes:
@@ -101,7 +106,7 @@ def merged_scores(earlier: bytes, later: bytes) -> bytes:
 
 
 def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
-    """Return what `scores_row` wrote, by metric, each to be read with `read_score`."""
+    """Return what `scores_row` or `scores_json` wrote, by metric, each to be read with `read_score`."""
     found: dict[str, dict[str, Any]] = loaded(unpack(row))
     return found
 
