@@ -1,0 +1,66 @@
+"""`multi_turn_task_success_v1`, `multi_turn_trajectory_quality_v1`, `multi_turn_tool_use_quality_v1`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.judged.whole_conversation import ConversationMetric
+
+__all__ = ["TaskSuccess", "ToolUseQuality", "TrajectoryQuality"]
+
+_NEEDS = frozenset({"judge"})
+_SOURCE = (
+    "Proctor's own points for google-adk's metric of this name, which is computed by a model of Vertex AI"
+)
+
+
+class TaskSuccess(ConversationMetric):
+    """1 when the user got what the conversation was for, else 0.
+
+    Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="multi_turn_task_success_v1",
+        description="Whether the user got what the conversation was for, by a judge model (google-adk asks Google's service).",
+        kind="judge",
+        default_threshold=1.0,
+        needs=_NEEDS,
+        source=_SOURCE,
+    )
+    points = ("task_done",)
+
+
+class TrajectoryQuality(ConversationMetric):
+    """The share of five points on the agent's way through the conversation that hold.
+
+    Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="multi_turn_trajectory_quality_v1",
+        description="How good the agent's way through the conversation is, by a judge model (google-adk asks Google's service).",
+        kind="judge",
+        default_threshold=0.8,
+        needs=_NEEDS,
+        source=_SOURCE,
+    )
+    points = ("to_the_goal", "in_order", "remembers", "recovers", "within_its_instructions")
+
+
+class ToolUseQuality(ConversationMetric):
+    """The share of five points on the agent's tool calls over the conversation that hold.
+
+    Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="multi_turn_tool_use_quality_v1",
+        description="How well the agent uses its tools over the conversation, by a judge model (google-adk asks Google's service).",
+        kind="judge",
+        default_threshold=0.8,
+        needs=_NEEDS,
+        source=_SOURCE,
+    )
+    points = ("right_tools", "right_arguments", "nothing_left_out", "nothing_needless", "results_used")

@@ -1,0 +1,175 @@
+"""What a judge looks at, as passages: each text by itself, so that none can pass for another.
+
+Labels are ours; names of agents and tools, which are not, stand inside as JSON. Thoughts are nobody's words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from proctor.judges.base import Passage
+from proctor.metrics.structure.said import Said, said_on_the_way
+from proctor.schema.content import Content, FunctionCall, FunctionResponse, text_of
+from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
+
+__all__ = [
+    "SAID", "SOURCES", "Step", "agents_of", "answer_text", "earlier_turns", "final_answer", "numbered", "steps_of",
+    "taken", "turns_of", "user_message",
+]  # fmt: skip
+
+SAID = "said on the way"
+SOURCES = "sources of the answer"
+NO_STEPS = "(The agent called no tool and said nothing before its answer.)"
+NO_ANSWER = "(The agent gave no answer in words.)"
+NO_AGENTS = "(Nothing is known of the agent's instructions and tools.)"
+
+
+def answer_text(invocation: Invocation, *, thoughts: bool = False, with_steps: bool = False) -> str:
+    """The text of the final answer; `with_steps` puts what the agent said on the way before it, line by line."""
+    said = [each.text for each in said_on_the_way(invocation)] if with_steps else []
+    return "\n".join(text for text in (*said, text_of(invocation.final_response, thoughts=thoughts)) if text)
+
+
+def final_answer(text: str, turn: str = "") -> Passage:
+    """The answer that is judged, or that none was given."""
+    return Passage(f"{turn}final answer", text if text.strip() else NO_ANSWER)
+
+
+def user_message(invocation: Invocation, turn: str = "") -> Passage:
+    """What the user said in a turn; of pictures and the like, that they were there."""
+    return Passage(f"{turn}user message", _shown(invocation.user_content))
+
+
+def numbered(label: str, texts: Iterable[str]) -> list[Passage]:
+    """Each text as a passage of its own: `rubric 1`, `rubric 2` …"""
+    return [Passage(f"{label} {number}", text) for number, text in enumerate(texts, 1)]
+
+
+def _shown(content: Content) -> str:
+    files = [part.inline_data or part.file_data for part in content.parts or ()]
+    kinds = [f"(a file, not shown here: {file.mime_type or 'of unknown kind'})" for file in files if file]
+    return (
+        "\n".join(text for text in (text_of(content, thoughts=False), *kinds) if text) or "(nothing in words)"
+    )
+
+
+# --- what the agent is -------------------------------------------------------------------------------------------------
+
+
+def agents_of(invocations: Sequence[Invocation], *, instructions: bool = True) -> list[Passage]:
+    """The agents that took part, each once for what is known of it: name, `instructions`, tools."""
+    told: dict[str, None] = {}
+    for invocation in invocations:
+        details = invocation.app_details.agent_details if invocation.app_details else {}
+        for name, agent in details.items():
+            known: dict[str, Any] = {"agent": agent.name or name, "tools": agent.tool_declarations}
+            if instructions:
+                known["instructions"] = agent.instructions
+            told[_json(known, indent=2)] = None
+    label = "instructions and tools of an agent" if instructions else "tools of an agent"
+    return [Passage(label, text) for text in told] or [Passage(label, NO_AGENTS)]
+
+
+# --- what it did -------------------------------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """One thing that the agent did before its final answer."""
+
+    label: str
+    text: str
+    """What a judge sees of it."""
+    said: str = ""
+    """Its words, where it is words."""
+    event: int = 0
+    """The event that it belongs to, from 0."""
+
+    def passage(self, turn: str = "") -> Passage:
+        """The step as a passage of its own."""
+        return Passage(f"{turn}{self.label}", self.text)
+
+
+def steps_of(invocation: Invocation) -> list[Passage]:
+    """What the agent did before its final answer, in order; that it did nothing is said."""
+    return [step.passage() for step in taken(invocation)] or [Passage("steps", NO_STEPS)]
+
+
+def taken(invocation: Invocation) -> list[Step]:
+    """The steps of a turn, in order: words, calls, results, sources. Both forms of recorded data are read.
+
+    The older form has its words in a list of their own, so they stand after all calls.
+    """
+    data = invocation.intermediate_data
+    if isinstance(data, InvocationEvents):
+        final = invocation.final_response
+        events = enumerate(event for event in data.invocation_events if event.author.lower() != "user")
+        return [step for index, event in events for step in _of_event(event, index, final)]
+    return [*_older(invocation)] if isinstance(data, IntermediateData) else []
+
+
+def _older(invocation: Invocation) -> Iterator[Step]:
+    for call, response in invocation.calls_with_responses:
+        yield Step("tool call", _call(call))
+        if response is not None:
+            yield Step("tool result", _result(response))
+    for index, each in enumerate(said_on_the_way(invocation), 1):
+        yield Step(SAID, str(each), each.text, index)
+
+
+def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[Step]:
+    is_final = event.content == final  # one that answers and calls a (long-running) tool keeps its content
+    for part in (event.content and event.content.parts) or ():
+        if part.function_call is not None:
+            yield Step("tool call", _call(part.function_call, event.author), event=index)
+        elif part.function_response is not None:
+            yield Step("tool result", _result(part.function_response), event=index)
+        elif part.text and part.text.strip() and not part.thought and not is_final:
+            yield Step(SAID, str(Said(event.author, part.text)), part.text, index)
+    if event.grounding_metadata is not None:
+        sources = event.grounding_metadata.model_dump(mode="json", exclude_none=True)
+        yield Step(SOURCES, _json({"agent": event.author, **sources}), event=index)
+
+
+def _call(call: FunctionCall, author: str = "") -> str:
+    by = {"agent": author} if author else {}
+    return _json({**by, "tool": call.name, "arguments": call.args})
+
+
+def _result(response: FunctionResponse) -> str:
+    return _json({"tool": response.name, "result": response.response})
+
+
+# --- whole conversations -----------------------------------------------------------------------------------------------
+
+
+def earlier_turns(before: Sequence[Invocation], *, with_steps: bool) -> list[Passage]:
+    """What was said before the turn that is judged; `with_steps` also what was called and came back."""
+    return [passage for each in _turns(before, "earlier turn", with_steps=with_steps) for passage in each]
+
+
+def turns_of(invocations: Sequence[Invocation], *, with_steps: bool = True) -> list[Passage]:
+    """A conversation from its first turn to its last."""
+    return [passage for each in _turns(invocations, "turn", with_steps=with_steps) for passage in each]
+
+
+def _turns(invocations: Sequence[Invocation], word: str, *, with_steps: bool) -> Iterator[list[Passage]]:
+    for number, invocation in enumerate(invocations, 1):
+        turn = f"{word} {number}, "
+        steps = [step.passage(turn) for step in taken(invocation)] if with_steps else []
+        yield [user_message(invocation, turn), *steps, final_answer(answer_text(invocation), turn)]
+
+
+def _json(value: Any, *, indent: int | None = None) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, indent=indent, default=str)
+
+
+def _plain(value: Any) -> Any:
+    """Tool declarations may be objects of a framework's own."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", exclude_none=True) if dump is not None else value

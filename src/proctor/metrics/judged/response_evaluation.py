@@ -1,0 +1,62 @@
+"""`response_evaluation_score`: how coherent are the answers, from 1 to 5?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from proctor.judges.base import AnswerForm
+from proctor.metrics.base import MetricFacts
+from proctor.metrics.judged.each_answer import AnswerMetric
+from proctor.metrics.judged.judged import Asked
+from proctor.metrics.judged.reading import object_of, text_field
+from proctor.metrics.judged.votes import lower_median, median_settled
+from proctor.schema.score import Score
+
+__all__ = ["ResponseEvaluation"]
+
+FORM: AnswerForm[int] = AnswerForm(
+    "grade",
+    object_of(
+        rationale=text_field("Why, in one or two sentences."),
+        grade={
+            "type": "integer",
+            "enum": [1, 2, 3, 4, 5],
+            "description": "From 1 (incoherent) to 5 (fully coherent).",
+        },
+    ),
+    lambda data: int(data["grade"]),
+)
+
+
+class ResponseEvaluation(AnswerMetric):
+    """The coherence of a final answer, a whole number from 1 to 5: the lower median of the votes; of a case the mean.
+
+    Judge-based here; in google-adk a model of Google's evaluation service, which takes a reference without using it.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="response_evaluation_score",
+        description="How coherent the final answers are, 1 to 5, by a judge model (google-adk asks Google's service).",
+        kind="judge",
+        minimum=1.0,
+        maximum=5.0,
+        default_threshold=3.5,
+        needs=frozenset({"judge"}),
+        source="Proctor's own question for google-adk's metric of this name, which is computed by a model of Vertex AI",
+        example={"response_evaluation_score": 3.5},
+    )
+    form = FORM
+
+    @staticmethod
+    def _settled(votes: Sequence[int], left: int) -> bool:
+        return median_settled(votes, left)
+
+    def _scored(self, asked: Asked[int]) -> Score:
+        if asked.failure is not None:
+            return asked.score(None, "")
+        grade = lower_median(asked.votes)
+        why = next(vote.rationale for vote in asked.ballot.votes if vote.verdict == grade)
+        return asked.score(
+            float(grade), why or f"grade {grade} of 5", asked.votes.count(grade) / len(asked.votes)
+        )

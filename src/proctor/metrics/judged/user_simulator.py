@@ -1,0 +1,168 @@
+"""`per_turn_user_simulator_quality_v1`: did the played user keep to its plan, turn by turn?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from proctor.judges.base import Passage, Question
+from proctor.judges.votes import majority, majority_settled
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.checklist import Checked, checklist_form, tallied
+from proctor.metrics.judged.judged import Asked, JudgedMetric
+from proctor.metrics.judged.passages import earlier_turns, user_message
+from proctor.metrics.judged.votes import concluded, joined_ballots
+from proctor.metrics.judged.whole_conversation import points_data
+from proctor.prompts import read_prompt
+from proctor.schema.content import text_of
+from proctor.schema.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
+from proctor.schema.persona import UserBehavior
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.score import MetricScore, Score
+
+__all__ = ["UserSimulatorQuality"]
+
+POINTS = (
+    "follows_the_plan", "ends_in_time", "one_thing_at_a_time", "gives_up_in_time", "responds", "corrects_the_agent",
+    "talks_like_a_person",
+)  # fmt: skip
+"""What the points of the prompt are called, in its order."""
+NO_SCENARIO = "the case has no conversation scenario"
+NO_TURNS = "the conversation has no turns"
+AS_PLANNED = "the conversation begins with the starting prompt of the scenario"
+NOT_AS_PLANNED = "the conversation does not begin with the starting prompt of the scenario"
+ENDED_WRONGLY = "when the conversation ended, the played user should have gone on"
+
+
+class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
+    """The share of turns in which the played user did as its scenario says.
+
+    The first message must be the starting prompt; no judge is asked about it. Each later one is judged by the points of
+    the prompt, or by the behaviours of the scenario's persona, and is right when most votes find every point kept. At
+    the end the judge is asked whether it was time to stop; if not, that is a fault of the last turn.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="per_turn_user_simulator_quality_v1",
+        description="The share of turns in which the played user kept to its scenario, by a judge model.",
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "scenario"}),
+        options={"stop_signal": "what the played user says to end the conversation (</finished>)"},
+        source="google-adk's metric of this name; prompts and votes are Proctor's",
+    )
+    kind = LlmBackedUserSimulatorCriterion
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        name = self.facts.name
+        self._plain = read_prompt("proctor.metrics.judged", f"{name}.md")
+        self._with_persona = read_prompt("proctor.metrics.judged", f"{name}_persona.md")
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Hold the first message against the scenario, and ask about each later one and about the end, all at once."""
+        scenario = case.scenario
+        if scenario is None or not case.actual:
+            reason = NO_TURNS if scenario else NO_SCENARIO
+            scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
+            return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
+        later = [self._question(case, scenario, index) for index in range(1, len(case.actual))]
+        end = self._question(case, scenario, len(case.actual))
+        *asked, ended = await self._ask([*later, end], _settled)
+        names = self._names(scenario)
+        scores = [_first(case, scenario), *(_scored(each, names) for each in asked)]
+        scores[-1] = _with_end(scores[-1], ended, names, [each.ballot for each in (*asked[-1:], ended)])
+        return concluded(scores, [each.failure for each in (*asked, ended)])
+
+    def _question(self, case: CaseView, scenario: ConversationScenario, index: int) -> Question[Checked]:
+        """About the message of turn `index`; after the last turn, about a message that ends the conversation."""
+        is_end = index == len(case.actual)
+        signal = self._criterion.stop_signal
+        message = Passage("user message", signal) if is_end else user_message(case.actual[index])
+        behaviors = _behaviors(scenario)
+        return Question(
+            metric=self.facts.name,
+            prompt=self._with_persona if behaviors else self._plain,
+            passages=[
+                Passage("plan of the user", scenario.conversation_plan),
+                *_persona(scenario, signal),
+                Passage("stop signal", signal),
+                *earlier_turns(case.actual[:index], with_steps=False),
+                message,
+            ],
+            form=checklist_form(
+                "points", len(behaviors) or len(POINTS), "behaviour" if behaviors else "point"
+            ),
+            turn=min(index, len(case.actual) - 1),
+        )
+
+    @staticmethod
+    def _names(scenario: ConversationScenario) -> Sequence[str]:
+        return [each.name for each in _behaviors(scenario)] or POINTS
+
+
+def _first(case: CaseView, scenario: ConversationScenario) -> Score:
+    said = text_of(case.actual[0].user_content, thoughts=False)
+    same = said.strip() == scenario.starting_prompt.strip()
+    return Score(float(same), AS_PLANNED if same else NOT_AS_PLANNED)
+
+
+def _valid(votes: Iterable[Checked]) -> list[bool]:
+    """Which votes find every point kept."""
+    return [all(item["verdict"] == "yes" for item in vote) for vote in votes]
+
+
+def _settled(votes: Sequence[Checked], left: int) -> bool:
+    return majority_settled(_valid(votes), left)
+
+
+def _scored(asked: Asked[Checked], names: Sequence[str]) -> Score:
+    if asked.failure is not None:
+        return asked.score(None, "")
+    valid = _valid(asked.votes)
+    kept = majority(valid)
+    data = points_data(names, tallied(asked.votes, len(names)))
+    broken = [item for vote in asked.votes for item in vote if item["verdict"] == "no"]
+    told = dict.fromkeys(f"{names[item['number'] - 1]}: {item['rationale']}" for item in broken)
+    reason = f"all {len(names)} points are kept" if kept else "; ".join(told)
+    return asked.score(float(kept), reason, valid.count(kept) / len(valid), rubrics=data)
+
+
+def _with_end(last: Score, ended: Asked[Checked], names: Sequence[str], ballots: Sequence[Any]) -> Score:
+    """The last turn's score, once the end of the conversation was judged: a wrong end takes its place."""
+    end = _scored(ended, names)
+    details = {**(last.details or {}), "ballot": joined_ballots(ballots)}
+    if end.value is None or last.value is None:
+        return Score(None, end.reason if end.value is None else last.reason, details)
+    if end.value:
+        return Score(last.value, last.reason, details)
+    return Score(0.0, f"{ENDED_WRONGLY}: {end.reason}", {**(end.details or {}), "ballot": details["ballot"]})
+
+
+# --- personas ----------------------------------------------------------------------------------------------------------
+
+
+def _behaviors(scenario: ConversationScenario) -> Sequence[UserBehavior]:
+    return scenario.user_persona.behaviors if scenario.user_persona else ()
+
+
+def _persona(scenario: ConversationScenario, signal: str) -> Iterator[Passage]:
+    """Who the user is meant to be, and each behaviour by itself."""
+    persona = scenario.user_persona
+    if persona is None:
+        return
+    yield Passage("persona of the user", _filled(persona.description, signal))
+    for number, each in enumerate(persona.behaviors, 1):
+        lines = [each.name, each.description, "What the user is told:", *_listed(each.behavior_instructions)]
+        lines += ["What breaks it:", *_listed(each.violation_rubrics)]
+        yield Passage(f"behaviour {number}", _filled("\n".join(lines), signal))
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    return [f"* {text}" for text in texts]
+
+
+def _filled(text: str, signal: str) -> str:
+    """The text of a persona with its one placeholder filled; anything else in braces stays as it is."""
+    return re.sub(r"\{\{\s*stop_signal\s*\}\}", lambda _: signal, text)

@@ -1,0 +1,87 @@
+"""What the metrics share that judge a conversation as a whole, point by point, at its last turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from proctor.judges.base import Passage, Question
+from proctor.metrics.base import CaseView
+from proctor.metrics.judged.checklist import (
+    Checked,
+    Tally,
+    agreed,
+    checklist_form,
+    checklist_settled,
+    tallied,
+)
+from proctor.metrics.judged.judged import Asked, JudgedMetric
+from proctor.metrics.judged.passages import agents_of, turns_of
+from proctor.metrics.judged.votes import concluded
+from proctor.prompts import read_prompt
+from proctor.schema.criterion import BaseCriterion, LlmAsAJudgeCriterion
+from proctor.schema.score import MetricScore, Score
+
+__all__ = ["ConversationMetric", "points_data"]
+
+AT_THE_END = "the conversation is judged as a whole, at its last turn"
+NO_TURNS = "the conversation has no turns"
+
+
+class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
+    """The share of points that hold for the whole conversation; each is decided by the majority of the votes."""
+
+    points: ClassVar[Sequence[str]]
+    """What the points of the prompt are called, in its order."""
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        self._prompt = read_prompt("proctor.metrics.judged", f"{self.facts.name}.md")
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Ask once about the whole conversation."""
+        if not case.actual:
+            return MetricScore(reason=NO_TURNS, not_applicable=True)
+        [asked] = await self._ask([self._question(case)], checklist_settled)
+        score = self._scored(asked)
+        earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
+        found = concluded([*earlier, score], [asked.failure])
+        found.details = {"rubrics": (score.details or {})["rubrics"]}
+        return found
+
+    def _question(self, case: CaseView) -> Question[Checked]:
+        return Question(
+            metric=self.facts.name,
+            prompt=self._prompt,
+            passages=[*agents_of(case.actual), *_plan(case), *turns_of(case.actual)],
+            form=checklist_form("points", len(self.points), "point"),
+            turn=len(case.actual) - 1,
+        )
+
+    def _scored(self, asked: Asked[Checked]) -> Score:
+        tallies = tallied(asked.votes, len(self.points))
+        data = points_data(self.points, tallies)
+        missed = [each for each in data if each["score"] == 0]
+        told = "; ".join(f"{each['rubric_id']}: {each['rationale']}" for each in missed)
+        held = len(data) - len(missed)
+        reason = told or f"all {len(data)} points hold"
+        return asked.score(held / len(data), reason, agreed(tallies), rubrics=data)
+
+
+def _plan(case: CaseView) -> list[Passage]:
+    """What a played user was to achieve; of a recorded conversation nobody knows it but by what was said."""
+    return [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
+
+
+def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+    """What was found for each point of a prompt, in the form of rubrics."""
+    return [
+        {
+            "rubric_id": name,
+            "text": name.replace("_", " "),
+            "score": None if tally.met is None else float(tally.met),
+            "rationale": tally.rationale,
+            "agreement": tally.agreement,
+        }
+        for name, tally in zip(points, tallies, strict=True)
+    ]
