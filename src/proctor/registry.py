@@ -84,3 +84,4 @@ METRICS = Registry("metric", table="proctor.metrics.builtin:METRICS", group="pro
 AGENTS = Registry("agent prefix", table="proctor.agents.builtin:AGENTS", group="proctor.agents")
 REPORTS = Registry("report", table="proctor.reports.builtin:REPORTS", group="proctor.reports")
 STORES = Registry("store scheme", table="proctor.stores.builtin:STORES", group="proctor.stores")
+MODELS = Registry("provider of models", table="proctor.models.builtin:MODELS", group="proctor.models")

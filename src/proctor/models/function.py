@@ -55,10 +55,12 @@ class FunctionModel:
                 said = await self._call(tuple(messages), options)
         except ModelError:
             raise
-        except Exception as error:
+        except BaseException as error:  # SystemExit, too: in an event loop it would end the run
             if limit.expired():
                 message = f"{self.name} did not answer within {options.timeout:g} s"
                 raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
+            if _cancelled(error):
+                raise
             raise raised(self.name, error) from error
         return reply_of(said, self.name, options, as_data=True, seconds=time.monotonic() - began)
 
@@ -113,6 +115,12 @@ def raised(name: str, error: BaseException) -> ModelError:
     return ModelError(message, fault=ModelFault.RAISED)
 
 
+def _cancelled(error: BaseException) -> bool:
+    """Tell whether it is the caller who does not want the answer any more."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
@@ -121,11 +129,14 @@ def _is_async(function: Answering) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
+_POSITIONAL = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+
+
 def takes_options(function: Answering) -> bool:
     """Tell whether a function takes the options as well; one whose signature cannot be told takes the messages."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    positional = [one for one in parameters if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD}]
-    return len(positional) >= 2 or any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    needed = [one for one in parameters if one.kind in _POSITIONAL and one.default is one.empty]
+    return len(needed) >= 2 or any(one.kind is one.VAR_POSITIONAL for one in parameters)

@@ -252,7 +252,7 @@ _GRPC = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIE
 
 def write_error(protocol: Protocol, status: Status) -> dict[str, Any]:
     """Return the JSON of an error, as the protocol has it."""
-    name = HTTPStatus(status.code).name.lower() if status.code in HTTPStatus else "overloaded_error"
+    name = {one.value: one.name.lower() for one in HTTPStatus}.get(status.code, "overloaded")
     if protocol == "gemini":
         grpc = status.error or _GRPC.get(status.code, "UNKNOWN")
         return {"error": {"code": status.code, "message": status.message, "status": grpc}}

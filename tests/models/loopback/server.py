@@ -20,6 +20,8 @@ Script = Answer | Sequence[Answer] | Callable[[Asked], Answer]
 
 _FOREVER = 3600.0
 
+_PHRASES = {one.value: one.phrase for one in HTTPStatus}
+
 
 class ModelServer:
     """A running server; made by `serve_models`."""
@@ -138,7 +140,7 @@ async def _send(writer: asyncio.StreamWriter, code: int, headers: Mapping[str, s
 
 
 def _head(code: int, headers: Mapping[str, str], length: int) -> bytes:
-    phrase = HTTPStatus(code).phrase if code in HTTPStatus else "Scripted"
+    phrase = _PHRASES.get(code, "Scripted")
     told = {"Content-Type": "application/json", "Content-Length": str(length), **headers}
     lines = [f"HTTP/1.1 {code} {phrase}", *(f"{name}: {value}" for name, value in told.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

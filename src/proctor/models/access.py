@@ -1,0 +1,64 @@
+"""What a model needs before it can be asked: an extra, a key. Found out without network, before a run."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from proctor.errors import MissingExtraError, SetupError
+from proctor.models.names import ModelName
+
+__all__ = ["KEY_OF_ADDRESSES", "first_set", "key_for", "missing_key", "needs"]
+
+KEY_OF_ADDRESSES = "PROCTOR_MODEL_API_KEY"
+"""The variable whose key goes to addresses that stand in a model's name. A provider's own key never does: the name may
+come out of a file, and the key is for that provider alone."""
+
+NO_KEY = "no-key-is-set"
+"""Sent where clients insist on a key and servers do not."""
+
+
+def needs(name: ModelName, *packages: str) -> None:
+    """Make sure that the packages of the extra are there, without importing them.
+
+    Raises:
+        MissingExtraError: one is not.
+    """
+    for package in ("pydantic_ai", "genai_prices", *packages):
+        if not _installed(package):
+            raise MissingExtraError(
+                f"The model {name.text} needs the package {package!r}. Run: pip install 'proctor[judges]'"
+            )
+
+
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):  # not even the package above it
+        return False
+
+
+def first_set(*variables: str) -> str:
+    """Return the value of the first of the environment variables that has one; `""`: none has."""
+    return next((value for name in variables if (value := os.environ.get(name, "").strip())), "")
+
+
+def key_for(name: ModelName, *variables: str, optional: bool = False) -> str:
+    """Return the key to ask a model with.
+
+    Raises:
+        SetupError: there is none, and the provider wants one.
+    """
+    if name.url:
+        return first_set(KEY_OF_ADDRESSES) or NO_KEY
+    key = first_set(*variables)
+    if key or optional:
+        return key or NO_KEY
+    raise missing_key(name, variables[0])
+
+
+def missing_key(name: ModelName, variable: str, more: str = "") -> SetupError:
+    """Return the error for a key that is not set."""
+    return SetupError(
+        f"The model {name.text} cannot be asked: the environment variable {variable} is not set{more}."
+    )

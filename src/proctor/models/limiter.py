@@ -1,0 +1,78 @@
+"""How many calls of a model run at once: as many as allowed, fewer when the provider says that it is too much.
+
+Additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the increase and decrease algorithms for congestion
+avoidance in computer networks", 1989), with TCP's slow start up to half of where it was too much (RFC 5681).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+__all__ = ["Limiter", "Slot"]
+
+_FALLS_TO = 0.7
+
+
+@dataclass(slots=True)
+class Slot:
+    """Leave to make one request."""
+
+    round: int
+    """It was given after so many falls of the limit: only what was asked since then says anything about it."""
+
+
+class Limiter:
+    """Gives leave to ask, in the order of asking. For one event loop at a time."""
+
+    def __init__(self, most: int = 200) -> None:
+        """Start with `most` at once, which is never passed."""
+        self.most = most
+        self.lowest = float(most)
+        """The lowest that the limit has been; for reports."""
+        self.limit = float(most)
+        self.in_use = 0
+        self._round = 0
+        self._steady = 0.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def acquire(self) -> Slot:
+        """Wait until one more request may be made."""
+        if self._waiting or not self._has_room():
+            leave: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(leave)
+            try:
+                await leave
+            except asyncio.CancelledError:
+                if leave.done() and not leave.cancelled():  # leave was given, and is not wanted any more
+                    self._give_back()
+                else:
+                    self._waiting.remove(leave)
+                raise
+        else:
+            self.in_use += 1
+        return Slot(self._round)
+
+    def release(self, slot: Slot, *, limited: bool | None = None) -> None:
+        """Give leave back. `limited`: whether the provider said that it was too much; `None`: it says nothing of it."""
+        if limited and slot.round == self._round:
+            self._round += 1
+            self.limit = max(1.0, min(self.limit, self.in_use) * _FALLS_TO)
+            self._steady = self.limit / 2
+            self.lowest = min(self.lowest, self.limit)
+        elif limited is False:
+            step = 1.0 if self.limit < self._steady else 1.0 / self.limit
+            self.limit = min(float(self.most), self.limit + step)
+        self._give_back()
+
+    def _has_room(self) -> bool:
+        return self.in_use < int(self.limit)
+
+    def _give_back(self) -> None:
+        self.in_use -= 1
+        while self._waiting and self._has_room():
+            leave = self._waiting.popleft()
+            if not leave.done():
+                self.in_use += 1
+                leave.set_result(None)

@@ -1,0 +1,65 @@
+"""From what a user names to a model that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from proctor.causes import safe_repr
+from proctor.errors import SetupError
+from proctor.models.base import ChatModel
+from proctor.models.limiter import Limiter
+from proctor.models.names import read_name
+from proctor.models.patience import Patience, PatientModel
+from proctor.registry import MODELS
+
+__all__ = ["as_model", "check_settings", "load_model"]
+
+
+def load_model(
+    name: str, *, limiter: Limiter | None = None, patience: Patience | None = None
+) -> PatientModel:
+    """Return the model of that name, which is asked again where that may help; nothing is asked yet.
+
+    `limiter`: how many requests run at once, shared by those that are given the same one.
+
+    Raises:
+        UnknownNameError: no such name; the message has the closest one.
+        MissingExtraError: its packages are not installed.
+        SetupError: its key is not set, or its address cannot be one.
+    """
+    taken_apart = read_name(name, MODELS.names())
+    model: ChatModel = MODELS.get(taken_apart.provider)(taken_apart)
+    return PatientModel(model, limiter=limiter, patience=patience)
+
+
+def as_model(given: object, *, limiter: Limiter | None = None, patience: Patience | None = None) -> ChatModel:
+    """Return the model that `given` is: a name, a ChatModel, or a function from messages to what it answers.
+
+    Raises:
+        SetupError: it is none of these, or the model of that name cannot be asked.
+    """
+    if isinstance(given, str):
+        return load_model(given, limiter=limiter, patience=patience)
+    if callable(getattr(given, "complete", None)) and not isinstance(given, type):
+        return cast("ChatModel", given)
+    if callable(given) and not isinstance(given, type):
+        from proctor.models.function import FunctionModel
+
+        return FunctionModel(given)
+    raise SetupError(
+        f"A model is a name, an object with `complete`, or a function from messages to an answer; not {safe_repr(given)}."
+    )
+
+
+def check_settings(model: ChatModel, settings: Mapping[str, Any]) -> list[str]:
+    """Return one sentence for each of `settings` (words of GenerateContentConfig) that a model will not get.
+
+    A model without settings of its own, such as a function, gets them all, and may do with them what it likes.
+
+    Raises:
+        SetupError: there is no such setting, or it cannot have this value; all problems at once.
+    """
+    check = getattr(model, "check", None)
+    notes: list[str] = check(settings) if check is not None else []
+    return notes
