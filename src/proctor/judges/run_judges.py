@@ -56,6 +56,10 @@ class RunJudges:
         model = self.only or self._named(options.judge_model if stated else self.default)
         return ModelJudge(self, model, metric, options)
 
+    def remember(self, cache: AnswerCache) -> None:
+        """Look there for answers before a model is asked, and keep there what it answers."""
+        self.cache = cache
+
     def _named(self, name: str) -> ChatModel:
         if name not in self._models:
             self._models[name] = self.find(name)
@@ -73,7 +77,9 @@ class RunJudges:
             reply: Reply | None = None
             try:
                 ask = partial(model.complete, messages, options=options)
-                reply = await _within(ask, options.timeout, model.name)
+                # A patient model keeps its own time, which does not run while it waits for its turn.
+                seconds = None if getattr(model, "keeps_time", False) else options.timeout
+                reply = await _within(ask, seconds, model.name)
             except ModelError as error:
                 self._failed(model.name, error)
                 raise

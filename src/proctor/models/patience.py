@@ -80,6 +80,9 @@ _TURNED_AWAY = frozenset(
 class PatientModel:
     """A model that is asked again where that may help. All calls of a run go through one, and share its limits."""
 
+    keeps_time = True
+    """It ends by itself when `ModelOptions.timeout` is over; who calls it need not watch it."""
+
     def __init__(
         self,
         model: ChatModel,

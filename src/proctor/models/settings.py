@@ -54,7 +54,6 @@ _TOLD = {
     "response_mime_type": "the answer's form is that of the question",
     "response_schema": "the answer's form is that of the question",
     "response_json_schema": "the answer's form is that of the question",
-    "http_options": "deadline and retries are Proctor's own (see docs/models.md)",
     "response_logprobs": "nothing reads it",
     "logprobs": "nothing reads it",
 }
@@ -72,7 +71,7 @@ _REFUSED = {
     "model_selection_config": "the model is the one that is named",
 }
 
-_KNOWN = (*_MAPPED, "thinking_config", *_OWN, *_TOLD, *_REFUSED)
+_KNOWN = (*_MAPPED, "thinking_config", "http_options", *_OWN, *_TOLD, *_REFUSED)
 
 
 def map_settings(settings: Mapping[str, Any], dialect: Dialect, model: str) -> ProviderSettings:
@@ -93,6 +92,8 @@ def map_settings(settings: Mapping[str, Any], dialect: Dialect, model: str) -> P
             _think(mapped, dialect, value, model)
         elif name in _MAPPED:
             _put(mapped, name, dialect, value, model)
+        elif name == "http_options":
+            mapped.notes += _http(value, model)
         elif name in _TOLD:
             mapped.notes.append(f"{model} is not sent {name}: {_TOLD[name]}")
     if problems:
@@ -123,6 +124,16 @@ def _put(mapped: ProviderSettings, name: str, dialect: Dialect, value: Any, mode
         mapped.notes.append(f"{model} is not sent {name}: its provider has no such setting")
         return
     mapped.values[theirs] = int(value) if name == "top_k" else value
+
+
+def _http(value: Any, model: str) -> list[str]:
+    """Say what of `http_options` is not heeded: all but `timeout`, which is the time that a call may take."""
+    given = [_snake(key) for key, one in _as_dict(value).items() if one is not None]
+    return [
+        f"{model} is not sent http_options.{key}: how it is asked, and asked again, is Proctor's own"
+        for key in given
+        if key != "timeout"
+    ]
 
 
 def _think(mapped: ProviderSettings, dialect: Dialect, value: Any, model: str) -> None:
@@ -181,7 +192,7 @@ def _texts(value: Any) -> bool:
     )
 
 
-def _thinking(value: Any) -> bool:
+def _object(value: Any) -> bool:
     return isinstance(value, Mapping) or hasattr(value, "model_dump")
 
 
@@ -194,5 +205,6 @@ _VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "presence_penalty": ("a number from -2 to 2", _number(-2, 2)),
     "frequency_penalty": ("a number from -2 to 2", _number(-2, 2)),
     "stop_sequences": ("an array of texts", _texts),
-    "thinking_config": ('an object, such as {"thinking_budget": 0}', _thinking),
+    "thinking_config": ('an object, such as {"thinking_budget": 0}', _object),
+    "http_options": ('an object, such as {"timeout": 60000}', _object),
 }
