@@ -2,6 +2,7 @@
 
 from proctor.reports.blocks import Cause, Note, StateDifference, Steps, TextDifference
 from proctor.reports.evidence import evidence_of, reason_of, warnings_of
+from proctor.reports.reasons import warnings_beside
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, MetricVerdict
@@ -100,7 +101,8 @@ def test_a_metric_without_details_gives_its_reason() -> None:
         Note("politeness", "rude in every sentence"),
         Note("warning", "only one word to judge"),
     ]
-    assert warnings_of(result) == ["only one word to judge"]
+    assert warnings_of(result) == ["politeness: only one word to judge"]
+    assert warnings_beside(result) == []  # the evidence says so
 
 
 def test_a_metric_that_says_nothing_shows_nothing_and_the_row_says_so() -> None:

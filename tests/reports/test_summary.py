@@ -1,10 +1,14 @@
 """The sentences and figures around the cases."""
 
+from io import StringIO
+
 import pytest
 
+from proctor.registry import REPORTS
 from proctor.reports import summary
 from proctor.reports.digest import Digest
 from proctor.reports.marks import ASCII, UNICODE, marks_for
+from proctor.reports.terminal import TerminalReport
 from proctor.schema.score import score_text
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
@@ -166,10 +170,34 @@ def test_warnings_are_grouped() -> None:
     weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="an empty expectation passes")])
     result = run(*(case(f"c{n}", P, metric("m", [weak])) for n in range(5)))
     result.warnings.append("first")
-    assert Digest(result.cases).warnings(result) == [
-        "first",
-        "an empty expectation passes (c0, c1, c2 and 2 more cases)",
-    ]
+    about = "m: an empty expectation passes (c0, c1, c2 and 2 more cases)"
+    assert Digest(result.cases).warnings(result) == ["first", about]
+    told = "m: an empty expectation passes"
+    assert Digest(result.cases).warnings(result, {told: 4}) == ["first", about]
+    assert Digest(result.cases).warnings(result, {told: 5}) == ["first"]
+
+
+@pytest.mark.parametrize("report", ["terminal", "text", "markdown", "junit", "json"])
+@pytest.mark.parametrize("outcome", [P, F])
+def test_a_warning_stands_by_the_case_with_its_metric(report: str, outcome: Outcome) -> None:
+    from proctor.schema.score import MetricScore, Score
+
+    weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="nothing knows it")])
+    bad = MetricScore(value=0.0, per_invocation=[Score(0.0, reason="wrong")])
+    other = metric("other", [bad], 1.0) if outcome is F else metric("other", [weak], 1.0)
+    result = run(case("one", outcome, metric("guarded", [weak], 1.0), other))
+    out = StringIO()
+    made = TerminalReport() if report == "terminal" else REPORTS.get(report)()
+    made.write([result], out)
+    text = " ".join(out.getvalue().split())
+    said = '"warning": "nothing knows it"' if report == "json" else "guarded: nothing knows it"
+    assert said in text
+    if report in ("terminal", "text"):
+        assert (
+            text.index("one")
+            < text.index(said)
+            < text.index("other: nothing" if outcome is P else "wrong", text.index(said))
+        )
 
 
 def test_signs_follow_the_encoding() -> None:

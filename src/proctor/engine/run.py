@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.causes import safe_str
 from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
-from proctor.engine.described import contradicted
 from proctor.engine.executor import LocalExecutor
 from proctor.engine.garbage import fewer_collections
-from proctor.engine.inference import settle
 from proctor.engine.keeping import StoredRun
+from proctor.engine.opening import close_agent, open_agent
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, SetPlan
 from proctor.engine.progress import Progress
@@ -23,7 +21,7 @@ from proctor.engine.spending import Spending, is_about_retries
 from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
-from proctor.errors import AgentLoadError, EvalFileError, ProctorError, SetupProblems, StoreError
+from proctor.errors import EvalFileError, StoreError
 from proctor.schema.outcome import outcome_of_run
 from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
@@ -79,10 +77,7 @@ class Run:
             started_at=time.time(),
         )
         began = time.perf_counter()
-        info = await self._open()
-        if problems := contradicted(self.plan, info):
-            await self._close(run)
-            raise SetupProblems(problems)
+        info = await open_agent(self.agent, self.agent_label, self.plan)
         try:
             self._begin(run, info)
             work = TrialWork(self.agent, self.options, info, stored=self.stored)
@@ -94,7 +89,8 @@ class Run:
             raise
         finally:
             self._take_time(run, time.perf_counter() - began)
-            await self._close(run)
+            if said := await close_agent(self.agent):
+                run.warnings.append(said)
             self._finish(run)
         return run
 
@@ -315,33 +311,6 @@ class Run:
     def _is_anything_left(self, not_run: int) -> bool:
         """Tell whether there is something to go on with; a trial that was never made is nothing to judge again."""
         return bool(not_run and (self._stopped_by or self.agent is not None))
-
-    async def _open(self) -> AgentInfo | None:
-        """Open the agent and hear what it says about itself."""
-        if self.agent is None:
-            return None
-        try:
-            if (opener := getattr(self.agent, "open", None)) is not None:
-                await settle(opener())
-            if (describe := getattr(self.agent, "describe", None)) is not None:
-                info: AgentInfo = await settle(describe())
-                return info
-        except ProctorError:
-            raise
-        except Exception as error:
-            raise AgentLoadError(
-                f"the agent {self.agent_label} could not be opened: {type(error).__name__}: {safe_str(error)}"
-            ) from error
-        return None
-
-    async def _close(self, run: RunResult) -> None:
-        close = getattr(self.agent, "close", None)
-        if close is None:
-            return
-        try:
-            await settle(close())
-        except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
-            run.warnings.append(f"closing the agent raised {type(error).__name__}: {safe_str(error)}")
 
 
 def _broken(error: StoreError) -> Failure:

@@ -8,6 +8,7 @@ from proctor.reports.case_view import CaseView, Judged, TrialView
 from proctor.reports.evidence import reason_of
 from proctor.reports.lines import evidence_lines
 from proctor.reports.plain import rate_field, score_field
+from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import FLAKY, is_repeated
 from proctor.reports.run_list import when
 from proctor.schema.score import MetricScore, score_text
@@ -38,6 +39,8 @@ def case_lines(view: CaseView) -> Iterator[str]:
     for metric in case.metrics.values():
         if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL:
             yield _metric(case, metric)
+    for warning in warnings_beside(case):
+        yield f"{_INDENT}warning: {warning}"
     for trial in view.shown():
         yield from _trial(trial, several=len(case.trials) > 1)
     for judged in view.history:

@@ -14,6 +14,7 @@ from proctor.reports.drawing import EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import STYLES, Page
+from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import held_text, rate_sentence
 from proctor.reports.run_list import when
 from proctor.schema.score import MetricScore, score_text
@@ -75,6 +76,8 @@ def _draw_metrics(page: Page, view: CaseView) -> None:
     for metric in shown:
         grid.add_row(*_metric(page, view.case, metric))
     page.print(grid)
+    for warning in warnings_beside(view.case):
+        page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
     page.print()
 
 

@@ -7,7 +7,7 @@ report looks at them as seldom as can be, and keeps none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proctor.reports.reasons import warnings_of
@@ -79,9 +79,16 @@ class Digest:
             name: next(iter(found)) if len(found) == 1 else None for name, found in self.thresholds.items()
         }
 
-    def warnings(self, run: RunResult) -> list[str]:
-        """Return the warnings of `run`, then those of its cases: each once, with the cases that it is about."""
-        about = (f"{warning} ({_some(*found)})" for warning, found in self._warnings.items())
+    def warnings(self, run: RunResult, told: Mapping[str, int] | None = None) -> list[str]:
+        """Return the warnings of `run`, then those of its cases: each once, with the cases that it is about.
+
+        `told`: how many cases each was said of already; one that was said of all is left out.
+        """
+        about = (
+            f"{warning} ({_some(*found)})"
+            for warning, found in self._warnings.items()
+            if found[1] > (told or {}).get(warning, 0)
+        )
         return [*run.warnings, *about]
 
     def figures(self) -> list[str]:

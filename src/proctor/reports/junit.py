@@ -20,6 +20,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.evidence import deciding
 from proctor.reports.marks import WORDS
 from proctor.reports.places import file_of, place_of
+from proctor.reports.reasons import warnings_beside
 from proctor.reports.summary import sentence
 from proctor.reports.xml_text import CharacterReferences, attribute, content
 from proctor.sanitize import clean
@@ -171,16 +172,24 @@ def _test_case(suite: str, name: str, seconds: float, file: str, line: int | Non
 def _verdict(case: CaseResult, options: ReportOptions) -> str:
     """What makes a case red, or what to know of one that passed."""
     if case.passed:
-        missed = published.hidden(case.missed)
-        return f"      <system-out>{content(_cut(missed))}</system-out>\n" if missed else ""
+        told = _cut("\n".join(filter(None, [published.hidden(case.missed), *_warnings(case)])), LONGEST_TEXT)
+        return f"      <system-out>{content(told)}</system-out>\n" if told else ""
     reason = published.reason(case)
     element = _element(case.outcome)
     message = f"message={attribute(_cut(reason))}"
     if element == "skipped":
         return f"      <skipped {message}/>\n"
-    lines = [f"{WORDS[case.outcome]}: {reason}", *published.lines(case, full=options.verbose)]
+    lines = [
+        f"{WORDS[case.outcome]}: {reason}",
+        *_warnings(case),
+        *published.lines(case, full=options.verbose),
+    ]
     text = _cut("\n".join(clean(_cut(line, LONGEST_TEXT)) for line in lines), LONGEST_TEXT)
     return f"      <{element} {message} type={attribute(_cut(_type_of(case)))}>{content(text)}</{element}>\n"
+
+
+def _warnings(case: CaseResult) -> list[str]:
+    return [f"warning: {published.hidden(clean(warning))}" for warning in warnings_beside(case)]
 
 
 def _type_of(case: CaseResult) -> str:

@@ -14,7 +14,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import ASCII
-from proctor.reports.reasons import reason_of
+from proctor.reports.reasons import reason_of, warnings_beside
 from proctor.reports.repeating import (
     FLAKY,
     held_text,
@@ -185,6 +185,8 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
         yield f"{_INDENT}reason: {reason}"
     elif case.passed and case.missed:
         yield f"{_INDENT}missed: {case.missed}"
+    for warning in warnings_beside(case):
+        yield f"{_INDENT}warning: {warning}"
     if options.verbose or case.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}:
         from proctor.reports.lines import evidence_lines
 

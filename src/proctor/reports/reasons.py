@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome
 
-__all__ = ["TELLING", "deciding", "reason_of", "warnings_of"]
+__all__ = ["TELLING", "deciding", "reason_of", "warnings_beside", "warnings_of"]
 
 TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 """Outcomes that want a reason."""
@@ -36,7 +38,23 @@ def deciding(case: CaseResult) -> list[MetricVerdict]:
 
 
 def warnings_of(case: CaseResult) -> list[str]:
-    """Return what is weak about the numbers of this case, each thing once."""
-    scores = (score for metric in case.metrics.values() for score in metric.per_trial if score)
-    found = (each.warning for score in scores for each in score.per_invocation if each.warning)
+    """Return what is weak about the numbers of this case, each thing once, with the metric that says so."""
+    return _warnings(case.metrics.values())
+
+
+def warnings_beside(case: CaseResult) -> list[str]:
+    """Return those of the warnings that its evidence does not tell: of metrics that are not why it ended as it did."""
+    shown = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
+    return _warnings(metric for metric in case.metrics.values() if metric.name not in shown)
+
+
+def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
+    found = (
+        f"{metric.name}: {each.warning}"
+        for metric in metrics
+        for score in metric.per_trial
+        if score
+        for each in score.per_invocation
+        if each.warning
+    )
     return list(dict.fromkeys(found))

@@ -11,9 +11,10 @@ from rich.text import Text
 from proctor.reports.columns import MOST_PASSING, Group, Look, heading, lay_out, needs_attention
 from proctor.reports.digest import Digest
 from proctor.reports.drawing import INDENT, LABEL, EvidenceDrawing
-from proctor.reports.evidence import evidence_of, reason_of
+from proctor.reports.evidence import evidence_of, reason_of, warnings_of
 from proctor.reports.marks import WORDS
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
+from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import FLAKY, held_text, interval_text, is_repeated, rate_sentence, rate_text
 from proctor.reports.summary import FLAKY_ATTENTION, short_names
 from proctor.schema.score import score_text
@@ -52,6 +53,8 @@ class CaseRows:
         metrics = [] if failures_only else digest.gating
         self._layout = lay_out(page, self._look, metrics, trials=run.num_runs > 1)
         self._thresholds = digest.common_thresholds()
+        self.told: Counter[str] = Counter()
+        """Warnings of cases that were drawn, and of how many."""
         self._evidence_left = len(self._cases) if verbose else MOST_EVIDENCE
 
     def draw(self) -> None:
@@ -151,6 +154,9 @@ class CaseRows:
             self._page.print(self._page.prose(reason), indent=INDENT)
         if case.passed and case.missed:
             self._page.print(self._page.prose(case.missed, "dim"), indent=INDENT)
+        for warning in warnings_beside(case):
+            self._page.print(Text.assemble(("warning ", "yellow"), self._page.prose(warning)), indent=INDENT)
+        self.told.update(warnings_of(case))
 
     def _rate(self, case: CaseResult) -> list[Text]:
         """The share of trials that passed, its interval, and whether the case is flaky."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, TextIO
 
 from rich.table import Column
@@ -47,7 +47,7 @@ def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
     page.print()
     _draw_broken_sets(page, run)
     rows.draw()
-    _draw_verdict(page, run, digest)
+    _draw_verdict(page, run, digest, rows.told)
 
 
 def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) -> None:
@@ -64,7 +64,7 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
         if not run.passed:
             _draw_broken_sets(page, run)
             rows.draw()
-        _draw_verdict(page, run, digest, gap=False)
+        _draw_verdict(page, run, digest, rows.told, gap=False)
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
@@ -158,9 +158,11 @@ def _draw_broken_sets(page: Page, run: RunResult) -> None:
         page.print()
 
 
-def _draw_verdict(page: Page, run: RunResult, digest: Digest, *, gap: bool = True) -> None:
+def _draw_verdict(
+    page: Page, run: RunResult, digest: Digest, told: Mapping[str, int], *, gap: bool = True
+) -> None:
     """Warnings, the verdict as a sentence, and what a turn took."""
-    warnings = digest.warnings(run)
+    warnings = digest.warnings(run, told)
     if warnings and gap:
         page.print()
     for warning in warnings:

@@ -258,7 +258,7 @@ def test_where_the_agent_declares_its_tools_any_unknown_name_is_warned_about() -
     made = turn("q", [], app_details=declared)
     block = {"calls": [{"tool": "boook", "optional": True}, {"tool": "book", "optional": True}]}
     found = ToolExpectations().score(view([made], extra={"expectations": block}))
-    assert found.per_invocation[-1].warning.endswith("'boook' Did you mean 'book'?")
+    assert found.per_invocation[-1].warning.endswith("'boook' (Did you mean 'book'?)")
 
 
 SLIPS: list[tuple[Any, str]] = [

@@ -66,7 +66,7 @@ def blocks_of(pattern: Any) -> list[dict[str, Any]]:
 # --- before the run, where the agent tells its tools ----------------------------------------------------------------------
 
 REFUSED = [
-    pytest.param("delet", "no tool 'delet' Did you mean 'delete'?", id="a tool"),
+    pytest.param("delet", "no tool 'delet' (Did you mean 'delete'?)", id="a tool"),
     pytest.param({"tool": ["delete", "remove"]}, "no tool 'remove'", id="one of several tools"),
     pytest.param(call("delete", al=True), "declares no argument `al`. Did you mean 'all'?", id="an argument"),
     pytest.param(call("*", al=True), "declares no argument `al`", id="an argument of any tool"),
@@ -186,7 +186,7 @@ ERRORS = [
     pytest.param(call("delete", al=True, id="5"), "is called `all` and its `id` is 5", id="two slips"),
 ]
 WARNED = [
-    pytest.param("delet", "nor called: 'delet' Did you mean 'delete'?", id="a tool"),
+    pytest.param("delet", "nor called: 'delet' (Did you mean 'delete'?)", id="a tool"),
     pytest.param(
         call("delete", everything=True), "no call of delete had an argument 'everything'", id="an argument"
     ),

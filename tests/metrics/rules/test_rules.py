@@ -208,7 +208,7 @@ def test_the_turn_of_the_step_that_broke_a_rule_shows_it() -> None:
 def test_a_name_that_nothing_knows_is_warned_about() -> None:
     found = check([{"never": "serach"}], [S])
     assert found.value == 1
-    assert "'serach' Did you mean 'search'?" in found.per_invocation[-1].warning
+    assert "'serach' (Did you mean 'search'?)" in found.per_invocation[-1].warning
     assert check([{"never": "search"}], [S]).per_invocation[-1].warning == ""
 
 

@@ -46,7 +46,7 @@ def undeclared_tools(pattern: CallPattern, tools: Tools, known: Iterable[str] = 
     """The tools of a pattern that nobody declares, each with the name that is probably meant; `known` exist besides."""
     there = {*tools.names, *known}
     return [
-        f"{name!r}{did_you_mean(name, there)}"
+        f"{name!r} ({hint})" if (hint := did_you_mean(name, there).strip()) else repr(name)
         for name in pattern.tools
         if name != ANY_TOOL and name not in there and name not in OF_FRAMEWORKS
     ]

@@ -31,7 +31,7 @@ from proctor.metrics.structure.declarations import (
     tools_of_trial,
 )
 from proctor.metrics.trajectory import Call
-from proctor.metrics.wording import and_more, show_call, show_name, show_value
+from proctor.metrics.wording import and_more, show_call, show_value
 
 __all__ = ["DECLARATIONS", "Guard", "Guards", "read_given", "refused"]
 
@@ -155,14 +155,10 @@ class Guards:
         yield from self._near(guard, there, known)
         for name in guard.asked():
             if name not in known:
-                tool = (
-                    "any tool"
-                    if ANY_TOOL in guard.pattern.tools
-                    else " or ".join(map(show_name, guard.pattern.tools))
-                )
+                hint = did_you_mean(name, known)
                 yield (
-                    f"{guard.where}: no call of {tool} had an argument {name!r}, and nothing declares or expects "
-                    f"one.{did_you_mean(name, known)}"
+                    f"{guard.where}: no call of {guard.pattern.tell_tools()} had an argument {name!r}, and nothing declares or "
+                    f"expects one{'.' if hint else ''}{hint}"
                 )
 
     def _near(self, guard: Guard, there: Sequence[Made], known: set[str]) -> Iterator[str]:

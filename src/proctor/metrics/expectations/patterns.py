@@ -47,9 +47,13 @@ class CallPattern:
             found.append(_difference(RESPONSE, self.response, made.response))
         return found
 
+    def tell_tools(self) -> str:
+        """The tools in words."""
+        return "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
+
     def tell(self) -> str:
         """The call in words."""
-        name = "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
+        name = self.tell_tools()
         if self.args is not None:
             inside = [f"{show_name(key)}={value.tell()}" for key, value in self.args.items()]
             name += f"({', '.join([*inside, *(['…'] if self.other_args else [])])})"
