@@ -98,6 +98,8 @@ class Job:
     """The evidence so far, once there is any."""
     scores: list[MetricScore] | None = None
     """The scores so far, once the agent is done."""
+    asking: list[BoundMetric] | None = None
+    """The metrics in the order in which they are asked, where that is not the one they stand in."""
     decided: CaseResult | None = None
     """What the case came to, where this was its last trial."""
 

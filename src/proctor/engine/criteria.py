@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggregating
 from proctor.engine.combining import order_of
+from proctor.engine.judging import given_judge
 from proctor.engine.options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
@@ -36,6 +37,8 @@ class BoundMetric:
     """Its name in the config, where that is another than its own."""
     parts: list[BoundMetric] = field(default_factory=list)
     """Those whose scores it needs; they are asked before it."""
+    judge: str = ""
+    """The model that it asks, as users name it; empty for one that asks none."""
     facts: MetricFacts = field(init=False)
     name: str = field(init=False)
     gates: bool = field(init=False)
@@ -170,7 +173,10 @@ def _append(
         if metric is None:
             bound.skipped[name] = "--no-judge"
             return
-        bound.metrics.append(_bound(name, metric, criterion))
+        found = _bound(name, metric, criterion)
+        if "judge" in metric.facts.needs:
+            found.judge = given_judge(metric, options.judges)
+        bound.metrics.append(found)
         bound.doubts += [_doubt(name, said) for said in idle_options(metric.facts, criterion)]
     except SetupError as problem:
         problem.path = ("criteria", name)

@@ -12,6 +12,10 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 
 
+MOST_ASIDE = 200
+"""Jobs that may wait aside while others have their places: so what is kept of them stays bounded."""
+
+
 class LocalExecutor(Generic[Job, Done]):
     """Runs jobs as tasks of the running event loop.
 
@@ -29,12 +33,15 @@ class LocalExecutor(Generic[Job, Done]):
         commit: Callable[[Job, Done], Awaitable[None]] | None = None,
         concurrency: int,
         shortest_timeout: float | None,
+        most_aside: int = MOST_ASIDE,
     ) -> None:
-        """Take what to do, and how many at a time."""
+        """Take what to do, how many at a time, and how many may wait aside while others have their places."""
         self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
         self._concurrency = concurrency
         self._shortest = shortest_timeout
         self._active: dict[Slot, Job] = {}
+        self._aside: set[Slot] = set()
+        self._most_aside = most_aside
         self._given_up: set[Slot] = set()
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
@@ -49,7 +56,7 @@ class LocalExecutor(Generic[Job, Done]):
         with Deadlines(self._shortest, self._abandon) as deadlines:
             try:
                 while not self._cut_short:
-                    while len(self._active) < self._concurrency and not self._stopping:
+                    while self._has_place() and not self._stopping:
                         job = next(jobs, None)
                         if job is None:
                             break
@@ -67,6 +74,15 @@ class LocalExecutor(Generic[Job, Done]):
                         slot.stopping = True
                         slot.task.cancel()
                         self.left_behind.add(slot.task)
+
+    def set_aside(self, slot: Slot) -> None:
+        """Give the place of a job that only waits for others (a judge) to the next one; so many at most."""
+        self._aside.add(slot)
+        self._wake_up()
+
+    def _has_place(self) -> bool:
+        aside = len(self._aside)
+        return len(self._active) - aside < self._concurrency and aside < self._most_aside
 
     def stop(self, drain: float | None = None) -> None:
         """Begin no further job; what is under way gets `drain` seconds to end (`None`: as long as it takes)."""
@@ -144,4 +160,5 @@ class LocalExecutor(Generic[Job, Done]):
     def _release(self, slot: Slot) -> None:
         """Give a slot back and let the loop start the next job."""
         self._active.pop(slot, None)
+        self._aside.discard(slot)
         self._wake_up()

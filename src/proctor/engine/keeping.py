@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proctor.agents.base import AgentInfo
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
-from proctor.stores.base import Committed, Record, RunWriter, Store, StoredTrial
+from proctor.stores.base import AnswerRecord, Committed, Record, RunWriter, Store, StoredTrial
 
 if TYPE_CHECKING:
     from proctor.schema.run import RunSummary
@@ -130,6 +130,24 @@ class StoredRun:
         """Let go of the run after something went wrong."""
         if self._writer is not None:
             self._writer.close()
+
+
+class Answers:
+    """What judges answered, in the store of a run (see `AnswerCache`)."""
+
+    def __init__(self, stored: StoredRun) -> None:
+        self._stored = stored
+
+    def get(self, key: str) -> bytes | None:
+        """Return what a judge answered, in this run or another; this one rests on it, too, from now on."""
+        found = self._stored.store.answer(key)
+        if found is not None:
+            self._stored.writer.put([AnswerRecord(key, b"")])
+        return found
+
+    def put(self, key: str, answer: bytes) -> None:
+        """Keep an answer, without waiting for the disk."""
+        self._stored.writer.put([AnswerRecord(key, answer)])
 
 
 class _Commits:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.engine.sharding import parse_shard
 from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.judges.base import Judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class RunOptions:
     """Events that an agent may emit in one turn; one that does not stop by then is an error."""
     stop: StopRequest | None = None
     """Lets somebody else end the run early, in order."""
+    judges: Judges | None = None
+    """Whom metrics ask that ask a language model; `None`: nobody, and such metrics are refused."""
     compat: str | None = None
     """`adk`: score every metric exactly as google-adk does."""
     setup: Callable[..., Any] | None = None

@@ -123,6 +123,11 @@ class Plan:
     """Which share of the cases this run has, where other shards have the rest."""
 
     @property
+    def asks_judges(self) -> bool:
+        """Whether any metric asks a language model."""
+        return any(metric.judge for chosen in self.sets for metric in chosen.metrics)
+
+    @property
     def trials(self) -> int:
         """How many trials will be run."""
         return sum(chosen.trials for chosen in self.sets)

@@ -130,6 +130,8 @@ class Run:
             concurrency=options.concurrency,
             shortest_timeout=min(limits, default=None),
         )
+        if self.plan.asks_judges:
+            work.set_aside = self._executor.set_aside
         self._watch_limits(run)
         jobs = self._jobs(run)
         try:
@@ -138,7 +140,7 @@ class Run:
             run.failure = _broken(error)
         finally:
             # Each knows the other: without this, all results would wait for the garbage collector.
-            self._executor = None
+            self._executor = work.set_aside = None
             if self.stored is None:
                 for _ in jobs:  # what was not reached still gets its place in the results
                     pass

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import Job, TrialState, evidence_record
+from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
 from proctor.engine.inference import TrialLimits, TrialRunner
 from proctor.engine.intake import Caps, what_was_lost
-from proctor.engine.keeping import StoredRun
+from proctor.engine.keeping import Answers, StoredRun
 from proctor.engine.options import RunOptions
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
+from proctor.metrics.base import CaseView
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind, Trial
 
@@ -29,6 +31,10 @@ class TrialWork:
         self._options = options
         self._stored = stored
         self._everything = options.explain == "all"
+        self.set_aside: Callable[[Slot], None] | None = None
+        """Gives the place of a trial that is being judged to the next one; where judges are asked at all."""
+        if stored is not None and options.judges is not None:
+            options.judges.remember(Answers(stored))
         self._runner = None
         if agent is not None:
             self._runner = TrialRunner(agent, _limits(options), info.app_details if info else None)
@@ -58,18 +64,37 @@ class TrialWork:
         metrics, job.scores = job.metrics(), []
         if job.known:
             view.scores = job.known
-        scores = await score_trial(metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores)
+        if self.set_aside is not None and any(bound.judge for bound in metrics):
+            scores = await self._judged(job, metrics, view, slot)
+        else:
+            scores = await score_trial(
+                metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores
+            )
         for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than the loop
             if self._everything or (bound.threshold is not None and bound.is_missed_by(score)):
                 explain(bound, view, score, everything=self._everything)
         return job.with_known(scores)
+
+    async def _judged(
+        self, job: Job, metrics: list[BoundMetric], view: CaseView, slot: Slot
+    ) -> list[MetricScore]:
+        """Score a trial with metrics among which some ask a judge; meanwhile others have its place."""
+        from proctor.engine.judging import in_order, score_and_judge
+
+        job.asking = in_order(metrics)
+        return await score_and_judge(
+            metrics, view, slot=slot, seconds=self._options.timeout, scores=job.scores, aside=self.set_aside
+        )
 
     def abandoned(self, job: Job, slot: Slot) -> TrialState:
         """Make the best of a trial that ignored its cancellation: what there is so far is its evidence."""
         options = self._options
         if job.scores is not None:
             trial: Trial | bytes = job.evidence or _frozen(job)
-            scores = given_up(job.metrics(), job.scores, options.timeout)
+            metrics = job.asking or job.metrics()
+            said = given_up(metrics, job.scores, options.timeout)
+            by_name = {metric.name: score for metric, score in zip(metrics, said, strict=True)}
+            scores = [by_name[metric.name] for metric in job.metrics()]
             return TrialState(job.number, trial, None, job.attempt, job.with_known(scores))
         trial = _frozen(job)
         limit = options.trial_timeout if slot.expired == "trial" else options.timeout

@@ -129,6 +129,10 @@ class Judges(Protocol):
         """
         ...
 
+    def remember(self, cache: AnswerCache) -> None:
+        """Look there for answers before a model is asked, and keep there what it answers."""
+        ...
+
 
 class AnswerCache(Protocol):
     """Keeps what judges answered, by what they were asked; stores do this for a run and for those after it."""

@@ -7,11 +7,11 @@ change the outcome are these asked for, too. So the outcome is that of all votes
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, TypeVar
+from typing import Any
 
+from proctor.gathering import together
 from proctor.judges.base import Ballot, Settled, V, Vote
 from proctor.schema.trial import Failure, FailureKind
 
@@ -25,8 +25,6 @@ __all__ = [
     "plainly_settled",
     "together",
 ]
-
-T = TypeVar("T")
 
 
 def majority(verdicts: Sequence[bool]) -> bool:
@@ -80,20 +78,6 @@ def _is_hopeless(problem: Failure | None) -> bool:
     if problem is None or problem.infrastructure:
         return False
     return problem.kind in (FailureKind.NO_REPLY, FailureKind.NOT_ASKED)
-
-
-async def together(waiting: Sequence[Awaitable[T]]) -> list[T]:
-    """Wait for several at once. When one raises, or this is cancelled, the others are ended before that passes on."""
-    if len(waiting) == 1:
-        return [await waiting[0]]
-    tasks = [asyncio.ensure_future(one) for one in waiting]
-    try:
-        return await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
 
 
 def agreement(verdicts: Sequence[Any]) -> float | None:

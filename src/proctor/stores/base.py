@@ -49,6 +49,15 @@ class VerdictRecord:
     result: CaseResult
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """What a judge answered, for whoever asks the same."""
+
+    key: str
+    answer: bytes
+    """Empty for one that is kept already: the run rests on it, too."""
+
+
 Record = TrialRecord | ScoreRecord | VerdictRecord
 
 Committed = Callable[[Sequence[object], Exception | None], None]
@@ -61,7 +70,7 @@ class RunWriter(Protocol):
     run_id: str
     judging: int
 
-    def put(self, records: Sequence[Record], token: object = None) -> None:
+    def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records to be written together; `committed` hears of `token` when they are on disk."""
         ...
 
@@ -186,6 +195,10 @@ class Store(Protocol):
 
     def case(self, run_id: str, position: int) -> bytes | None:
         """Return a case as it was run, as JSON; `None` while none of its trials is there."""
+        ...
+
+    def answer(self, key: str) -> bytes | None:
+        """Return what a judge answered, if an `AnswerRecord` of this key was written by any run that is still there."""
         ...
 
     def delete(self, run_ids: Sequence[str]) -> None:

@@ -89,11 +89,21 @@ def _line_of(row: Row) -> RunLine:
 def deleted(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
     """Delete runs and what only they needed, within a transaction."""
     for run in runs:
-        for table in ("verdicts", "scores", "trials", "planned", "judgings", "media_uses", "labels"):
+        for table in (
+            "verdicts",
+            "scores",
+            "trials",
+            "planned",
+            "judgings",
+            "media_uses",
+            "labels",
+            "answer_uses",
+        ):
             raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
         raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
     raw.execute(
         "DELETE FROM documents WHERE hash NOT IN (SELECT document FROM trials WHERE document IS NOT NULL)"
     )
+    raw.execute("DELETE FROM answers WHERE name NOT IN (SELECT answer FROM answer_uses)")
     raw.execute("DELETE FROM media WHERE hash NOT IN (SELECT media FROM media_uses)")
     raw.execute("UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'")

@@ -11,7 +11,8 @@ from typing import Any
 from proctor.errors import StoreError
 from proctor.schema.kept import content_hash
 from proctor.stores import media
-from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.answers import write_answers
+from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.database import Connection
 from proctor.stores.encoding import PACKED_FROM, checksum, merged_scores, pack, scores_row, verdict_row
 from proctor.stores.insertion import insert, insert_or
@@ -31,6 +32,8 @@ class Rows:
     scores: dict[tuple[int, int, int], bytes] = field(default_factory=dict)
     """By position, number and attempt."""
     verdicts: dict[int, Row] = field(default_factory=dict)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    """Of judges, by key."""
     stale: set[int] = field(default_factory=set)
     """Positions whose verdict rests on an attempt that was made again."""
 
@@ -39,6 +42,8 @@ class Rows:
         self.documents.update(later.documents)
         self.media.update(later.media)
         self.trials += later.trials
+        for name, answer in later.answers.items():
+            self.answers[name] = answer or self.answers.get(name, b"")
         for key, row in later.scores.items():
             self.add_scores(key, row)
         for position in later.stale:
@@ -64,7 +69,7 @@ class RowWriter:
 
     # --- where they are put ------------------------------------------------------------------------------------------
 
-    def encode(self, records: Iterable[Record]) -> Rows:
+    def encode(self, records: Iterable[Record | AnswerRecord]) -> Rows:
         """Return records as rows."""
         rows = Rows()
         for record in records:
@@ -72,8 +77,10 @@ class RowWriter:
                 self._trial(rows, record)
             elif isinstance(record, ScoreRecord):
                 self._scores(rows, record)
-            else:
+            elif isinstance(record, VerdictRecord):
                 self._verdict(rows, record)
+            else:
+                rows.answers[record.key] = record.answer
         return rows
 
     def _trial(self, rows: Rows, record: TrialRecord) -> None:
@@ -127,6 +134,8 @@ class RowWriter:
             )
         if rows.trials:
             self._write_trials(raw, rows.trials, connection.name)
+        if rows.answers:
+            write_answers(raw, self._run, rows.answers)
         decided = self._hold.decided
         stale = rows.stale | {key[0] for key in rows.scores if key[0] in decided}
         if stale:

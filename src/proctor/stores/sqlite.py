@@ -11,6 +11,7 @@ from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.stores import leases, urls
+from proctor.stores.answers import AnsweringStore
 from proctor.stores.base import Committed, StoredTrial
 from proctor.stores.beginning import begin_judging, begin_run, name_agent, resume_run
 from proctor.stores.cases import StoredCases
@@ -51,7 +52,7 @@ def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
     return SqliteFile(urls.sqlite_path(url), read_only)
 
 
-class SqliteStore(LabelledStore):
+class SqliteStore(LabelledStore, AnsweringStore):
     """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.run import RunSummary
 from proctor.stores import leases
-from proctor.stores.base import Committed, Record
+from proctor.stores.base import AnswerRecord, Committed, Record
 from proctor.stores.database import Connection, Place
 from proctor.stores.encoding import compact
 from proctor.stores.rows import Rows, RowWriter
@@ -49,7 +49,7 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name=f"proctor-store-{self.run_id}", daemon=True)
         self._thread.start()
 
-    def put(self, records: Sequence[Record], token: object = None) -> None:
+    def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records, to be written together."""
         # encoded here and now: what is changed later is not what was put, and the thread has less to wait for
         self._queue.put((self._rows.encode(records), token))

@@ -1,0 +1,106 @@
+"""Metrics that ask a judge: which one they are given, and how a trial is scored while others have its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import CriterionError
+from proctor.gathering import together
+from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.score import MetricScore
+
+if TYPE_CHECKING:
+    from proctor.engine.criteria import BoundMetric
+    from proctor.engine.deadlines import Slot
+    from proctor.judges.base import AnswerCache, Judge, Judges
+    from proctor.metrics.base import CaseView
+
+
+def given_judge(metric: Any, judges: Judges | None) -> str:
+    """Give a metric the judges of the run, and return the name of the model that it asks.
+
+    Raises:
+        SetupError: there is none, or the one that it names cannot be asked.
+    """
+    if judges is None:
+        raise CriterionError(
+            f"The metric {metric.facts.name!r} asks a language model, and none may be asked here."
+        )
+    noting = _Noting(judges)
+    metric.use(noting)
+    return " ".join(dict.fromkeys(noting.models)) or "?"
+
+
+class _Noting:
+    """Judges that remember whom they gave."""
+
+    def __init__(self, judges: Judges) -> None:
+        self._judges = judges
+        self.models: list[str] = []
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
+        judge = self._judges.judge(metric, options, stated=stated)
+        self.models.append(judge.model)
+        return judge
+
+    def remember(self, cache: AnswerCache) -> None:
+        self._judges.remember(cache)
+
+
+def in_order(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:
+    """Return metrics in the order in which they are asked: those without judges, judges, those that need their scores."""
+    first, judges, last = _split(metrics)
+    return [*first, *judges, *last]
+
+
+async def score_and_judge(
+    metrics: Sequence[BoundMetric],
+    view: CaseView,
+    *,
+    slot: Slot | None = None,
+    seconds: float | None = None,
+    scores: list[MetricScore] | None = None,
+    aside: Callable[[Slot], None] | None = None,
+) -> list[MetricScore]:
+    """Score one trial as `score_trial` does; metrics that ask a judge are asked together, when the others are done.
+
+    They have no deadline here: every call to a judge has its own, and may have to wait until its provider is willing.
+    While they wait, `aside` gives the trial's place to another. `scores` fills in the order of `in_order`.
+    """
+    from proctor.engine.scoring import score_trial
+
+    first, judges, last = _split(metrics)
+    found = [] if scores is None else scores
+    await score_trial(first, view, slot=slot, seconds=seconds, scores=found)
+    if slot is not None:
+        slot.begin_turn(None)
+        if aside is not None:
+            aside(slot)
+    for judged in await together([score_trial([bound], view, slot=slot) for bound in judges]):
+        found += judged
+    if last:
+        view.scores = {
+            **view.scores,
+            **{bound.name: score for bound, score in zip([*first, *judges], found, strict=True)},
+        }
+        found += await score_trial(last, view, slot=slot, seconds=seconds)
+    by_name = {bound.name: score for bound, score in zip([*first, *judges, *last], found, strict=True)}
+    return [by_name[bound.name] for bound in metrics]
+
+
+def _split(
+    metrics: Sequence[BoundMetric],
+) -> tuple[list[BoundMetric], list[BoundMetric], list[BoundMetric]]:
+    judges = [bound for bound in metrics if bound.judge]
+    waiting = set(_waiting(metrics, {bound.name for bound in judges}))
+    first = [bound for bound in metrics if not bound.judge and bound.name not in waiting]
+    return first, judges, [bound for bound in metrics if bound.name in waiting]
+
+
+def _waiting(metrics: Sequence[BoundMetric], needed: set[str]) -> Iterator[str]:
+    """The names of metrics that need scores of judges, or of such metrics; they stand behind what they need."""
+    for bound in metrics:
+        if not bound.judge and any(part.name in needed for part in bound.parts):
+            needed.add(bound.name)
+            yield bound.name
