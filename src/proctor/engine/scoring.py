@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from proctor.causes import safe_str
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.failures import failure_from, timed_out
+from proctor.engine.said import fit_explanation, fit_failure, fit_text, fit_to_keep
 from proctor.metrics.base import CaseView
 from proctor.schema.case import EvalCase
 from proctor.schema.derive import Recorded
@@ -92,14 +94,14 @@ def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float |
         if type(scored) is MetricScore:
             value = scored.value
             if type(value) is float and isfinite(value) and (slot is None or not slot.expired):
-                return scored
+                return scored if bound.is_quick else fit_to_keep(scored)
         elif inspect.isawaitable(scored):
             return scored
     except BaseException as error:  # noqa: BLE001 - whatever a metric raises is its failure
         return MetricScore(failure=_blame(error, slot, seconds))
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
-    return _checked(bound, scored)
+    return fit_to_keep(_checked(bound, scored))
 
 
 async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None) -> MetricScore:
@@ -112,7 +114,7 @@ async def _awaited(bound: BoundMetric, answer: Any, slot: Slot | None, seconds: 
         return MetricScore(failure=_blame(error, slot, seconds))
     if slot is not None and slot.expired:  # it swallowed its cancellation
         return MetricScore(failure=_timed_out(seconds))
-    return _checked(bound, scored)
+    return fit_to_keep(_checked(bound, scored))
 
 
 def _timed_out(seconds: float | None) -> Failure:
@@ -129,7 +131,7 @@ def _blame(error: BaseException, slot: Slot | None, seconds: float | None) -> Fa
         if _stops_the_run(slot):
             raise error
         forget_cancellation()  # the metric cancelled its own task
-    return failure_from(error, where="metric")
+    return fit_failure(failure_from(error, where="metric"))
 
 
 def _stops_the_run(slot: Slot | None) -> bool:
@@ -171,7 +173,10 @@ def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everythi
         try:
             explanation = explainer(view, scored, index)
         except BaseException as error:  # noqa: BLE001 - the score stands without its explanation
-            score.reason = score.reason or f"(no explanation: {type(error).__name__}: {error})"
+            why = f"(no explanation: {type(error).__name__}: {safe_str(error)})"
+            score.reason = score.reason or fit_text(why)
             continue
+        if not bound.is_quick:
+            fit_explanation(explanation)
         score.reason, score.details = explanation.reason, explanation.details
         score.warning = explanation.warning or score.warning
