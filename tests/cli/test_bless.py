@@ -84,3 +84,34 @@ def test_what_an_agent_says_never_reaches_the_terminal_raw() -> None:
     in_this_process("eval", "agent.py", "cases.evalset.json:wrong")
     done = in_this_process("bless", "--dry-run")
     assert "\x1b" not in done.stdout
+
+
+def test_what_can_be_blessed_is_and_the_rest_is_named_with_an_exit_code_of_its_own() -> None:
+    Path("cases.evalset.json").write_text(
+        Path("cases.evalset.json").read_text().replace("hello", "hello there", 1)
+    )
+    done = in_this_process("bless", "latest", "right", "wrong", "--yes")
+    assert done.returncode == 1
+    assert "the case right was changed since it was run" in done.stderr
+    assert done.stdout.splitlines()[-1] == "cases.evalset.json: 1 case blessed: wrong"
+    assert answer("wrong") == "You said bye."
+
+
+def test_the_difference_has_the_lines_of_the_file() -> None:
+    text = Path("cases.evalset.json").read_text().replace("something else.", "something\u2028other.")
+    Path("cases.evalset.json").write_bytes(text.replace("\n", "\r\n").encode())
+    in_this_process("eval", "agent.py", "cases.evalset.json:wrong")
+    done = in_this_process("bless", "--dry-run")
+    assert any(line.endswith(r'"You said something\u2028other."') for line in done.stdout.splitlines()), (
+        done.stdout
+    )
+    assert r"\r" not in done.stdout
+
+
+def test_a_comment_that_goes_is_told_before_anything_is_written() -> None:
+    Path("s.evalset.yaml").write_text(
+        "cases:\n  - case: a\n    ask: hi\n    tools:\n      # look first\n      - look()\n      - tell()\n    expect: x\n"
+    )
+    in_this_process("eval", "agent.py", "s.evalset.yaml")
+    done = in_this_process("bless", "--yes")
+    assert "warning: s.evalset.yaml:5: # look first: this comment goes with what it stands in" in done.stderr

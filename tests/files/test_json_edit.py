@@ -140,3 +140,44 @@ def test_items_are_taken_out_with_their_commas(text: str, indexes: list[int], ex
     edit = JsonEdit(text)
     edit.remove_items(edit.root, indexes)
     assert edit.text() == expected
+
+
+WITH_COMMENTS = """[
+  // about a
+  {"id": "a"}, // and a
+  // about b
+  {"id": "b"}, // and b
+
+  // about c
+  {"id": "c"} // and c
+  // the end
+]"""
+REMOVED_WITH_COMMENTS = {
+    "the first; what stands above it may be about the list": (
+        [0], '[\n  // about a\n  // about b\n  {"id": "b"}, // and b\n\n  // about c\n  {"id": "c"} // and c\n  // the end\n]',
+    ),
+    "one in between": (
+        [1], '[\n  // about a\n  {"id": "a"}, // and a\n\n  // about c\n  {"id": "c"} // and c\n  // the end\n]',
+    ),
+    "the last": (
+        [2], '[\n  // about a\n  {"id": "a"}, // and a\n  // about b\n  {"id": "b"} // and b\n  // the end\n]',
+    ),
+    "two": ([0, 1], '[\n  // about a\n\n  // about c\n  {"id": "c"} // and c\n  // the end\n]'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("indexes", "expected"), REMOVED_WITH_COMMENTS.values(), ids=REMOVED_WITH_COMMENTS)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_the_comments_of_an_item_go_with_it_and_those_of_others_stay(
+    indexes: list[int], expected: str, line_end: str
+) -> None:
+    edit = JsonEdit(WITH_COMMENTS.replace("\n", line_end))
+    edit.remove_items(edit.root, indexes)
+    assert edit.text() == expected.replace("\n", line_end)
+
+
+def test_comments_that_go_with_what_is_replaced_are_told() -> None:
+    edit = JsonEdit('{\n  "a": [1, // one\n    2],\n  "b": 3 // three\n}')
+    edit.replace(node_at(edit, "a"), [1, 3])
+    edit.replace(node_at(edit, "b"), 4)
+    assert list(edit.lost()) == [(2, "// one")]

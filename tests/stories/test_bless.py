@@ -290,6 +290,52 @@ cases:
     assert proctor.evaluate_sync(built, file, config=CONFIG).passed
 
 
+COMMENTED = """\
+cases:
+  - case: a
+    ask: hi
+    tools:
+      # the first look
+      - look(city=Oslo)   # always
+      - tell()  # then
+    expect: "old # no comment"   # as of May
+  - case: b
+    ask: hi
+    tools:
+      # only one
+      - look(city=Oslo)  # here
+    expect: old
+"""
+
+
+def test_comments_within_what_changes_stay_or_are_told_before_they_go(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.yaml"
+    file.write_text(COMMENTED)
+    built = agent(("look", {"city": "Rome"}), ("tell", {}), text="new")
+    result = proctor.evaluate_sync(built, file, config=CONFIG, store=store)
+    found = blessed(result.run_id, store, ["a", "b"])
+    assert (
+        found.after
+        == """\
+cases:
+  - case: a
+    ask: hi
+    tools:
+      # the first look
+      - look(city=Rome)   # always
+      - tell()  # then
+    expect: new   # as of May
+  - case: b
+    ask: hi
+    tools:
+      - look(city=Rome)
+      - tell()  # here
+    expect: new
+"""
+    )
+    assert found.lost == ["12: # only one"]
+
+
 def test_yaml_that_expects_what_was_done_stays_as_it_is(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.yaml"
     file.write_text(YAML)
@@ -409,9 +455,47 @@ def test_what_would_not_be_what_was_meant_is_not_written(
     result = proctor.evaluate_sync(
         agent(text="new"), file, config={"criteria": {"exact_match": 1}}, store=store
     )
-    with pytest.raises(EvalFileError, match="Nothing was written"):
+    with pytest.raises(SetupProblems, match="Nothing was written"):
         bless(result.run_id, [name], store=store)
     assert file.read_text() == text
+
+
+def test_one_case_that_cannot_be_changed_does_not_keep_the_others_from_it(
+    store: Store, tmp_path: Path
+) -> None:
+    """`x` and `y` share an anchor, `gone` is another one now, `broken` ended in an error, `lost` is not in the file."""
+    case = "  - case: {0}\n    ask: {0}\n    expect: old\n".format
+    file, other = tmp_path / "s.evalset.yaml", tmp_path / "t.evalset.yaml"
+    names = ["a", "gone", "b", "broken", "lost", "c"]
+    shared = "  - case: x\n    ask: x\n    expect: &e old\n  - case: y\n    ask: y\n    expect: *e\n"
+    file.write_text("cases:\n" + "".join(map(case, names)) + shared)
+    other.write_text("cases:\n" + case("z"))
+
+    def built(text: str) -> str:
+        if text == "broken":
+            raise ValueError("out of order")
+        return "new"
+
+    result = proctor.evaluate_sync(built, [file, other], config={"criteria": {"exact_match": 1}}, store=store)
+    file.write_text(
+        file.read_text().replace(case("gone"), case("gone") + "    state: {a: 1}\n").replace(case("lost"), "")
+    )
+    first, second = bless(
+        result.run_id, ["a", "gone", "b", "broken", "lost", "c", "x", "y", "z"], store=store
+    )
+    assert (first.cases, second.cases) == (["a", "b", "c"], ["z"])
+    said = "\n".join(map(str, first.refused))
+    assert len(first.refused) == 5
+    for why in (
+        "s/broken has no trial that came to its end",
+        "the case gone was changed since",
+        "lost is not in this file any more",
+        "`expect` is used in several places",
+    ):
+        assert why in said
+    first.write()
+    assert proctor.load_eval_set(file).eval_cases[0].conversation[0].final_response.parts[0].text == "new"  # type: ignore[index, union-attr]  # it has one
+    assert file.read_text().endswith(shared)
 
 
 def test_two_sets_of_one_name_are_told_apart_by_hand(store: Store, tmp_path: Path) -> None:
@@ -453,5 +537,5 @@ def test_old_forms_are_converted_first(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.test.json"
     file.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
     result = proctor.evaluate_sync(agent(text="x"), file, config=CONFIG, store=store)
-    with pytest.raises(EvalFileError, match="cannot be changed in place; `proctor convert` it to JSON first"):
+    with pytest.raises(SetupProblems, match="cannot be changed in place; `proctor convert` it to JSON first"):
         bless(result.run_id, store=store)

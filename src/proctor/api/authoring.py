@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import SetupError
+from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
 from proctor.files.documents import read_yaml
 from proctor.files.eval_sets import EvalSetFile, open_document, open_eval_set
@@ -106,11 +106,14 @@ def copy_cases(path: str | Path, selectors: Sequence[str]) -> Added:
 
 
 def _indexes(source: EvalSetFile, ids: Sequence[str]) -> list[int]:
-    there = list(source.ids())
-    unknown = [eval_id for eval_id in ids if eval_id not in there]
-    if unknown:
-        raise SetupError(f"{source.label}: there is no case {unknown[0]!r}")
-    return [there.index(eval_id) for eval_id in ids] if ids else list(range(len(there)))
+    found = []
+    for eval_id in ids:
+        if (place := source.position(eval_id)) is None:
+            raise SetupError(
+                f"{source.label}: there is no case {eval_id!r}.{did_you_mean(eval_id, source.ids())}"
+            )
+        found.append(place)
+    return found if ids else list(range(len(source)))
 
 
 def scenario_id(scenario: ConversationScenario) -> str:

@@ -35,6 +35,10 @@ class Blessing:
     """The ids of the cases that change."""
     unchanged: list[str] = field(default_factory=list)
     """Ids of cases that expect already what was done."""
+    refused: list[SetupError] = field(default_factory=list)
+    """Why other cases that were asked for stay as they are."""
+    lost: list[str] = field(default_factory=list)
+    """Comments that stand in what is replaced, each with its line: they go."""
 
     def write(self) -> None:
         """Put the new text in the place of the old.
@@ -64,10 +68,11 @@ def bless(
     default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
     needed where a case's trials did not go alike), and the keys of the expected final state. `Blessing.write` writes.
 
+    A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
+    still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
+
     Raises:
-        SetupProblems: a case is unknown, was not run to its end, or has another content than it was run with (`force`
-            goes on where its turns are still the same).
-        EvalFileError: a file cannot be read, or is written in a form that cannot be changed in place.
+        SetupProblems: a case is unknown, or no case at all can be blessed.
         StoreError: there is no store or no such run.
     """
     kept = open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
@@ -76,10 +81,28 @@ def bless(
     picked = list(chosen.picked(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)
-    return [
-        _of_file(path, [one for one in picked if one.case.eval_set_id == eval_set_id], force=force)
-        for eval_set_id, path in chosen.files(picked)
-    ]
+    found = []
+    for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}):
+        mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
+        try:
+            found.append(_File(path, force=force).blessed(mine))
+        except EvalFileError as problem:
+            found.append(Blessing(path, "", "", refused=[problem]))
+    return _with_refused(found, chosen.refused)
+
+
+def _with_refused(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
+    """Put to the files what was refused before they were looked at.
+
+    Raises:
+        SetupProblems: nothing but refusals is left.
+    """
+    every = [*refused, *(problem for one in found for problem in one.refused)]
+    if every and not any(one.cases or one.unchanged for one in found):
+        raise SetupProblems(every)
+    if refused:
+        found[0].refused[:0] = refused
+    return found
 
 
 class _Picked(NamedTuple):
@@ -96,6 +119,9 @@ class _Chosen:
         self._judging = counting(store.judgings(run_id)).number
         self._result = store.load(run_id)
         self.problems: list[SetupError] = []
+        """What nobody can have meant."""
+        self.refused: list[SetupError] = []
+        """Cases of which nothing can be learnt."""
 
     def picked(self, names: Sequence[str]) -> Iterator[_Picked]:
         """The cases called by `names`, or those that failed, with the trial to learn from."""
@@ -145,11 +171,10 @@ class _Chosen:
         return (json.loads(content or b"{}").get("final_session_state") or {}).keys()
 
     def _refuse(self, case: PlannedCase, why: str) -> None:
-        self.problems.append(SetupError(f"{_full_name(case)} {why}"))
+        self.refused.append(SetupError(f"{_full_name(case)} {why}"))
 
-    def files(self, picked: Collection[_Picked]) -> Iterator[tuple[str, Path]]:
-        """The sets of these cases, with their files."""
-        wanted = {one.case.eval_set_id for one in picked}
+    def files(self, wanted: Collection[str]) -> Iterator[tuple[str, Path]]:
+        """The sets of these ids, with their files."""
         ids = [one.eval_set_id for one in self.manifest.sets]
         for eval_set_id in sorted(wanted):
             if ids.count(eval_set_id) > 1:
@@ -184,18 +209,83 @@ def _deeds(trial: Trial, stated: Collection[str]) -> str:
     return json.dumps([state, turns], sort_keys=True, default=str)
 
 
-def _of_file(path: Path, picked: Collection[_Picked], *, force: bool) -> Blessing:
-    source = open_eval_set(path)
-    before = text_of_file(path)
-    text = editable(source, before)
-    blessing = Blessing(path, before, before)
-    for case, trial in picked:
-        index = _index_of(source, case, path, force=force)
-        changed = text.bless(index, source.case(index), trial.invocations, trial.final_state)
-        (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
-    blessing.after = text.text()
-    _check(blessing, source, {case.eval_id: trial for case, trial in picked})
-    return blessing
+class _File:
+    """A file of eval cases that were run, and what becomes of it."""
+
+    def __init__(self, path: Path, *, force: bool) -> None:
+        self._path, self._force = path, force
+        self._source = open_eval_set(path)
+        self._before = text_of_file(path)
+        editable(
+            self._source, self._before
+        )  # whose form cannot be changed in place at all is said for the file
+
+    def blessed(self, picked: Sequence[_Picked]) -> Blessing:
+        """Bless what can be blessed; `refused` has why the others cannot."""
+        known, refused = [], []
+        for one in picked:
+            try:
+                self._index_of(one.case)
+                known.append(one)
+            except SetupError as problem:
+                refused.append(problem)
+        try:
+            found = self._made([], known)
+        except EvalFileError:
+            found = self._made([], self._sound([], known, refused))
+        found.refused = [*refused, *found.refused]
+        return found
+
+    def _sound(
+        self, settled: list[_Picked], asked: list[_Picked], refused: list[SetupError]
+    ) -> list[_Picked]:
+        """Those of `asked` that can be changed beside `settled`; looked for by halves, for each look reads the file."""
+        try:
+            self._made(settled, asked)
+            return asked
+        except EvalFileError as problem:
+            if len(asked) == 1:
+                refused.append(problem)
+                return []
+        half = len(asked) // 2
+        first = self._sound(settled, asked[:half], refused)
+        return first + self._sound([*settled, *first], asked[half:], refused)
+
+    def _made(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
+        """The file with all of these cases changed, read again. Raises EvalFileError: it is not what was meant."""
+        made = Blessing(self._path, self._before, self._before)
+        text = editable(self._source, self._before)
+        trials = {}
+        for case, trial in [*settled, *asked]:
+            index = self._index_of(case)
+            try:
+                changed = text.bless(index, self._source.case(index), trial.invocations, trial.final_state)
+            except EvalFileError as problem:
+                made.refused.append(_placed(problem, self._source.where(index)))
+                continue
+            (made.cases if changed else made.unchanged).append(case.eval_id)
+            trials[case.eval_id] = trial
+        made.after, made.lost = text.text(), text.lost()
+        _check(made, self._source, trials)
+        return made
+
+    def _index_of(self, case: PlannedCase) -> int:
+        """Where the case stands in its file now."""
+        index = self._source.position(case.eval_id)
+        if index is None:
+            raise SetupError(f"{self._path}: the case {case.eval_id} is not in this file any more")
+        if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
+            raise SetupError(
+                f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
+                "write into it as it is now with --force (force=True)"
+            )
+        return index
+
+
+def _placed(problem: EvalFileError, where: str) -> EvalFileError:
+    """The problem of a case, with its place."""
+    said = str(problem)
+    return problem if said.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {said}")
 
 
 def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:
@@ -206,18 +296,5 @@ def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial])
             if not (same_text(expected, actual) and same_calls(expected, actual)):
                 raise EvalFileError(
                     f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "
-                    "Nothing was written; change it by hand, or `proctor convert` the file first"
+                    "Nothing was written of it; change it by hand, or `proctor convert` the file first"
                 )
-
-
-def _index_of(source: EvalSetFile, case: PlannedCase, path: Path, *, force: bool) -> int:
-    """Where the case stands in its file now."""
-    if case.eval_id not in source.ids():
-        raise SetupError(f"{path}: the case {case.eval_id} is not in this file any more")
-    index = list(source.ids()).index(case.eval_id)
-    if not force and case_hash(source.case(index)).hex() != case.content_hash:
-        raise SetupError(
-            f"{source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or write into "
-            "it as it is now with --force (force=True)"
-        )
-    return index

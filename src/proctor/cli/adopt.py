@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.difference import show_difference
 from proctor.cli.failures import say
 from proctor.errors import SetupError
 from proctor.sanitize import clean
@@ -104,10 +104,7 @@ def _rewrite(tests: Sequence[Rewritten], *, write: bool) -> None:
     if not tests:
         return
     for one in tests:
-        before, after = one.before.splitlines(), one.after.splitlines()
-        name = str(one.path)
-        for line in difflib.unified_diff(before, after, fromfile=name, tofile=name, n=0, lineterm=""):
-            click.echo(clean(line))
+        show_difference(one.path, one.before, one.after, context=0)
     count = f"{len(tests)} file{'' if len(tests) == 1 else 's'}"
     if not (write or _agrees(f"Rewrite the imports of {count}?")):
         say(f"{count} with imports to rewrite: nothing was written (--write)")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
-from proctor.cli.failures import say
+from proctor.cli.difference import show_difference
+from proctor.cli.failures import say, show_setup_error
 from proctor.cli.stored import store_option
 from proctor.cli.sure import is_sure
 from proctor.sanitize import clean
@@ -18,6 +16,7 @@ from proctor.sanitize import clean
 if TYPE_CHECKING:
     from proctor.api.blessing import Blessing
 
+SOME_REFUSED = 1
 WHICH, HOW = "Which cases", "How"
 
 EXAMPLES = """
@@ -57,21 +56,31 @@ def bless(
     RUN is an id, the beginning of one, or latest (the default); CASE is the id of a case, by default
     every case that failed. Answers, tool calls and the stated keys of the final state are taken over
     from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
-    and nothing is written before you agree; off a terminal that takes --yes.
+    and nothing is written before you agree; off a terminal that takes --yes. A case that cannot be
+    changed is named, the others are changed all the same, and the exit code is 1.
     """
     from proctor.api.blessing import bless as propose
 
     proposed = propose(run, cases, store=store, trial=trial, force=force)
     changing = [one for one in proposed if one.cases]
     for one in changing:
-        _show(one)
-    unchanged = sum(len(one.unchanged) for one in proposed)
+        show_difference(one.path, one.before, one.after)
+    refused = [problem for one in proposed for problem in one.refused]
+    for problem in refused:
+        show_setup_error(problem)
+    for one in changing:
+        for lost in one.lost:
+            say(f"warning: {one.path}:{lost}: this comment goes with what it stands in")
     if not changing:
-        say(_nothing(unchanged))
-        return
+        say(_nothing(sum(len(one.unchanged) for one in proposed)))
+    elif not dry_run:
+        _write(changing, yes=yes)
+    if refused:
+        click.get_current_context().exit(SOME_REFUSED)
+
+
+def _write(changing: list[Blessing], *, yes: bool) -> None:
     count = sum(len(one.cases) for one in changing)
-    if dry_run:
-        return
     question = f"Write this into {_cases(count)}?"
     if not is_sure(question, yes=yes, undone="nothing was written", to_do="write it"):
         return
@@ -84,23 +93,6 @@ def _nothing(unchanged: int) -> str:
     if unchanged:
         return f"nothing to change: {_cases(unchanged)} expect{'s' if unchanged == 1 else ''} already what was done"
     return "nothing to bless: no case failed; name the cases to bless others"
-
-
-def _show(blessing: Blessing) -> None:
-    from proctor.reports.base import ReportOptions
-    from proctor.reports.colors import wants_color
-
-    color = sys.stdout.isatty() and wants_color(ReportOptions())
-    for line in _difference(blessing):
-        mark = line[:1]
-        style = {"+": "green", "-": "red", "@": "cyan"}.get(mark) if color else None
-        click.echo(click.style(clean(line), fg=style) if style else clean(line))
-
-
-def _difference(blessing: Blessing) -> Iterator[str]:
-    name = str(blessing.path)
-    before, after = blessing.before.splitlines(), blessing.after.splitlines()
-    yield from difflib.unified_diff(before, after, fromfile=name, tofile=name, n=2, lineterm="")
 
 
 def _cases(count: int) -> str:

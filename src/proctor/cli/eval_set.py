@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.difference import lines_of
 from proctor.cli.failures import say
 from proctor.cli.sure import is_sure
 from proctor.errors import SetupError, did_you_mean
@@ -233,7 +234,7 @@ def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
     if cases:
         found.eval_cases = list(_named(path, found.eval_cases, cases))
     text = to_adk_json(found) if as_json else write_yaml(found)
-    for line in text.splitlines():
+    for line in lines_of(text):
         click.echo(clean(line))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,11 +79,9 @@ def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
 def _with(path: Path, cases: Sequence[EvalCase]) -> str:
     """The text of a set with cases behind its own."""
     source = _open(path)
-    there = list(source.ids())
     for case in cases:
-        if case.eval_id in there:
-            where = source.where(there.index(case.eval_id))
-            raise EvalFileError(f"{where}: the set has a case {case.eval_id} already")
+        if (taken := source.position(case.eval_id)) is not None:
+            raise EvalFileError(f"{source.where(taken)}: the set has a case {case.eval_id} already")
     text = text_of_file(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         text = _added_to_yaml(path, text, cases)
@@ -105,16 +104,16 @@ def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
         SetupError: it has no such case.
     """
     source = _open(path)
-    ids = list(source.ids())
+    gone = set()
     for eval_id in eval_ids:
-        if eval_id not in ids:
-            raise SetupError(f"{path}: there is no case {eval_id!r}.{did_you_mean(eval_id, ids)}")
-    gone = {ids.index(eval_id) for eval_id in eval_ids}
+        if (place := source.position(eval_id)) is None:
+            raise SetupError(f"{path}: there is no case {eval_id!r}.{did_you_mean(eval_id, source.ids())}")
+        gone.add(place)
     text = text_of_file(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         text = _removed_from_yaml(path, text, gone)
     elif source.kind is Kind.CASE_LINES:
-        lines = text.splitlines(keepends=True)
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)
         doomed = {source.line(index) - 1 for index in gone}
         text = "".join(line for number, line in enumerate(lines) if number not in doomed)
     else:

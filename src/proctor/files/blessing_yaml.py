@@ -57,7 +57,7 @@ def _write(
         last = next((other for other in behind if edit.at(place, other) is not None), None)
         if last is None or (key in before and edit.at(place, key) is None):
             raise EvalFileError(f"{eval_id}: a turn in the format's own words is changed by hand, or as JSON")
-        edit.put(place, key, after[key], after=last)
+        edit.put(place, key, after[key], after=last, before=before.get(key))
 
 
 def _blessed(expected: Invocation, actual: Invocation) -> Invocation:
@@ -91,4 +91,4 @@ def _write_state(
     came = state_that_came(case, final_state)
     if came != case.final_session_state:
         written = write_case(case.model_copy(update={"final_session_state": came}))["final_state"]
-        edit.put(node, "final_state", written, after="final_state")
+        edit.put(node, "final_state", written, after="final_state", before=write_case(case)["final_state"])

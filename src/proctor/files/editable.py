@@ -27,6 +27,10 @@ class Editable(Protocol):
         """Make a case expect what was done; tell whether that changes anything. Raises EvalFileError, as `bless_case`."""
         ...
 
+    def lost(self) -> list[str]:
+        """Return the comments that would go with what they stand in, each as `LINE: COMMENT`."""
+        ...
+
     def text(self) -> str:
         """Return the text with the changes made."""
         ...
@@ -67,9 +71,18 @@ class _Json:
         self, index: int, case: EvalCase, actual: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> bool:
         edit, node = self._place(index)
-        changes = len(edit.spans)
-        bless_case(edit, node, case, actual, final_state)
-        return len(edit.spans) > changes
+        changes = edit.changes
+        try:
+            bless_case(edit, node, case, actual, final_state)
+        except EvalFileError:
+            edit.undo(changes)
+            raise
+        return edit.changes > changes
+
+    def lost(self) -> list[str]:
+        return [
+            f"{line}: {said}" for piece, edit in self._edits.items() for line, said in edit.lost(piece + 1)
+        ]
 
     def text(self) -> str:
         return "\n".join(
@@ -112,10 +125,17 @@ class _Yaml:
     ) -> bool:
         from proctor.files.blessing_yaml import bless_yaml_case
 
-        changes = len(self._edit.spans)
-        listed = self._edit.cases
-        bless_yaml_case(self._edit, listed[index] if listed else self._edit.root, case, actual, final_state)
-        return len(self._edit.spans) > changes
+        changes, listed = self._edit.changes, self._edit.cases
+        node = listed[index] if listed else self._edit.root
+        try:
+            bless_yaml_case(self._edit, node, case, actual, final_state)
+        except EvalFileError:
+            self._edit.undo(changes)
+            raise
+        return self._edit.changes > changes
+
+    def lost(self) -> list[str]:
+        return [f"{line}: {said}" for line, said in self._edit.lost()]
 
     def text(self) -> str:
         return self._edit.text()

@@ -47,6 +47,7 @@ class EvalSetFile:
         self.has_comments = opened.has_comments
         self._cases = opened.cases
         self._ids = [name for name in opened.ids if name is not None]
+        self._positions: dict[str, int] = {}
         self._renamed = opened.renamed
         self._hash = opened.hash
 
@@ -68,6 +69,12 @@ class EvalSetFile:
     def ids(self) -> Sequence[str]:
         """The ids of all cases, in order; all different."""
         return self._ids
+
+    def position(self, eval_id: str) -> int | None:
+        """Return which case has this id, counted from 0; `None`: none has."""
+        if not self._positions:
+            self._positions = {name: index for index, name in enumerate(self._ids)}
+        return self._positions.get(eval_id)
 
     def __len__(self) -> int:
         return len(self._cases)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from proctor.files.splices import SplicedText
+from proctor.files.splices import Comment, SplicedText
 
+_COMMENT = re.compile(r"(?://|#)[^\n]*")
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
@@ -56,6 +58,8 @@ class JsonEdit(SplicedText):
     def __init__(self, text: str, start: int = 0) -> None:
         super().__init__(text)
         self._at = start
+        self._gaps: list[tuple[int, int]] = []
+        """Where comments stand, among other things."""
         self.root = self._value()
         self._ascii = text.isascii() and "\\u" in text
         self._line_end = "\r\n" if "\r\n" in text else "\n"
@@ -133,10 +137,48 @@ class JsonEdit(SplicedText):
         if not kept:
             self._splices.append((node.start + 1, node.end - 1, ""))
             return
-        pieces = [self.raw(items[kept[0]])]
-        for index in kept[1:]:
-            pieces += [self.source[items[index - 1].end : items[index].start], self.raw(items[index])]
-        self._splices.append((items[0].start, items[-1].end, "".join(pieces)))
+        start, head = self._beginning(items, kept[0])
+        pieces = [head, self.raw(items[kept[0]])]
+        for before, index in pairwise(kept):
+            pieces += [self._tail(items, before), self._head(items, index), self.raw(items[index])]
+        end, tail = self._ending(items, kept[-1])
+        self._splices.append((start, end, "".join([*pieces, tail])))
+
+    def _beginning(self, items: list[JsonNode], first: int) -> tuple[int, str]:
+        """Where what goes begins, and what stands there before the first item that stays."""
+        start, head = items[0].start, self._head(items, first) if first else ""
+        if "\n" not in head:
+            return start, head.lstrip()
+        return len(self.source[:start].rstrip(" \t\r\n")), head
+
+    def _ending(self, items: list[JsonNode], last: int) -> tuple[int, str]:
+        """Where what goes ends, and what stands there behind the last item that stays; its comma goes."""
+        end = items[-1].end
+        if last + 1 == len(items):
+            return end, ""
+        line = self._end_of_line(end)
+        is_commented = self.source[end:line].lstrip(" \t,").startswith(("//", "#"))
+        return line if is_commented else end, self._tail(items, last).replace(",", "", 1)
+
+    def _tail(self, items: list[JsonNode], index: int) -> str:
+        """What stands behind an item: its comma, and a comment on the line."""
+        return self.source[items[index].end : self._border(items, index)]
+
+    def _head(self, items: list[JsonNode], index: int) -> str:
+        """What stands before an item: the lines between the one before it and it, comments among them."""
+        return self.source[self._border(items, index - 1) : items[index].start]
+
+    def _border(self, items: list[JsonNode], index: int) -> int:
+        """Where the surroundings of an item end and those of the next begin: the end of its line, or its comma."""
+        gap = _GAP.match(self.source, items[index].end)
+        comma = (gap.end() if gap else items[index].end) + 1
+        line = self._end_of_line(comma)
+        return line if line < items[index + 1].start else comma
+
+    def _end_of_line(self, offset: int) -> int:
+        found = self.source.find("\n", offset)
+        end = len(self.source) if found < 0 else found
+        return end - (self.source[end - 1 : end] == "\r")
 
     # --- layout ---
 
@@ -184,9 +226,17 @@ class JsonEdit(SplicedText):
 
     # --- reading ---
 
+    def comments(self) -> Iterator[Comment]:
+        """Return the comments of the old text."""
+        for start, end in self._gaps:
+            for found in _COMMENT.finditer(self.source, start, end):
+                yield Comment(found.start(), found[0].rstrip())
+
     def _skip(self) -> str:
         """Step over white space and comments; the character behind them."""
         gap = _GAP.match(self.source, self._at)
+        if gap and gap[0].strip():
+            self._gaps.append(gap.span())
         self._at = gap.end() if gap else self._at
         return self.source[self._at : self._at + 1]
 

@@ -52,7 +52,10 @@ def _content(source: EvalSetFile) -> Content:
 
 
 def _case(source: EvalSetFile, eval_id: str) -> EvalCase:
-    return source.case(list(source.ids()).index(eval_id))
+    position = source.position(eval_id)
+    if position is None:
+        raise KeyError(eval_id)
+    return source.case(position)
 
 
 def _refused(path: Path, why: str) -> EvalFileError:

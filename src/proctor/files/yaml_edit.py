@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from proctor.errors import EvalFileError
-from proctor.files.splices import SplicedText
+from proctor.files.splices import Comment, SplicedText
 from proctor.files.yaml_emit import emit
+
+_COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
 
 
 class YamlEdit(SplicedText):
@@ -29,6 +32,7 @@ class YamlEdit(SplicedText):
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root
+        self._shared = _used_twice(root)
 
     def at(self, node: yaml.Node, *path: str | int) -> yaml.Node | None:
         """Return the value at a path, `None` where there is none."""
@@ -56,17 +60,48 @@ class YamlEdit(SplicedText):
 
     # --- changes ---
 
-    def put(self, node: yaml.Node, key: str, value: Any, *, after: str) -> None:
-        """Give an object an entry, or its entry another value; a new one stands behind the entry `after`."""
+    def put(self, node: yaml.Node, key: str, value: Any, *, after: str, before: Any = None) -> None:
+        """Give an object an entry, or its entry another value; a new one stands behind the entry `after`.
+
+        Of a value that was `before` and has as many items, or the same keys, only the ones that differ are written.
+        """
         self._check_lines(node)
+        self._check_own(node, key)
         entries = {name.value: (name, held) for name, held in node.value}
         written = self._indented(emit({key: value}), node.start_mark.column)
         if key in entries:
             name, held = entries[key]
-            self._splices.append((name.start_mark.index, self._end_of(held), written.strip()))
+            if not self._put_parts(held, before, value):
+                self._splices.append((name.start_mark.index, self._end_of(held), written.strip()))
             return
         end = self._end_of(entries[after][1])
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{written.rstrip()}"))
+
+    def _put_parts(self, node: yaml.Node, before: Any, value: Any) -> bool:
+        """Write the items or the entries of a value that differ; false where the value is to be written whole."""
+        if not isinstance(node, yaml.CollectionNode) or node.flow_style:
+            return False
+        if isinstance(node, yaml.SequenceNode):
+            same = isinstance(before, list) and isinstance(value, list)
+            if same and len(node.value) == len(before) == len(value):
+                self._put_items(node, before, value)
+                return True
+            return False
+        keys = [name.value for name, _ in node.value]
+        if not (
+            isinstance(before, Mapping) and isinstance(value, Mapping) and keys == list(before) == list(value)
+        ):
+            return False
+        for key in keys:
+            if emit(before[key]) != emit(value[key]):
+                self.put(node, key, value[key], after=key, before=before[key])
+        return True
+
+    def _put_items(self, node: yaml.Node, before: list[Any], values: list[Any]) -> None:
+        for item, old, new in zip(node.value, before, values, strict=True):
+            if emit(old) != emit(new) and not self._put_parts(item, old, new):
+                text = self._indented(emit([new]), item.start_mark.column - 2)
+                self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
 
     def append(self, node: yaml.Node, values: Sequence[Any]) -> None:
         """Give a list further items, at its end; a blank line between them where there is one before the last."""
@@ -104,12 +139,35 @@ class YamlEdit(SplicedText):
                 end += 1
             self._splices.append((start, end, ""))
 
+    def comments(self) -> Iterator[Comment]:
+        """Return the comments of the old text: what begins with `#` and is in no value."""
+        starts, ends = zip(*sorted(self._scalars(self.root)), strict=True)
+        for found in _COMMENT.finditer(self.source):
+            place = bisect_right(starts, found.start()) - 1
+            if place < 0 or found.start() >= ends[place]:
+                yield Comment(found.start(), found[0].rstrip())
+
+    def _scalars(self, node: yaml.Node) -> Iterator[tuple[int, int]]:
+        if isinstance(node, yaml.ScalarNode):
+            yield node.start_mark.index, node.end_mark.index
+        for child in _children(node):
+            yield from self._scalars(child)
+
     # --- layout ---
 
     def _check_list(self, node: yaml.Node) -> None:
         if not isinstance(node, yaml.SequenceNode):
             raise EvalFileError(
                 f"{self.name}: this is a single case, not a set: `proctor convert` makes it one"
+            )
+
+    def _check_own(self, node: yaml.Node, key: str) -> None:
+        held = next((value for name, value in node.value if name.value == key), node)
+        if node in self._shared or held in self._shared:
+            raise EvalFileError(
+                f"{self.name}:{node.start_mark.line + 1}: `{key}` is used in several places (an anchor `&` and its "
+                "`*`), and would change in all of them. Nothing was written of it; change it by hand, or `proctor convert` "
+                "the file first"
             )
 
     def _check_lines(self, node: yaml.Node) -> None:
@@ -142,3 +200,30 @@ class YamlEdit(SplicedText):
     @staticmethod
     def _indented(text: str, column: int) -> str:
         return re.sub(r"\n(?=[^\n])", f"\n{' ' * column}", text)
+
+
+def _used_twice(root: yaml.Node) -> set[yaml.Node]:
+    """The values that stand behind an anchor and are used elsewhere, too, with all that is in them."""
+    seen: set[yaml.Node] = set()
+    shared: set[yaml.Node] = set()
+    left = [root]
+    while left:
+        node = left.pop()
+        if node in seen:
+            shared.update(_all_in(node))
+            continue
+        seen.add(node)
+        left += _children(node)
+    return shared
+
+
+def _all_in(node: yaml.Node) -> Iterator[yaml.Node]:
+    yield node
+    for child in _children(node):
+        yield from _all_in(child)
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []

@@ -71,11 +71,10 @@ def _cases(
     from proctor.files.eval_sets import open_eval_set
 
     source = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
-    ids = list(source.ids())
     for name in wanted:
-        if name not in ids:
-            raise SetupError(f"{path}: no case {name!r}.{did_you_mean(name, ids)}")
-    for index, eval_id in enumerate(ids):
+        if source.position(name) is None:
+            raise SetupError(f"{path}: no case {name!r}.{did_you_mean(name, source.ids())}")
+    for index, eval_id in enumerate(source.ids()):
         if not wanted or eval_id in wanted:
             yield source.case(index), Origin(path, source.eval_set_id, source.where(index))
 

@@ -1,0 +1,36 @@
+"""How a file would change, shown before it does."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from proctor.sanitize import clean
+
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
+    """Write the difference of two texts to stdout as a unified diff, coloured on a terminal."""
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.colors import wants_color
+
+    color = sys.stdout.isatty() and wants_color(ReportOptions())
+    for line in _difference(str(path), before, after, context):
+        style = _COLORS.get(line[:1]) if color else None
+        click.echo(click.style(clean(line), fg=style) if style else clean(line))
+
+
+def _difference(name: str, before: str, after: str, context: int) -> Iterator[str]:
+    old, new = lines_of(before), lines_of(after)
+    yield from difflib.unified_diff(old, new, fromfile=name, tofile=name, n=context, lineterm="")
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a file: only line ends part them, not what Unicode takes for one (U+2028)."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
