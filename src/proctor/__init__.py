@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     )
     from proctor.api import (
         bless as bless,
+        calibrate as calibrate,
+        calibrate_sync as calibrate_sync,
         evaluate as evaluate,
         evaluate_matrix as evaluate_matrix,
         evaluate_sync as evaluate_sync,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         export_to_adk as export_to_adk,
         import_run as import_run,
         import_runs as import_runs,
+        label_run as label_run,
         list_runs as list_runs,
         load_agent as load_agent,
         load_config as load_config,
@@ -108,6 +111,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserPersona as UserPersona,
     )
     from proctor.schema.event import Event as Event
+    from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
     from proctor.schema.score import (
         Explanation as Explanation,
@@ -133,7 +137,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " bless export_run export_to_adk import_run import_runs list_runs load_run open_store prune_runs"
+        " bless calibrate calibrate_sync label_run export_run export_to_adk import_run import_runs list_runs load_run open_store prune_runs"
         " rescore rescore_sync resume resume_sync"
     ),
     "proctor.metrics.custom": "metric",
@@ -145,6 +149,7 @@ _WHERE = {
     ),
     "proctor.engine.stopping": "StopRequest",
     "proctor.schema.event": "Event",
+    "proctor.schema.label": "HumanLabel",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",
     "proctor.schema.run": "RunRecord RunState",
     "proctor.schema.score": "Score MetricScore Explanation",

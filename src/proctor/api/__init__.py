@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor.api.blessing import Blessing, bless
+    from proctor.api.calibrating import calibrate, calibrate_sync
     from proctor.api.checking import check_files
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
     from proctor.api.importing_runs import import_run, import_runs
+    from proctor.api.labelling import label_run
     from proctor.api.preparing import Prepared, prepare
     from proctor.api.reading import load_agent, load_config, load_eval_set
     from proctor.api.rescoring import rescore, rescore_sync
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from proctor.api.scoring import score, score_sync
 
 _WHERE = {
+    "calibrating": ("calibrate", "calibrate_sync"),
     "checking": ("check_files",),
     "blessing": ("Blessing", "bless"),
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "exporting": ("export_run", "export_to_adk"),
     "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
     "importing_runs": ("import_run", "import_runs"),
+    "labelling": ("label_run",),
     "preparing": ("Prepared", "prepare"),
     "reading": ("load_agent", "load_config", "load_eval_set"),
     "rescoring": ("rescore", "rescore_sync"),
@@ -41,6 +45,8 @@ __all__ = [
     "EvaluateOptions",
     "Prepared",
     "bless",
+    "calibrate",
+    "calibrate_sync",
     "check_files",
     "evaluate",
     "evaluate_matrix",
@@ -49,6 +55,7 @@ __all__ = [
     "export_to_adk",
     "import_run",
     "import_runs",
+    "label_run",
     "list_runs",
     "load_agent",
     "load_config",

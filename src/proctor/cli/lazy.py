@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Make eval sets, put cases in, look at them, take cases out.",
     ),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
+    "judge": (
+        "proctor.cli.judge:judge",
+        "Find out what the verdicts of a judge are worth, by labels of people.",
+    ),
     "adopt": (
         "proctor.cli.adopt:adopt",
         "Move in from google-adk: find what is there, check it, say what would differ.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from proctor.agreement import Confusion, Estimate
+from proctor.agreement import Confusion, CorrectedRate, Estimate
 from proctor.schema.base import WireModel
+from proctor.schema.label import Labelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +119,42 @@ def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) ->
     if not of_metric:
         return ""
     return f"calibration void: {', '.join(of_metric[-1].changed(by, threshold))}"
+
+
+# --- what is found when a judge is held against people ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One thing of which the judge says something else than people."""
+
+    label: Labelled
+    judge_passes: bool
+    reason: str
+    """Why, as the judge says it."""
+    asked: str
+    """What the user said."""
+    answered: str
+    """What the agent said."""
+    held_out: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class CalibrationReport:
+    """What a judge is worth, seen from the labels of one run."""
+
+    calibration: Calibration
+    """The figures, of the labels that were held out; kept in the store."""
+    rest: Agreement | None = None
+    """The same of the other labels, with which the judge may have been set up; `None` where there are none."""
+    pass_rate: CorrectedRate
+    """The share of the run's verdicts that pass, and what that says of the share that people would pass."""
+    verdicts: int
+    """How many verdicts that share is of."""
+    without_verdict: int = 0
+    """Things in the run of which the judge gave none; they are left out."""
+    unjudged: list[Labelled] = field(default_factory=list)
+    """Labels for which there is no verdict: they are left out."""
+    disagreements: list[Disagreement] = field(default_factory=list)
+    void: list[str] = field(default_factory=list)
+    """Why an earlier calibration of this metric does not hold here; empty where none is, or one does."""
