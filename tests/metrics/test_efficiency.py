@@ -7,7 +7,9 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.efficiency import InferenceCallCount, InvocationDuration, TokenUsage, ToolCallCount
+from proctor.schema.content import user_text
 from proctor.schema.criterion import EFFICIENCY_METRICS, BaseCriterion
+from proctor.schema.invocation import Invocation, InvocationEvent, InvocationEvents
 from proctor.schema.score import MetricScore, Score
 from tests.metrics.making import turn, view
 from tests.metrics.recorded import equal, vectors, view as recorded_view
@@ -58,3 +60,13 @@ def test_what_was_not_recorded_is_not_zero() -> None:
         assert (score.value, score.not_applicable) == (None, True)
         assert score.reason
     assert InvocationDuration().score(case).value == 1.5
+
+
+def test_numbers_that_no_float_holds_are_a_failure_of_the_metric_when_somebody_looks() -> None:
+    events = InvocationEvents(
+        invocation_events=[InvocationEvent(author="agent", usage_metadata={"prompt_token_count": 10**400})]
+    )
+    score = TokenUsage().score(view([Invocation(user_content=user_text("q"), intermediate_data=events)]))
+    assert score.failure is not None
+    assert score.failure.cause.startswith("metric raised: OverflowError")
+    assert score.value is None

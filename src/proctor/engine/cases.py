@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.keeping import StoredRun
 from proctor.engine.plan import SetPlan
-from proctor.engine.verdict import decide
+from proctor.engine.verdict import decide, decide_only, with_reported
 from proctor.schema.case import EvalCase
 from proctor.schema.kept import kept_json
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, Trial
-from proctor.schema.verdict import CaseResult, Outcome, TrialResult
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
 _PASSED = Outcome.PASSED  # a member's look-up in its enumeration takes ten times as long
@@ -45,26 +46,35 @@ class CaseState:
     def decide(self, *, keep_all: bool) -> CaseResult:
         """Say what the case comes to, now that all its trials are in; evidence of passes is kept if `keep_all`."""
         trials = [trial for trial in self.trials if trial is not None]
-        rule = self.chosen.rule
+        self.trials = []
+        result = self.result
+        result.rule = rule = self.chosen.rule
+        if rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
+            self._decide_only(trials[0], trials[0].scores, keep_all=keep_all)
+            return result
         verdict = decide(
             self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials], rule
         )
-        result = self.result
         result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
-        result.rule, result.missed = rule, verdict.missed
+        result.missed = verdict.missed
         keep = keep_all or result.outcome is not _PASSED or bool(verdict.missed)
         result.trials = [
-            TrialResult(
-                trial.number, outcome, evidence=trial.as_json() if keep else None, failure=trial.failure
-            )
-            for trial, outcome in zip(trials, verdict.trials, strict=True)
+            trial.result(outcome, keep=keep) for trial, outcome in zip(trials, verdict.trials, strict=True)
         ]
         if not keep:
-            for bound, metric in zip(self.metrics, result.metrics.values(), strict=True):
-                if bound.never_warns or not metric.is_warned:
-                    metric.per_trial = ()
-        self.trials = []
+            _drop_scores(self.metrics, result.metrics)
         return result
+
+    def _decide_only(self, trial: TrialState, scores: list[MetricScore], *, keep_all: bool) -> None:
+        """The same for its only trial, where that has scores: what is only reported is worked out if somebody looks."""
+        result = self.result
+        result.outcome, result.reason, deciding = decide_only(self.metrics, scores)
+        keep = keep_all or result.outcome is not _PASSED
+        result.trials = [trial.result(result.outcome, keep=keep)]
+        if not keep:
+            _drop_scores(self.metrics, deciding)
+        make = with_reported if keep else _with_reported_less_scores
+        result.put_off_metrics(partial(make, self.metrics, scores, deciding))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -78,9 +88,30 @@ class TrialState:
     scores: list[MetricScore] | None = None
     """In the order of the case's metrics; `None` when the trial failed."""
 
+    def result(self, outcome: Outcome, *, keep: bool) -> TrialResult:
+        """Return what came of it, with its evidence if that is to be kept."""
+        evidence = self.as_json() if keep else None
+        return TrialResult(self.number, outcome, evidence=evidence, failure=self.failure)
+
     def as_json(self) -> bytes:
         """Return the evidence as its JSON, a tenth of the memory."""
         return self.evidence if isinstance(self.evidence, bytes) else kept_json(self.evidence)
+
+
+def _with_reported_less_scores(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
+) -> dict[str, MetricVerdict]:
+    verdicts = with_reported(metrics, scores, deciding)
+    _drop_scores(metrics, verdicts)
+    return verdicts
+
+
+def _drop_scores(metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdict]) -> None:
+    """Save the memory of what makes up the verdicts on a pass, unless a warning stands there."""
+    for bound in metrics:
+        verdict = verdicts.get(bound.name)
+        if verdict is not None and (bound.only_counts or not verdict.is_warned):
+            verdict.per_trial = ()
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -46,8 +46,8 @@ class BoundMetric:
     score: Callable[[CaseView], MetricScore | Awaitable[MetricScore]] = field(init=False)
     is_quick: bool = field(init=False)
     """Whether it surely takes no time to speak of: one of ours that only computes."""
-    never_warns: bool = field(init=False)
-    """Whether its scores surely carry no warning: one of ours that only counts."""
+    only_counts: bool = field(init=False)
+    """Whether it is one of ours that only counts: its scores decide nothing, carry no warning, and wait to be looked at."""
     covered: tuple[bool, bool] = field(init=False)
     """Whether it scores recorded cases, and scenarios, at all."""
 
@@ -63,7 +63,7 @@ class BoundMetric:
             self.facts = replace(self.facts, every_trial=True)
         ours = type(self.metric).__module__.startswith("proctor.metrics.")
         self.is_quick = ours and self.facts.kind == "deterministic"
-        self.never_warns = self.is_quick and not self.gates
+        self.only_counts = self.is_quick and not self.gates
         needs = {"expected": RECORDED, "scenario": SCENARIO}
         limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
             None

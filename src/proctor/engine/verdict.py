@@ -42,7 +42,8 @@ def decide(
     With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
     if rule is None and len(scores) == 1 and (only := scores[0]) is not None and not any(failures):
-        return _decide_only(metrics, only)
+        outcome, reason, deciding = decide_only(metrics, only)
+        return CaseVerdict(outcome, reason, with_reported(metrics, only, deciding), [outcome])
     verdicts = {
         bound.name: decide_metric(bound, [None if row is None else row[i] for row in scores], rule)
         for i, bound in enumerate(metrics)
@@ -63,17 +64,32 @@ def decide(
     return CaseVerdict(outcome, reason, verdicts, trials, missed)
 
 
-def _decide_only(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) -> CaseVerdict:
-    """The same for the only trial of a case, in one pass."""
-    verdicts: dict[str, MetricVerdict] = {}
-    deciding: list[Outcome] = []
+def decide_only(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
+) -> tuple[Outcome, str, dict[str, MetricVerdict]]:
+    """The same for the only trial of a case: the outcome, the reason and the verdicts of metrics that can decide.
+
+    Those of metrics that are only reported wait for `with_reported`: hardly anybody looks at those of a pass.
+    """
+    deciding: dict[str, MetricVerdict] = {}
+    outcomes: list[Outcome] = []
     for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than a verdict
-        verdict = verdicts[bound.name] = _clear(bound, score, [score]) or decide_metric(bound, [score])
-        if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
-            deciding.append(verdict.outcome)
-    outcome = worst(deciding)
-    reason = "" if outcome is _PASSED else _reason(outcome, verdicts.values(), ())
-    return CaseVerdict(outcome, reason, verdicts, [outcome])
+        if bound.gates:
+            verdict = deciding[bound.name] = _clear(bound, score, [score]) or decide_metric(bound, [score])
+            if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
+                outcomes.append(verdict.outcome)
+    outcome = worst(outcomes)
+    return outcome, "" if outcome is _PASSED else _reason(outcome, deciding.values(), ()), deciding
+
+
+def with_reported(
+    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
+) -> dict[str, MetricVerdict]:
+    """Return the verdicts of all metrics, in their order: those that are there, and what is only reported."""
+    return {
+        bound.name: deciding.get(bound.name) or decide_metric(bound, [score])
+        for bound, score in zip(metrics, scores, strict=True)
+    }
 
 
 def _of_metrics(

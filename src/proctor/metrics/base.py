@@ -67,8 +67,8 @@ class CaseView:
     """Keys of the case and of its session input that the format does not have (`expectations`, one's own …)."""
     scores: Mapping[str, MetricScore] = field(default_factory=dict)
     """What other metrics found, for those that need `scores`: by name, and only of metrics that were asked before."""
-    counted: tuple[MetricScore, ...] | None = field(default=None, init=False, repr=False, compare=False)
-    """What the efficiency metrics found, once the first of them was asked: see `efficiency`."""
+    counted: Any = field(default=None, init=False, repr=False, compare=False)
+    """What the efficiency metrics count, once the first of them was asked: see `efficiency`."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property

@@ -7,14 +7,15 @@ recorded nothing of the kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.options import refuse_criterion
-from proctor.schema.content import UsageMetadata
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.derive import TurnFacts
-from proctor.schema.score import MetricScore, Score, mean_score
+from proctor.schema.score import MetricScore, Score, mean_score, put_off
+from proctor.schema.trial import Failure
 
 __all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
 
@@ -56,7 +57,7 @@ def _facts(name: str, description: str) -> MetricFacts:
 
 
 class _Informational:
-    """One of the four, which are counted in one pass over the turns when the first of them is asked."""
+    """One of the four. What they count is taken down when the first of them is asked, and made scores of when somebody looks."""
 
     facts: ClassVar[MetricFacts]
     place: ClassVar[int]
@@ -68,8 +69,8 @@ class _Informational:
         """Say what was counted, or measured, in each invocation and over all of them."""
         counted = case.counted
         if counted is None:
-            counted = case.counted = _count(case.turns)
-        return counted[self.place]
+            counted = case.counted = Counted(case.turns)
+        return put_off(counted, self.place)
 
 
 class ToolCallCount(_Informational):
@@ -110,28 +111,70 @@ class InvocationDuration(_Informational):
     place = 3
 
 
-def _count(turns: Sequence[TurnFacts]) -> tuple[MetricScore, MetricScore, MetricScore, MetricScore]:
-    """All four, in the order of their places."""
-    if not turns:
-        return mean_score([]), mean_score([]), _nothing(NO_TURNS), _nothing(NO_TURNS)
-    made: list[Score] = []
-    asked: list[Score] = []
-    reports = parts = False
-    for turn in turns:
-        made.append(Score(float(len(turn.tool_calls))))
-        calls = turn.model_calls
-        asked.append(Score(None, NO_EVENTS, None, True) if calls is None else Score(float(calls)))
-        reports = reports or bool(turn.usages)
-        parts = parts or turn.model_duration is not None or turn.tool_duration is not None
-    tokens = _token_usage(turns) if reports else _nothing_reported(len(turns))
-    return mean_score(made), mean_score(asked), tokens, _durations(turns, parts=parts)
+class _Turn(NamedTuple):
+    """What is counted in one turn, and nothing that would keep its evidence in memory."""
+
+    calls: int
+    model_calls: int | None
+    usages: Sequence[Sequence[int | None]]
+    """Of each model call what it reported, in the order of `REPORTED`."""
+    duration: float | None
+    model_duration: float | None
+    tool_duration: float | None
+
+
+_tokens_of = itemgetter(*REPORTED.values())
+
+
+class Counted:
+    """What there is to count in one trial; called with the place of one of the four, it makes that score."""
+
+    __slots__ = ("_turns",)
+
+    def __init__(self, turns: Sequence[TurnFacts]) -> None:
+        """Take the figures of these turns, and leave the rest."""
+        self._turns = [
+            _Turn(
+                len(turn.tool_calls),
+                turn.model_calls,
+                [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
+                turn.duration,
+                turn.model_duration,
+                turn.tool_duration,
+            )
+            for turn in turns
+        ]
+
+    def __call__(self, place: int) -> MetricScore:
+        """Make the score; of numbers that no float holds, a failure."""
+        try:
+            return _MAKERS[place](self._turns)
+        except OverflowError as error:
+            return MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
+
+
+def _tool_calls(turns: Sequence[_Turn]) -> MetricScore:
+    return mean_score([Score(float(turn.calls)) for turn in turns])
+
+
+def _model_calls(turns: Sequence[_Turn]) -> MetricScore:
+    return mean_score(
+        [
+            Score(None, NO_EVENTS, None, True) if turn.model_calls is None else Score(float(turn.model_calls))
+            for turn in turns
+        ]
+    )
 
 
 def _nothing(reason: str) -> MetricScore:
     return MetricScore(None, [], reason, None, True)
 
 
-def _token_usage(turns: Sequence[TurnFacts]) -> MetricScore:
+def _token_usage(turns: Sequence[_Turn]) -> MetricScore:
+    if not turns:
+        return _nothing(NO_TURNS)
+    if not any(turn.usages for turn in turns):
+        return _nothing_reported(len(turns))
     usages = [_tokens(turn.usages) for turn in turns]
     scores = [_reported(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages]
     # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
@@ -146,9 +189,10 @@ def _nothing_reported(turns: int) -> MetricScore:
     return MetricScore(None, scores, NO_USAGE, details, True)
 
 
-def _durations(turns: Sequence[TurnFacts], *, parts: bool) -> MetricScore:
-    """Seconds, of which `parts` tells whether any turn knows more than their sum."""
-    if not parts:
+def _durations(turns: Sequence[_Turn]) -> MetricScore:
+    if not turns:
+        return _nothing(NO_TURNS)
+    if all(turn.model_duration is None and turn.tool_duration is None for turn in turns):
         return _whole_durations(turns)
     durations = [_seconds(turn) for turn in turns]
     scores = [_reported(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations]
@@ -156,7 +200,7 @@ def _durations(turns: Sequence[TurnFacts], *, parts: bool) -> MetricScore:
     return _overall(scores, overall["total_seconds"], {"duration_details": overall})
 
 
-def _whole_durations(turns: Sequence[TurnFacts]) -> MetricScore:
+def _whole_durations(turns: Sequence[_Turn]) -> MetricScore:
     """The same where nobody tells the model's time from the tools', as of most plain functions."""
     scores, known = [], []
     for turn in turns:
@@ -175,8 +219,8 @@ def _undivided(total: float | None) -> Figures:
     return {"total_seconds": total, "model_seconds": None, "tool_seconds": None, "framework_seconds": None}
 
 
-def _tokens(usages: list[UsageMetadata]) -> Figures:
-    sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
+def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
+    sums = {name: _sum(usage[place] for usage in usages) for place, name in enumerate(REPORTED)}
     taken = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
     given = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
     return {
@@ -191,7 +235,7 @@ def _tokens(usages: list[UsageMetadata]) -> Figures:
     }
 
 
-def _seconds(turn: TurnFacts) -> Figures:
+def _seconds(turn: _Turn) -> Figures:
     total, model, tool = turn.duration, turn.model_duration, turn.tool_duration
     rest = None
     if total is not None and model is not None and tool is not None:
@@ -240,3 +284,7 @@ def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) 
         if score.reason:
             return MetricScore(None, scores, score.reason, details, True)
     return MetricScore(None, scores, NO_TURNS, None, not_applicable=True)
+
+
+_MAKERS = (_tool_calls, _model_calls, _token_usage, _durations)
+"""In the order of their places."""

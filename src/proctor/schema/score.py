@@ -13,11 +13,12 @@ whole `MetricScore`:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.schema.trial import Failure
+from proctor.waiting import Waiting
 
 
 @dataclass(slots=True)
@@ -40,8 +41,15 @@ class Score:
     """The number stands, but the rule behind it is weak here."""
 
 
+class _MayWait:
+    """Room for what makes a score that waits (see `put_off`)."""
+
+    __slots__ = ("_maker",)
+    _maker: tuple[Callable[[int], MetricScore], int] | None
+
+
 @dataclass(slots=True)
-class MetricScore:
+class MetricScore(_MayWait):
     """What a metric says about one trial: overall, and one `Score` per invocation."""
 
     value: float | None = None
@@ -51,6 +59,33 @@ class MetricScore:
     not_applicable: bool = False
     failure: Failure | None = None
     """Set when the metric could not be computed; then `value` is `None` and the outcome is *error*."""
+
+
+class _WaitingScore(Waiting, MetricScore):
+    __slots__ = ()
+
+    def settle(self) -> None:
+        if (maker := self._maker) is None:  # another thread has just done it
+            return
+        made = maker[0](maker[1])
+        for name in MetricScore.__slots__:
+            setattr(self, name, getattr(made, name))
+        self.__class__ = MetricScore  # type: ignore[assignment]  # its base
+        self._maker = None
+
+
+_put_maker = _MayWait.__dict__["_maker"].__set__
+_new = object.__new__
+
+
+def put_off(make: Callable[[int], MetricScore], which: int) -> MetricScore:
+    """Return the score that `make(which)` makes, which it does when somebody looks at it: for what hardly anybody does.
+
+    `make` must not raise. Nothing of the score may be set before something of it is read.
+    """
+    score = _new(_WaitingScore)
+    _put_maker(score, (make, which))
+    return score
 
 
 @dataclass(slots=True)

@@ -7,111 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from proctor.sanitize import clean
+from proctor.schema.metric_verdict import InvocationVerdict, MetricVerdict
 from proctor.schema.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
-from proctor.schema.score import MetricScore, Score
 from proctor.schema.set_summary import SetSummary
 from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure, Trial
 from proctor.stats import Mean, pass_at, pass_hat, wilson
+from proctor.waiting import Waiting
 
 __all__ = [
     "CaseResult", "InvocationVerdict", "MetricVerdict", "Outcome", "RunResult", "SetSummary", "TrialResult", "TrialRule",
     "worst",
 ]  # fmt: skip
-
-
-@dataclass(slots=True)
-class InvocationVerdict:
-    """What a metric's score of one invocation means under its criterion."""
-
-    score: float | None
-    outcome: Outcome
-    reason: str = ""
-    details: dict[str, object] | None = None
-    warning: str = ""
-
-    @property
-    def status(self) -> EvalStatus:
-        """The outcome in ADK's words."""
-        return self.outcome.status
-
-
-@dataclass(slots=True)
-class MetricVerdict:
-    """What one metric means for one case, over all its trials."""
-
-    name: str
-    outcome: Outcome
-    score: float | None = None
-    """Mean over the trials that have one."""
-    threshold: float | None = None
-    gate: bool = True
-    """Whether this metric takes part in the verdict."""
-    reason: str = ""
-    per_trial: Sequence[MetricScore | None] = ()
-    """The score of each trial, in order; `None` where the trial gave nothing to score."""
-    failure: Failure | None = None
-    scored: int = 0
-    """Trials that have a score; counted from `per_trial` unless given."""
-    met: int = 0
-    """Trials in which the threshold was met; counted likewise."""
-
-    def __post_init__(self) -> None:
-        """Count while the scores of the trials are here: they may be dropped to save memory."""
-        if not self.scored:
-            for score in self.per_trial:
-                if score is not None and score.value is not None:
-                    self.scored += 1
-                    self.met += self.threshold is not None and score.value >= self.threshold
-
-    @property
-    def status(self) -> EvalStatus:
-        """The outcome in ADK's words."""
-        return self.outcome.status
-
-    @property
-    def per_invocation(self) -> list[InvocationVerdict]:
-        """What the metric says about each invocation of the first trial that it could score."""
-        scored = next((score for score in self.per_trial if score is not None), None)
-        return [self.judge(score) for score in scored.per_invocation] if scored else []
-
-    @property
-    def is_warned(self) -> bool:
-        """Whether any of its scores carries a warning."""
-        for score in self.per_trial:
-            for each in score.per_invocation if score else ():
-                if each.warning:
-                    return True
-        return False
-
-    def outcome_in(self, trial: int) -> Outcome:
-        """Return what the metric says about one trial (its place in `per_trial`) by itself."""
-        if len(self.per_trial) == 1:
-            return self.outcome
-        score = self.per_trial[trial]
-        if score is None or score.failure is not None:
-            return Outcome.ERROR
-        if self.threshold is None or not self.gate:
-            return Outcome.INFORMATIONAL
-        if score.value is None:
-            return Outcome.NOT_APPLICABLE
-        return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
-
-    def judge(self, score: Score) -> InvocationVerdict:
-        """Hold one invocation's score against the threshold."""
-        return InvocationVerdict(
-            score.value, self._outcome_of(score), score.reason, score.details, score.warning
-        )
-
-    def _outcome_of(self, score: Score) -> Outcome:
-        if self.outcome is Outcome.INFORMATIONAL:
-            return Outcome.INFORMATIONAL
-        if score.not_applicable:
-            return Outcome.NOT_APPLICABLE
-        if score.value is None or self.threshold is None:
-            return Outcome.ERROR
-        return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
 
 
 class TrialResult:
@@ -147,8 +55,15 @@ class TrialResult:
         return Trial.model_validate_json(evidence) if isinstance(evidence, bytes) else evidence
 
 
+class _MayWait:
+    """Room for what makes the verdicts of a case whose metrics wait (see `CaseResult.put_off_metrics`)."""
+
+    __slots__ = ("_maker",)
+    _maker: Callable[[], dict[str, MetricVerdict]] | None
+
+
 @dataclass(slots=True, repr=False)
-class CaseResult:
+class CaseResult(_MayWait):
     """The verdict on one case and everything behind it."""
 
     eval_set_id: str
@@ -164,6 +79,12 @@ class CaseResult:
     """What share of the trials had to pass; `None`: every metric's mean over the trials decided."""
     missed: str = ""
     """Of several trials: which was the first that failed, and why."""
+
+    def put_off_metrics(self, make: Callable[[], dict[str, MetricVerdict]]) -> None:
+        """Have `metrics` made by `make`, which must not raise, when somebody looks at them."""
+        del self.metrics
+        _put_maker(self, make)
+        self.__class__ = _WaitingResult
 
     def __bool__(self) -> bool:
         return self.passed  # `assert result` must not be green by accident
@@ -234,6 +155,22 @@ class CaseResult:
             ValueError: k is less than 1, or more than there are trials.
         """
         return pass_at(self.trials_passed, len(self.trials), k)
+
+
+_put_maker = _MayWait.__dict__["_maker"].__set__
+
+
+class _WaitingResult(Waiting, CaseResult):
+    __slots__ = ()
+
+    def settle(self) -> None:
+        if (make := self._maker) is not None:  # else another thread has just done it
+            self.metrics = make()
+            self.__class__ = CaseResult  # type: ignore[assignment]  # its base
+            self._maker = None
+
+    def __repr__(self) -> str:
+        return CaseResult.__repr__(self)  # says nothing about metrics
 
 
 @dataclass(slots=True, repr=False)

@@ -1,0 +1,135 @@
+"""What waits to be looked at is, whichever way one looks, what it would have been without waiting."""
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from proctor import EvalCase, evaluate_sync
+from proctor.schema.metric_verdict import MetricVerdict
+from proctor.schema.outcome import Outcome
+from proctor.schema.score import MetricScore, Score, put_off
+from proctor.schema.verdict import CaseResult
+
+LOOKS: dict[str, Callable[[Any], Any]] = {
+    "equality": lambda one: one,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+    "replace": dataclasses.replace,
+    "a list": lambda one: [one][0],
+}
+
+
+def make(which: int) -> MetricScore:
+    return MetricScore(0.5, [Score(0.5, "half")], "why", {"which": which})
+
+
+def verdicts() -> dict[str, MetricVerdict]:
+    return {"m": MetricVerdict("m", Outcome.PASSED, 1.0, 1.0)}
+
+
+def waiting_result() -> CaseResult:
+    result = CaseResult("set", "case", Outcome.PASSED)
+    result.put_off_metrics(verdicts)
+    return result
+
+
+WAITING: dict[str, tuple[Callable[[], Any], Any]] = {
+    "a score": (partial(put_off, make, 3), make(3)),
+    "a case's result": (waiting_result, CaseResult("set", "case", Outcome.PASSED, metrics=verdicts())),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.parametrize(("wait", "plain"), WAITING.values(), ids=WAITING)
+def test_looked_at_it_is_the_plain_thing(
+    wait: Callable[[], Any], plain: Any, look: Callable[[Any], Any]
+) -> None:
+    assert isinstance(wait(), type(plain))
+    assert look(wait()) == plain
+    assert plain == look(wait())
+    assert type(look(wait())) in {type(plain), type(wait())}
+    assert repr(look(wait())) == repr(plain)
+
+
+@pytest.mark.parametrize(("wait", "plain"), WAITING.values(), ids=WAITING)
+def test_two_that_wait_are_equal_and_differ_where_they_do(wait: Callable[[], Any], plain: Any) -> None:
+    assert wait() == wait()
+    assert wait() != object()
+    assert put_off(make, 1) != put_off(make, 2)
+    assert not hasattr(wait(), "no_such_thing")
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(wait())
+
+
+@pytest.mark.parametrize("name", [each.name for each in dataclasses.fields(MetricScore)])
+def test_one_attribute_brings_all(name: str) -> None:
+    score = put_off(make, 7)
+    assert type(score) is not MetricScore
+    assert getattr(score, name) == getattr(make(7), name)
+    assert type(score) is MetricScore
+
+
+def test_nobody_works_it_out_twice_or_before() -> None:
+    made = []
+
+    def noted(which: int) -> MetricScore:
+        made.append(which)
+        return make(which)
+
+    score = put_off(noted, 7)
+    assert made == []
+    assert (score.value, score.reason, score == make(7)) == (0.5, "why", True)
+    assert made == [7]
+
+
+def test_what_does_not_wait_is_there_at_once() -> None:
+    result = waiting_result()
+    assert (result.outcome, result.passed, repr(result)) == (
+        Outcome.PASSED,
+        True,
+        "<CaseResult case: passed>",
+    )
+    assert type(result) is not CaseResult
+    assert result.metrics["m"].score == 1.0
+    assert type(result) is CaseResult
+
+
+CASE = {
+    "eval_id": "case",
+    "conversation": [
+        {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
+    ],
+}
+
+
+@pytest.mark.parametrize("keep", ["failures", "all"])
+def test_a_case_that_passes_has_all_its_metrics_in_their_order(keep: Any) -> None:
+    def agent(text: str) -> str:
+        return "hello"
+
+    criteria = {"response_match_score": 0.5, "tool_trajectory_avg_score": 1.0}
+    result = evaluate_sync(
+        agent,
+        {"eval_set_id": "s", "eval_cases": [EvalCase.model_validate(CASE).model_dump()]},
+        config={"criteria": criteria},
+        keep_evidence=keep,
+    )
+    case = result.cases[0]
+    assert case.passed
+    assert {name: (metric.outcome.value, metric.score) for name, metric in case.metrics.items()} == {
+        "response_match_score": ("passed", 1.0),
+        "tool_trajectory_avg_score": ("passed", 1.0),
+        "tool_call_count_v1": ("informational", 0.0),
+        "inference_call_count_v1": ("informational", 0.0),
+        "token_usage_v1": ("informational", None),
+        "invocation_duration_v1": ("informational", case.metrics["invocation_duration_v1"].score),
+    }
+    assert list(case.metrics)[:2] == ["response_match_score", "tool_trajectory_avg_score"]
+    assert [len(metric.per_trial) for metric in case.metrics.values()] == [int(keep == "all")] * 6
+    assert case.metrics["token_usage_v1"].reason == "no token usage was reported"
