@@ -1,0 +1,110 @@
+"""Judges for tests: the real ones over a scripted model, and one that repeats what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.judges.base import Ballot, Question, Settled, UnusableAnswerError, V, Vote
+from proctor.judges.problems import unusable
+from proctor.judges.run_judges import RunJudges
+from proctor.judges.shape import check_shape
+from proctor.judges.votes import cast
+from proctor.models.scripted import ScriptedModel
+from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.trial import Failure, FailureKind
+
+
+def scripted(script: Any = None, **how: Any) -> tuple[RunJudges, ScriptedModel]:
+    """The judges of a run, all of them a model that follows a script."""
+    model = ScriptedModel(script, **how)
+    return RunJudges(find=lambda _: model, default="scripted"), model
+
+
+Answer = Callable[[Question[Any], int], Any]
+"""From a question and the number of the vote to the answer as data; raises for a call that failed."""
+
+
+class CallFailedError(Exception):
+    """A recorded call of a judge that failed."""
+
+
+@dataclass
+class Repeating:
+    """Judges that answer by a function of the question and the number of the vote; ballots are cast as always."""
+
+    answer: Answer
+    asked: int = 0
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> _Repeated:
+        return _Repeated(self, options)
+
+
+@dataclass
+class _Repeated:
+    judges: Repeating
+    options: JudgeModelOptions
+    model: str = "recorded"
+
+    async def ask(
+        self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
+    ) -> Ballot[V]:
+        planned = samples or self.options.num_samples
+        assert settled is not None
+        votes, decided = await cast(lambda number: self._vote(question, number), planned, settled)
+        return Ballot(
+            votes=votes, planned=planned, is_decided=decided, model=self.model, prompt=question.prompt.hash
+        )
+
+    async def _vote(self, question: Question[V], number: int) -> Vote[V]:
+        self.judges.asked += 1
+        try:
+            answer = self.judges.answer(question, number)
+            check_shape(question.form.schema, answer)
+            return Vote(verdict=question.form.read(answer), rationale=answer.get("rationale", ""))
+        except UnusableAnswerError as error:
+            return Vote(problem=unusable(str(error), question.turn))
+        except CallFailedError:
+            return Vote(
+                problem=Failure(
+                    where="judge", kind=FailureKind.NO_REPLY, message="failed", infrastructure=True
+                )
+            )
+
+
+def verdicts(*said: str | bool, rationale: str = "because") -> dict[str, Any]:
+    """An answer about rubrics or points: `verdicts("yes", "no")`."""
+    words = [each if isinstance(each, str) else ("yes" if each else "no") for each in said]
+    return {
+        "verdicts": [
+            {"number": number, "evidence": "", "rationale": rationale, "verdict": word}
+            for number, word in enumerate(words, 1)
+        ]
+    }
+
+
+def labels(*said: str, **more: Any) -> dict[str, Any]:
+    """An answer about sentences: `labels("supported", "unsupported")`."""
+    texts = {"supporting_excerpt": "", "contradicting_excerpt": "", "rationale": "because", **more}
+    return {"sentences": [{"number": number, **texts, "label": word} for number, word in enumerate(said, 1)]}
+
+
+def passages(question: Question[Any] | Any) -> dict[str, list[str]]:
+    """What a question shows the judge, by label."""
+    found: dict[str, list[str]] = {}
+    for passage in question.passages:
+        found.setdefault(passage.label, []).append(passage.text)
+    return found
+
+
+def rubric(rubric_id: str, text: str = "It is so.", **more: Any) -> dict[str, Any]:
+    return {"rubric_id": rubric_id, "rubric_content": {"text_property": text}, **more}
+
+
+def criterion(threshold: float = 0.5, **options: Any) -> Mapping[str, Any]:
+    return {"threshold": threshold, **options}
+
+
+def shown(questions: Sequence[Question[Any]]) -> list[dict[str, list[str]]]:
+    return [passages(each) for each in questions]

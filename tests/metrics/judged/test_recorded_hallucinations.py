@@ -1,0 +1,111 @@
+"""`hallucinations_v1` beside what was recorded of google-adk: the same labels come to the same score."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.judges.base import Question
+from proctor.metrics.judged.grounds import grounded_share
+from proctor.metrics.judged.hallucinations import Hallucinations
+from proctor.schema.criterion import BaseCriterion
+from proctor.schema.score import mean
+from tests.metrics.judged.adk_answers import sentence_labels
+from tests.metrics.judged.judges import CallFailedError, Repeating, labels, passages
+from tests.metrics.making import turn, view as a_view
+from tests.metrics.recorded import equal, vectors, view
+
+
+def recorded(shared: Path) -> list[dict[str, Any]]:
+    return vectors(shared, "judge_hallucinations.json", 48)
+
+
+def answers_judged(vector: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Each answer that the recorded judge was asked about, with the labels that its sentences got."""
+    found, given = [], iter(vector["judge_outputs"])
+    for segments in given:
+        text = segments.get("text", "")
+        first = re.search(r"<sentence>(.*?) s0</sentence>", text, re.DOTALL)
+        validated = next(given, {}) if "<sentence>" in text else {}
+        found.append((first[1] if first else "", sentence_labels(validated.get("text", ""))))
+    return found
+
+
+def asked_of_ours(vector: dict[str, Any]) -> list[tuple[int, str]]:
+    """The turn and text of each answer that our metric asks about."""
+    asked: list[tuple[int, str]] = []
+
+    def answer(question: Question[Any], number: int) -> Any:
+        shown = passages(question)
+        assert question.turn is not None
+        asked.append((question.turn, *shown["answer"]))
+        return labels(*["supported" for label in shown if label.startswith("sentence ")])
+
+    metric = Hallucinations(BaseCriterion.model_validate(vector["criterion"] | {"judge_model_options": {}}))
+    metric.use(Repeating(answer))
+    asyncio.run(metric.score(view(vector)))
+    return asked
+
+
+def test_the_same_answers_are_judged(shared: Path) -> None:
+    """Where the segmenter itself failed there, its text is not known; the answer is asked about all the same."""
+    for number, vector in enumerate(recorded(shared)):
+        theirs = [text for text, _ in answers_judged(vector)]
+        ours = [text for _, text in asked_of_ours(vector)]
+        assert len(ours) == len(theirs), number
+        assert all(told in {"", text} for told, text in zip(theirs, ours, strict=True)), number
+
+
+def test_labels_come_to_the_recorded_scores(shared: Path) -> None:
+    for number, vector in enumerate(recorded(shared)):
+        by_turn: dict[int, list[float | None]] = {}
+        for (place, _), (_, found) in zip(asked_of_ours(vector), answers_judged(vector), strict=True):
+            by_turn.setdefault(place, []).append(grounded_share(found))
+        scores = [_mean(by_turn.get(place, [])) for place in range(len(vector["actual"]))]
+        expected = vector["result"]["ok"]
+        assert equal(scores, [each["score"] for each in expected["per_invocation"]]), number
+        assert equal(_mean(scores), expected["overall_score"]), number
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return mean(known) if known else None
+
+
+LEFT_OUT = {1, 2, 6, 7, 8, 9, 18, 19, 20, 22, 23, 24, 25, 37, 39, 41, 43, 47}
+"""A call failed, or a sentence did not come back with a label: google-adk scores the rest; here that is no answer."""
+
+
+def _is_whole(vector: dict[str, Any]) -> bool:
+    """Whether every sentence that was sent came back with a label."""
+    given = iter(vector["judge_outputs"])
+    for segments in given:
+        sent = segments.get("text", "").count("<sentence>")
+        if not sent or len(sentence_labels(next(given, {}).get("text", ""))) != sent:
+            return False
+    return True
+
+
+def test_where_google_adk_leaves_something_out_ours_is_an_error(shared: Path) -> None:
+    assert {number for number, vector in enumerate(recorded(shared)) if not _is_whole(vector)} == LEFT_OUT
+
+
+@pytest.mark.parametrize(
+    "said", [labels("supported"), labels("supported", "fine"), CallFailedError()], ids=repr
+)
+def test_a_sentence_without_a_label_is_no_answer(said: Any) -> None:
+    def answer(question: Question[Any], number: int) -> Any:
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    metric = Hallucinations()
+    metric.use(Repeating(answer))
+    score = asyncio.run(metric.score(a_view([turn("It is sunny. It is warm.")])))
+    assert score.value is None
+    assert score.failure is not None
+    assert score.failure.where == "judge"
