@@ -9,6 +9,7 @@ from typing import Any
 from proctor.judges.base import AnswerForm, Ballot, Passage, Question, UnusableAnswerError
 from proctor.judges.run_judges import RunJudges
 from proctor.models.base import ChatModel
+from proctor.models.limiter import Limiter
 from proctor.models.scripted import ScriptedModel
 from proctor.prompts import Prompt
 from proctor.schema.criterion import JudgeModelOptions
@@ -55,5 +56,5 @@ def verdicts(ballot: Ballot[bool]) -> Sequence[bool | None]:
     return [vote.verdict for vote in ballot.votes]
 
 
-def _nobody(name: str) -> ChatModel:
+def _nobody(name: str, _: Limiter) -> ChatModel:
     raise AssertionError(f"nobody is called {name}")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proctor.api.configs import Configs
+from proctor.api.judging import JudgesOnDemand
 from proctor.engine.criteria import bind
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
@@ -57,6 +58,7 @@ class _Meaning:
         self._problems: list[SetupError] = []
         self._configs = Configs(config, self._problems, [])
         self._without_code: dict[int, EvalConfig] = {}
+        self._options = RunOptions(judges=JudgesOnDemand())
 
     # --- sets: planned together, as in one run ---
 
@@ -64,7 +66,7 @@ class _Meaning:
         """Plan a run of the sets, and put into each report what is wrong with its file."""
         planned = [*self._planned()]
         try:
-            self._doubts_of(make_plan(planned, RunOptions()))
+            self._doubts_of(make_plan(planned, self._options))
         except SetupProblems as refused:
             for file in dict.fromkeys(problem.file for problem in refused.problems):
                 self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
@@ -117,8 +119,8 @@ class _Meaning:
             if report.content is None or isinstance(report.content, EvalSetFile):
                 continue
             config = EvalConfig.model_validate(report.content.value)
-            bound = bind(self._ready(config), RunOptions())
-            of_trials = problems_of_trials(config, runs_of(config, RunOptions()))
+            bound = bind(self._ready(config), self._options)
+            of_trials = problems_of_trials(config, runs_of(config, self._options))
             for problem in [*bound.problems, *_paths(config), *of_trials]:
                 report.problems += _in_config(report.content, problem, "error")
             for doubt in bound.doubts:

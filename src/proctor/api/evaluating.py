@@ -129,4 +129,8 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         unreadable=prepared.unreadable,
         stored=stored,
     )
-    return await run()
+    try:
+        return await run()
+    finally:
+        if prepared.options.judges is not None:
+            await prepared.options.judges.close()

@@ -86,7 +86,7 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     return kept
 
 
-_NOT_TOLD = frozenset({"progress", "stop", "store", "judge", "setup", "teardown"})
+_NOT_TOLD = frozenset({"progress", "stop", "store", "setup", "teardown"})
 
 
 def _is_plain(value: Any) -> bool:

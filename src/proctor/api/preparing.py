@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.judging import JudgesOnDemand
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
@@ -56,7 +57,7 @@ def prepare(
         SetupProblems: what is wrong.
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
-    problems = [*_unknown(options), *_not_yet(options)]
+    problems = _unknown(options)
     run_options = _run_options(options)
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
@@ -120,6 +121,7 @@ def _run_options(options: EvaluateOptions) -> RunOptions:
     for name in ("metrics", "tags"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
+    given["judges"] = JudgesOnDemand(options.get("judge"))
     without_limit = {"timeout"}  # the one option for which None says something else than the default
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None or name in without_limit}
@@ -133,13 +135,6 @@ def _unknown(options: EvaluateOptions) -> list[SetupError]:
         for name in options
         if name not in known
     ]
-
-
-def _not_yet(options: EvaluateOptions) -> list[SetupError]:
-    problems = []
-    if options.get("judge") is not None:
-        problems.append(SetupError("judge: metrics that ask a language model are not in this version"))
-    return problems
 
 
 class _Loading:

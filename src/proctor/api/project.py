@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from proctor.api.judging import judge_named
 from proctor.causes import safe_str
 from proctor.errors import SetupError, did_you_mean
 from proctor.settings import Settings
@@ -30,11 +31,12 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         name: first_given(given.get(name), getattr(settings, name))
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "judge", "max_text", "max_events",
+            "compat", "setup", "teardown", "max_text", "max_events",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):
         wanted["config"] = as_seen_from_here(settings.config)
+    wanted["judge"] = judge_named(given.get("judge"), settings.judge)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
     for name in (
         "limit",
@@ -48,7 +50,11 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         "max_failures",
     ):
         wanted[name] = given.get(name) or None
-    for name in ("min_pass_rate", "shard", "changed_since"):  # empty (a variable that is not set) is a slip, not "all cases"
+    for name in (
+        "min_pass_rate",
+        "shard",
+        "changed_since",
+    ):  # empty (a variable that is not set) is a slip, not "all cases"
         wanted[name] = given.get(name)
     return {name: value for name, value in wanted.items() if value is not None}
 

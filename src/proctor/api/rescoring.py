@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 from proctor.api.configs import read_config
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import ConfigLike
+from proctor.api.judging import JudgesOnDemand
 from proctor.api.preparing import Prepared
+from proctor.api.project import first_given
 from proctor.api.runs import StoreLike, open_runs
 from proctor.engine.keeping import StoredRun
 from proctor.engine.manifest import judged_set
@@ -37,6 +39,7 @@ class RescoreOptions(TypedDict, total=False):
     store: StoreLike
     metrics: Collection[str] | None
     no_judge: bool
+    judge: Any
     compat: str | None
     concurrency: int
     timeout: float | None
@@ -50,7 +53,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
 
     `run` is an id, the beginning of one, `latest`, or a result that has a `run_id`. `config` (a path, an `EvalConfig`,
     a dict) judges every set of the run; without it each set is judged with the config that it was judged with last.
-    `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `compat`, `concurrency`,
+    `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `judge` (default: the run's), `compat`, `concurrency`,
     `timeout`, `explain`, `stop`, `progress` as for `evaluate`. The cases are those that were run, whatever became of
     their files; a case with a trial missing stays *not run*.
 
@@ -63,7 +66,8 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
     run_id = _id_of(kept, run)
     manifest = kept.manifest(run_id)
     recorded = list(_recorded_sets(kept, manifest))
-    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options)
+    judges = JudgesOnDemand(first_given(options.get("judge"), manifest.options.get("judge")))
+    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options, judges)
     prepared.agent_label = manifest.agent.label
     prepared.unreadable = [
         SetSummary(one.eval_set_id, one.path, NOT_JUDGED, 0, failure=one.failure)
@@ -166,7 +170,9 @@ class _Given(NamedTuple):
     warnings: list[str]
 
 
-def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any]) -> Prepared:
+def _prepared(
+    recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], judges: JudgesOnDemand
+) -> Prepared:
     wanted = [
         PlannedSet(source, config, origin, num_runs=source.num_runs)
         for source, (config, origin) in zip(recorded, given.configs, strict=True)
@@ -175,7 +181,7 @@ def _prepared(recorded: Sequence[RecordedSet], given: _Given, options: Mapping[s
     if not wanted:
         raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
-    run_options = RunOptions(**taken)
+    run_options = RunOptions(**taken, judges=judges)
     plan = make_plan(wanted, run_options)
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))
     return Prepared(None, "", plan, run_options, list(warnings), warnings)

@@ -33,6 +33,7 @@ class ResumeOptions(TypedDict, total=False):
     store: StoreLike
     agent: AgentLike
     eval_sets: EvalSetLike | Sequence[EvalSetLike] | None
+    judge: Any
     force: bool
     retry_errors: bool
     concurrency: int | None
@@ -50,8 +51,8 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     """Go on with a run, with the options that it had: trials with evidence are not run again.
 
     `run` is an id, the beginning of one, or `latest`; without it the newest unfinished run. `store` is where it is
-    kept (a URL, a path, an open `Store`; default: the project's). `agent` and `eval_sets` are needed where they were
-    Python objects and cannot be found by name. `force` goes on although the set, the config, the agent or a version
+    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets` and `judge` are needed where they
+    were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes on although the set, the config, the agent or a version
     is another one than at the start; what is there keeps its verdict. `retry_errors` runs again what ended in an
     error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `stop` are limits of this time, not those
     of the first; `concurrency`, `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in
@@ -140,7 +141,7 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
 
 _NOT_TAKEN_OVER = frozenset({"eval_sets", "outputs", "fail_fast", "max_failures", "max_tokens", "max_time"})
 _TAKEN_NOW = (
-    "store", "concurrency", "max_failures", "max_tokens", "max_time", "max_text", "max_events", "stop",
+    "store", "judge", "concurrency", "max_failures", "max_tokens", "max_time", "max_text", "max_events", "stop",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.api.forms import ConfigLike, lines_of
+from proctor.api.judging import JudgesOnDemand
 from proctor.api.reading import load_config
 from proctor.api.tool_names import by_name_only, turns_of_names
 from proctor.engine.options import RunOptions
@@ -31,7 +32,7 @@ async def score(
     *,
     criteria: ConfigLike,
     scenario: Any = None,
-    judge: Any = None,  # noqa: ARG001 - for metrics that ask a model, which come with the judges
+    judge: Any = None,
 ) -> dict[str, MetricVerdict]:
     """Score recorded invocations, without an agent.
 
@@ -45,7 +46,8 @@ async def score(
             cannot be read.
     """
     from proctor.engine.criteria import bind
-    from proctor.engine.scoring import explain, score_trial
+    from proctor.engine.judging import score_and_judge
+    from proctor.engine.scoring import explain
     from proctor.engine.verdict import decide_metric
 
     begun()
@@ -53,7 +55,8 @@ async def score(
     names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
     if names is not None or expected_names is not None:
         config = by_name_only(config)
-    bound = bind(config, RunOptions())
+    judges = JudgesOnDemand(judge)
+    bound = bind(config, RunOptions(judges=judges))
     if bound.problems:
         raise SetupProblems(bound.problems)
     metrics = [metric for metric in bound.metrics if metric.name in config.criteria]
@@ -65,7 +68,10 @@ async def score(
         expected=None if expected is None else expected_names or _invocations(expected, "expected"),
         scenario=None if scenario is None else _scenario(scenario),
     )
-    scores = await score_trial(metrics, view)
+    try:
+        scores = await score_and_judge(metrics, view)
+    finally:
+        await judges.close()
     for metric, scored in zip(metrics, scores, strict=True):
         explain(metric, view, scored, everything=True)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from proctor.errors import CriterionError
+from proctor.errors import CriterionError, SetupError
 from proctor.gathering import together
 from proctor.schema.criterion import JudgeModelOptions
 from proctor.schema.score import MetricScore
@@ -28,7 +28,12 @@ def given_judge(metric: Any, judges: Judges | None) -> str:
             f"The metric {metric.facts.name!r} asks a language model, and none may be asked here."
         )
     noting = _Noting(judges)
-    metric.use(noting)
+    try:
+        metric.use(noting)
+    except SetupError as problem:
+        if type(problem) is SetupError:  # a key that is not set: the file that names the judge is right
+            problem.is_mistake = False
+        raise
     return " ".join(dict.fromkeys(noting.models)) or "?"
 
 
@@ -46,6 +51,9 @@ class _Noting:
 
     def remember(self, cache: AnswerCache) -> None:
         self._judges.remember(cache)
+
+    async def close(self) -> None:
+        await self._judges.close()
 
 
 def in_order(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:

@@ -133,6 +133,10 @@ class Judges(Protocol):
         """Look there for answers before a model is asked, and keep there what it answers."""
         ...
 
+    async def close(self) -> None:
+        """Let go of connections, when the run is over."""
+        ...
+
 
 class AnswerCache(Protocol):
     """Keeps what judges answered, by what they were asked; stores do this for a run and for those after it."""

@@ -12,10 +12,10 @@ from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
 from proctor.judges.injection import signs_in
-from proctor.judges.pace import Pace
 from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled, together
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.models.limiter import Limiter
 from proctor.schema.criterion import JudgeModelOptions
 
 __all__ = ["PATIENCE", "ModelJudge", "RunJudges"]
@@ -28,8 +28,8 @@ PURPOSE = "judge"
 _GRACE = 1.0
 """Seconds that a model which is past its time has to end when it is told to."""
 
-Finder = Callable[[str], ChatModel]
-"""From a model's name to the model; raises `SetupError`."""
+Finder = Callable[[str, Limiter], ChatModel]
+"""From a model's name, and how many calls may be under way, to the model; raises `SetupError`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,7 +44,8 @@ class RunJudges:
     cache: AnswerCache | None = None
     budget: Budget | None = None
     spent: Spent = field(default_factory=Spent)
-    pace: Pace = field(default_factory=Pace)
+    limiter: Limiter = field(default_factory=Limiter)
+    """How many calls are under way at once."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
@@ -60,9 +61,16 @@ class RunJudges:
         """Look there for answers before a model is asked, and keep there what it answers."""
         self.cache = cache
 
+    async def close(self) -> None:
+        """Let go of the connections of models that were found by name."""
+        for model in self._models.values():
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
+
     def _named(self, name: str) -> ChatModel:
         if name not in self._models:
-            self._models[name] = self.find(name)
+            self._models[name] = self.find(name, self.limiter)
         return self._models[name]
 
     async def call(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
@@ -71,28 +79,29 @@ class RunJudges:
         Raises:
             ModelError: there is no reply; whatever else a model raises is one, too.
         """
-        async with self.pace:
+        if self.budget is not None:
+            await self.budget.admit(PURPOSE)
+        reply: Reply | None = None
+        try:
+            reply = await self._reply(model, messages, options)
+        except ModelError as error:
+            self.spent.failed(model.name, error)
+            raise
+        finally:
             if self.budget is not None:
-                await self.budget.admit(PURPOSE)
-            reply: Reply | None = None
-            try:
-                ask = partial(model.complete, messages, options=options)
-                # A patient model keeps its own time, which does not run while it waits for its turn.
-                seconds = None if getattr(model, "keeps_time", False) else options.timeout
-                reply = await _within(ask, seconds, model.name)
-            except ModelError as error:
-                self._failed(model.name, error)
-                raise
-            finally:
-                if self.budget is not None:
-                    self.budget.settle(PURPOSE, reply)
-            self.spent.add(model.name, reply)
-            return reply
+                self.budget.settle(PURPOSE, reply)
+        self.spent.add(model.name, reply)
+        return reply
 
-    def _failed(self, model: str, error: ModelError) -> None:
-        if error.fault is ModelFault.RATE_LIMITED:
-            self.pace.fall()
-        self.spent.failed(model, error)
+    async def _reply(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
+        if model is not self.only:  # found by its name: it waits for its turn, and keeps its time
+            return await model.complete(messages, options=options)
+        turn = await self.limiter.acquire()
+        try:
+            ask = partial(model.complete, messages, options=options)
+            return await _within(ask, options.timeout, model.name)
+        finally:
+            self.limiter.release(turn)
 
 
 class ModelJudge:

@@ -1,0 +1,73 @@
+"""Whom the metrics of a run ask: the model that was named, an object, a function; made when the first one asks."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.judges.base import AnswerCache
+    from proctor.judges.run_judges import ModelJudge, RunJudges
+    from proctor.models.base import Budget
+    from proctor.schema.criterion import JudgeModelOptions
+
+VARIABLE = "PROCTOR_JUDGE_MODEL"
+"""The environment variable that names the judge of criteria that name none."""
+
+
+def judge_named(given: Any, setting: str | None = None) -> Any:
+    """Return whom to ask where a criterion names nobody: what was given, else the environment, else the setting."""
+    return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
+
+
+class JudgesOnDemand:
+    """The judges of a run (see `Judges`): nothing of them is loaded before a metric wants one.
+
+    `judge` is a model's name, which holds for criteria that name none themselves; or a `ChatModel`, or a plain or
+    async function from messages to a text or to the answer as data, which take the place of every judge.
+    """
+
+    def __init__(self, judge: Any = None, *, budget: Budget | None = None) -> None:
+        self._given = judge_named(judge)
+        self._budget = budget
+        self.made: RunJudges | None = None
+        """The judges, once any metric has asked for one: what they spent stands there."""
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
+        """Return the judge of a criterion.
+
+        Raises:
+            SetupError: no such model, no key for it, an extra that is missing.
+        """
+        if self.made is None:
+            self.made = self._make()
+        return self.made.judge(metric, options, stated=stated)
+
+    def remember(self, cache: AnswerCache) -> None:
+        """Look there for answers before a model is asked, and keep there what it answers."""
+        if self.made is not None:
+            self.made.remember(cache)
+
+    async def close(self) -> None:
+        """Let go of connections, when the run is over."""
+        if self.made is not None:
+            await self.made.close()
+
+    def _make(self) -> RunJudges:
+        from proctor.judges.run_judges import RunJudges
+        from proctor.models.load import as_model, load_model
+        from proctor.schema.criterion import JudgeModelOptions
+
+        by_name = isinstance(self._given, str) or self._given is None
+        try:
+            only = None if by_name else as_model(self._given)
+        except SetupError as problem:
+            raise SetupError(f"judge: {problem}") from None
+        return RunJudges(
+            find=lambda name, limiter: load_model(name, limiter=limiter),
+            default=(self._given if by_name else None) or JudgeModelOptions().judge_model,
+            only=only,
+            budget=self._budget,
+        )

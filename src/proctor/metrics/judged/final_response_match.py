@@ -1,0 +1,104 @@
+"""`final_response_match_v2`: does a judge find the final answers valid, given the reference answers?"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from proctor.judges.base import AnswerForm, Passage, Question
+from proctor.judges.votes import majority, majority_settled
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.judged.judged import Asked, JudgedMetric
+from proctor.metrics.judged.passages import answer_text, final_answer, user_message
+from proctor.metrics.judged.reading import object_of, text_field, word_field
+from proctor.metrics.judged.votes import concluded
+from proctor.metrics.pairs import nothing_recorded, paired
+from proctor.metrics.text.visible import is_blank
+from proctor.prompts import read_prompt
+from proctor.schema.case import EvalCase
+from proctor.schema.content import text_of
+from proctor.schema.criterion import BaseCriterion, LlmAsAJudgeCriterion
+from proctor.schema.invocation import Invocation
+from proctor.schema.score import MetricScore, Score
+
+__all__ = ["FinalResponseMatch"]
+
+NO_REFERENCE = "the case states no reference answer for this turn"
+
+VALID_OR_NOT: AnswerForm[bool] = AnswerForm(
+    "validity",
+    object_of(
+        rationale=text_field(
+            "Which point of the reference decides, and how the answer stands to it; briefly."
+        ),
+        verdict=word_field("valid", "invalid"),
+    ),
+    lambda answer: bool(answer["verdict"] == "valid"),
+)
+
+
+class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
+    """1 for a turn whose answer most votes find valid, else 0; a tie is a 0. Overall the mean.
+
+    Differences from google-adk, where `compat: "adk"` takes back the first two: a turn without reference text is not
+    applicable; thoughts are not part of an answer; a verdict is one of two words in a field of its own, never searched
+    for in a text; votes that could not be had do not discard the others.
+    """
+
+    facts: ClassVar[MetricFacts] = MetricFacts(
+        name="final_response_match_v2",
+        description="The share of final answers that a judge model finds valid beside the reference answers.",
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "expected"}),
+        source="google-adk's metric of this name; prompt, answers and votes are Proctor's",
+    )
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        self._prompt = read_prompt("proctor.metrics.judged", "final_response_match_v2.md")
+
+    def applies(self, case: EvalCase) -> bool:
+        """Whether any turn of the case has a reference to compare with."""
+        return self._adk or not all(is_blank(self._reference(turn)) for turn in case.conversation or ())
+
+    async def score(self, case: CaseView) -> MetricScore:
+        """Ask about each turn that has a reference."""
+        if case.expected is None:
+            return nothing_recorded(case)
+        turns = [
+            (index, actual, expected)
+            for index, (actual, expected) in enumerate(paired(case))
+            if self._adk or not is_blank(self._reference(expected))
+        ]
+        asked = await self._ask([self._question(*turn) for turn in turns], majority_settled)
+        found = {index: each for (index, _, _), each in zip(turns, asked, strict=True)}
+        scores = [
+            _scored(found[index]) if index in found else Score(reason=NO_REFERENCE, not_applicable=True)
+            for index in range(len(case.actual))
+        ]
+        return concluded(scores, [each.failure for each in asked])
+
+    def _reference(self, turn: Invocation) -> str:
+        return text_of(turn.final_response, thoughts=self._adk)
+
+    def _question(self, index: int, actual: Invocation, expected: Invocation) -> Question[bool]:
+        with_steps = self._criterion.include_intermediate_responses_in_final
+        return Question(
+            metric=self.facts.name,
+            prompt=self._prompt,
+            passages=[
+                user_message(expected),
+                Passage("reference answer", self._reference(expected)),
+                final_answer(answer_text(actual, thoughts=self._adk, with_steps=with_steps)),
+            ],
+            form=VALID_OR_NOT,
+            turn=index,
+        )
+
+
+def _scored(asked: Asked[bool]) -> Score:
+    if asked.failure is not None:
+        return asked.score(None, "")
+    is_valid = majority(asked.votes)
+    why = next(vote.rationale for vote in asked.ballot.votes if vote.verdict is is_valid)
+    return asked.score(float(is_valid), why)
