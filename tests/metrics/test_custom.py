@@ -12,19 +12,21 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor import registry
 from proctor.engine.criteria import bind
 from proctor.engine.options import RunOptions
-from proctor.errors import CriterionError, MetricError
+from proctor.errors import CriterionError, MetricError, SetupProblems
 from proctor.metrics import custom
-from proctor.metrics.base import CaseView
+from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.custom import as_factory, from_config
 from proctor.metrics.tool_trajectory import ToolTrajectory
 from proctor.registry import METRICS
 from proctor.schema.config import CustomMetricConfig, EvalConfig
 from proctor.schema.criterion import BaseCriterion
+from proctor.schema.outcome import Outcome
 from proctor.schema.scenario import ConversationScenario
-from proctor.schema.score import MetricScore, Score
+from proctor.schema.score import MetricScore, Score, mean_score
 from tests.metrics.making import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
@@ -290,6 +292,84 @@ def test_the_decorator_registers_and_leaves_the_function_alone() -> None:
         METRICS.get("politeness")(BaseCriterion(threshold=6))
     with pytest.raises(MetricError, match=r"returned 5\.5 for turn 1, outside its range of 0 to 5"):
         asyncio.run(METRICS.get("politeness")().score(TWO_TURNS))
+
+
+# --- the range --------------------------------------------------------------------------------------------------------
+
+PERCENT = {"metric_name": "p", "metric_value_info": {"interval": {"min_value": 0, "max_value": 100}}}
+
+
+def percent(actual: Any) -> float:
+    """Of a hundred."""
+    return 85
+
+
+class Percent:
+    """The same as a class, whose facts say nothing about a range."""
+
+    facts = MetricFacts(name="percent", description="Of a hundred.", default_threshold=0.9)
+
+    def __init__(self, criterion: Any = None) -> None: ...
+
+    def score(self, case: CaseView) -> MetricScore:
+        return mean_score([Score(85.0) for _ in case.actual])
+
+
+class PercentLater(Percent):
+    async def score(self, case: CaseView) -> MetricScore:  # type: ignore[override] - either is a metric
+        return super().score(case)
+
+
+class PercentOfTurns(Percent):
+    def score(self, case: CaseView) -> MetricScore:
+        return MetricScore(0.95, [Score(85.0)])
+
+
+def judged(threshold: float, name: str, **more: Any) -> Any:
+    turn = {"user_content": {}, "final_response": {"parts": [{"text": "x"}]}}
+    custom_metrics = {"p": {"code_config": {"name": f"{__name__}.{name}"}, **more}}
+    config = {"criteria": {"p": threshold}, "custom_metrics": custom_metrics}
+    return proctor.score_sync(turn, turn, criteria=config)["p"]
+
+
+@pytest.mark.parametrize("name", ["percent", "Percent", "PercentLater", "PercentOfTurns"])
+def test_a_score_beyond_the_range_is_an_error_that_says_how_to_declare_one(name: str) -> None:
+    """Nobody passes 0.9 by 85 of a hundred."""
+    found = judged(0.9, name)
+    assert (found.outcome, found.score) == (Outcome.ERROR, None)
+    assert "returned 85" in found.reason
+    assert (
+        "outside its range of 0 to 1; another range is declared by `@proctor.metric(…, maximum=100)`"
+        in found.reason
+    )
+    assert '"metric_info": {' in found.reason
+
+
+def test_what_is_declared_is_the_range() -> None:
+    assert judged(80, "percent", metric_info=PERCENT).outcome is Outcome.PASSED
+    assert judged(90, "percent", metric_info=PERCENT).outcome is Outcome.FAILED
+    with pytest.raises(
+        SetupProblems, match=r"threshold 80 cannot pass \(scores go from 0 to 1\).*another range is declared"
+    ):
+        judged(80, "percent")
+    with pytest.raises(SetupProblems, match="threshold 0 cannot fail"):
+        judged(0, "percent")
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_decorator_takes_what_is_said_and_0_to_1_for_the_rest() -> None:
+    for name, stated, expected in [
+        ("usual", {}, (0, 1)),
+        ("from_below", {"minimum": -1}, (-1, 1)),
+        ("stars", {"maximum": 5}, (0, 5)),
+        ("count", {"maximum": math.inf}, (0, None)),
+        ("any", {"minimum": -math.inf, "maximum": math.inf}, (-math.inf, None)),
+    ]:
+        custom.metric(name, **stated)(percent)  # type: ignore[call-overload] - any of them
+        facts = METRICS.get(name).facts
+        assert (facts.minimum, facts.maximum) == expected
+    with pytest.raises(CriterionError, match="'empty' has the range from 2 to 1: say by minimum and maximum"):
+        custom.metric("empty", minimum=2)(percent)
 
 
 def test_a_built_in_name_is_not_taken_over() -> None:

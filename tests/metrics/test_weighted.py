@@ -1,6 +1,7 @@
 """`weighted`: several metrics as one score, through the whole way from a config to a verdict."""
 
 import asyncio
+from math import inf
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from proctor.engine.scoring import score_trial
 from proctor.errors import CriterionError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.metrics.weighted import Weighted
+from proctor.registry import METRICS
 from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.outcome import Outcome
@@ -210,20 +212,33 @@ def stars(actual: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("interval", "outcome", "score"),
-    [({"min_value": 1, "max_value": 5}, Outcome.PASSED, 0.75), (None, Outcome.ERROR, None)],
+    ("interval", "threshold", "outcome", "score"),
+    [({"min_value": 1, "max_value": 5}, 3.0, Outcome.PASSED, 0.75), (None, 0.9, Outcome.ERROR, None)],
 )
 def test_another_range_is_brought_into_0_to_1_where_it_is_stated(
-    interval: Any, outcome: Outcome, score: float | None
+    interval: Any, threshold: float, outcome: Outcome, score: float | None
 ) -> None:
     info = {"metric_info": {"metric_name": "stars", "metric_value_info": {"interval": interval}}}
     found = scored(
-        {"weighted": {"threshold": 0.5, "weights": {"stars": 1}}, "stars": {"threshold": 3.0}},
+        {"weighted": {"threshold": 0.5, "weights": {"stars": 1}}, "stars": {"threshold": threshold}},
         custom_metrics={"stars": {"code_config": {"name": f"{__name__}.stars"}, **info}},
     )["weighted"]
     assert (found.outcome, found.score) == (outcome, score)
     if score is None:
-        assert "stars gave 4, and 0 to 1 can be combined: state its range" in found.reason
+        assert "stars, which it combines, could not be computed" in found.reason
+        assert "returned 4 for turn 1, outside its range of 0 to 1" in found.reason
+
+
+def test_a_metric_of_any_numbers_cannot_be_combined() -> None:
+    proctor.metric("counted", maximum=inf)(stars)
+    try:
+        found = scored({"weighted": {"threshold": 0.5, "weights": {"counted": 1}}, "counted": 3.0})[
+            "weighted"
+        ]
+    finally:
+        METRICS.remove("counted")
+    assert found.outcome is Outcome.ERROR
+    assert "counted gave 4, and 0 to 1 can be combined: state its range" in found.reason
 
 
 def agent(text: str) -> str:

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.base import MetricFacts
+from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.score import MetricScore, Score, mean_score
 
 __all__ = ["read_answer", "read_turn"]
@@ -69,10 +69,8 @@ def _number(facts: MetricFacts, answer: object, where: str) -> float:
     number = float(answer)
     if not math.isfinite(number):
         raise MetricError(f"returned {number}{where}, which is not a score")
-    if number < facts.minimum or (facts.maximum is not None and number > facts.maximum):
-        raise MetricError(
-            f"returned {number:g}{where}, outside its range of {facts.minimum:g} to {facts.maximum:g}"
-        )
+    if said := beyond_range(facts, number):
+        raise MetricError(f"returned {number:g}{where}, {said}")
     return number
 
 

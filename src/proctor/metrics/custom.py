@@ -26,13 +26,18 @@ from proctor.schema.config import CustomMetricConfig
 from proctor.schema.criterion import BaseCriterion, EvalMetric
 from proctor.schema.score import MetricScore, mean_score
 
-__all__ = ["FunctionMetric", "FunctionMetricFactory", "as_factory", "from_config", "metric", "read_path"]
+__all__ = [
+    "FunctionMetric",
+    "FunctionMetricFactory",
+    "as_factory",
+    "from_config",
+    "metric",
+    "read_path",
+    "with_range",
+]
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
-
-ANY_SCORE = -math.inf
-"""The minimum of a metric that does not say its range."""
 
 
 class FunctionMetric:
@@ -139,10 +144,12 @@ def metric(
 ) -> Any:
     """Register a function as a metric of this process: `@proctor.metric("politeness", threshold=0.8)`.
 
-    Its name can then stand in criteria. Without a name it is the function's. The function stays as it is.
+    Its name can then stand in criteria. Without a name it is the function's. The function stays as it is. Its scores go from 0 to
+    1 unless `minimum` and `maximum` say otherwise (`math.inf`: any number from there); one beyond them is an error.
 
     Raises:
-        CriterionError: the function's parameters fit neither form, or the name is that of a built-in metric.
+        CriterionError: the function's parameters fit neither form, the name is that of a built-in metric, or there is
+            nothing between minimum and maximum.
     """
     if callable(name):
         return metric()(name)
@@ -152,8 +159,7 @@ def metric(
         if called in BUILT_IN:
             raise CriterionError(f"{called!r} is the name of a built-in metric; give yours another name.")
         facts = _facts(called, function, description)
-        facts = replace(facts, default_threshold=threshold, maximum=maximum)
-        facts = facts if minimum is None else replace(facts, minimum=minimum)
+        facts = with_range(replace(facts, default_threshold=threshold), minimum, maximum)
         METRICS.add(called, _factory(facts, function))
         return function
 
@@ -175,7 +181,7 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
     facts = _facts(name, plugin, custom.description)
     interval = custom.metric_info.metric_value_info.interval if custom.metric_info else None
     if interval is not None:
-        facts = replace(facts, minimum=interval.min_value, maximum=interval.max_value)
+        facts = with_range(facts, interval.min_value, interval.max_value)
     return _factory(facts, plugin, path)(criterion)
 
 
@@ -193,10 +199,23 @@ def _facts(name: str, function: Any, description: str) -> MetricFacts:
         name=name,
         description=description or first_line,
         kind="custom",
-        minimum=ANY_SCORE,
-        maximum=None,
         source="your own function",
     )
+
+
+def with_range(facts: MetricFacts, minimum: float | None, maximum: float | None) -> MetricFacts:
+    """The facts with the range that somebody states; what is left out is 0 and 1, as in google-adk.
+
+    Raises:
+        CriterionError: there is nothing between the two.
+    """
+    low, high = 0.0 if minimum is None else minimum, 1.0 if maximum is None else maximum
+    if not low < high:
+        raise CriterionError(
+            f"The metric {facts.name!r} has the range from {low:g} to {high:g}: say by minimum and maximum between which "
+            "numbers its scores lie (0 and 1 where nothing is said)."
+        )
+    return replace(facts, minimum=low, maximum=None if high == math.inf else high)
 
 
 def _factory(facts: MetricFacts, function: Function, path: str = "") -> FunctionMetricFactory:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.errors import CriterionError, did_you_mean
-from proctor.metrics.base import COMMON_OPTIONS, MetricFacts
+from proctor.metrics.base import COMMON_OPTIONS, MetricFacts, how_to_declare, range_of
 from proctor.schema.criterion import BaseCriterion
 
 __all__ = ["check_criterion", "misfit", "refuse_criterion"]
@@ -95,12 +95,12 @@ def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem
     threshold = criterion.threshold
     if (criterion.model_extra or {}).get("gate") is False:
         return
-    span = f"scores go from {facts.minimum:g} to {'any number' if facts.maximum is None else f'{facts.maximum:g}'}"
+    span = f"scores go from {range_of(facts)}"
     report = 'to report the metric without deciding anything, add "gate": false'
     if threshold <= facts.minimum:
-        yield "threshold", f"threshold {threshold:g} cannot fail ({span}); {report}"
+        yield "threshold", f"threshold {threshold:g} cannot fail ({span}); {report}{how_to_declare(facts)}"
     elif facts.maximum is not None and threshold > facts.maximum:
-        yield "threshold", f"threshold {threshold:g} cannot pass ({span}); {report}"
+        yield "threshold", f"threshold {threshold:g} cannot pass ({span}); {report}{how_to_declare(facts)}"
 
 
 def _told(entry: Mapping[str, Any], given: Mapping[str, Any]) -> Problem:

@@ -138,7 +138,7 @@ class Interval(WireModel):
 
 
 class MetricValueInfo(WireModel):
-    """Which values a metric gives; null: any number."""
+    """Which values a metric gives; null: not said (0 to 1, or of one that decides nothing any number)."""
 
     interval: Interval | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
@@ -11,10 +12,10 @@ from proctor.compat.adk.evaluation.evaluator import (
     Evaluator,
     PerInvocationResult,
 )
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import Metric, MetricFacts
-from proctor.metrics.custom import ANY_SCORE, FunctionMetricFactory
+from proctor.metrics.custom import FunctionMetricFactory
 from proctor.metrics.signature import read_signature
 from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
@@ -32,13 +33,14 @@ class EvaluatorMetricFactory:
     def __init__(self, info: MetricInfo, evaluator: type[Evaluator]) -> None:
         """Take what is known of the metric, and the class that scores it."""
         interval = info.metric_value_info.interval
+        any_number = interval is None and not info.requires_threshold  # a count, which decides nothing
         self.info, self.evaluator = info, evaluator
         self.facts = MetricFacts(
             name=info.metric_name,
             description=info.description or (inspect.getdoc(evaluator) or "").partition("\n")[0],
             kind="custom",
-            minimum=interval.min_value if interval else ANY_SCORE,
-            maximum=interval.max_value if interval else None,
+            minimum=-math.inf if any_number else interval.min_value if interval else 0.0,
+            maximum=None if any_number else interval.max_value if interval else 1.0,
             gates=info.requires_threshold,
             source="your own evaluator",
         )
@@ -126,11 +128,12 @@ class PrebuiltEvaluator(Evaluator):
         """
         if (eval_metric is None) == (threshold is None):
             raise refused(f"{self.metric_name}: expected either eval_metric or threshold")
-        criterion = _criterion(eval_metric) if eval_metric is not None else None
-        if criterion is None:
-            criterion = BaseCriterion(threshold=threshold)
-        self._criteria = {self.metric_name: criterion}
         with set_up():
+            metric = None if eval_metric is None else a_model(EvalMetric, eval_metric, "eval_metric")
+            criterion = (metric and _criterion(metric)) or BaseCriterion.model_validate(
+                {"threshold": threshold}
+            )
+            self._criteria = {self.metric_name: criterion}
             factory = METRICS.get(self.metric_name)
             if factory.facts.unavailable:
                 raise refused(f"{self.metric_name} cannot run: {factory.facts.unavailable}")
