@@ -10,6 +10,7 @@ from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggre
 from proctor.engine.combining import order_of
 from proctor.engine.judging import given_judge
 from proctor.engine.options import RunOptions
+from proctor.engine.ranging import within_range
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
 from proctor.registry import METRICS, load_object
@@ -57,11 +58,13 @@ class BoundMetric:
         if self.called and self.called != self.facts.name:
             self.facts = replace(self.facts, name=self.called)
         self.name, self.gates, self.score = self.facts.name, self.facts.gates, self.metric.score
+        ours = type(self.metric).__module__.startswith("proctor.metrics.")
+        if not ours:  # those check what they return
+            self.score = within_range(self.score, self.facts)
         if self.aggregate != MEAN and self.threshold is not None:
             self.score = aggregating(self.score, self.aggregate, self.threshold)
         if self.aggregate == EVERY_INVOCATION:
             self.facts = replace(self.facts, every_trial=True)
-        ours = type(self.metric).__module__.startswith("proctor.metrics.")
         self.is_quick = ours and self.facts.kind == "deterministic"
         self.only_counts = self.is_quick and not self.gates
         needs = {"expected": RECORDED, "scenario": SCENARIO}

@@ -198,6 +198,23 @@ def range_of(facts: MetricFacts) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def how_to_declare(facts: MetricFacts) -> str:
+    """How a metric of somebody's own says that its scores go from and to other numbers than 0 and 1; else nothing."""
+    if facts.kind != "custom" or (facts.minimum, facts.maximum) != (0.0, 1.0):
+        return ""
+    return (
+        "; another range is declared by `@proctor.metric(…, maximum=100)`, the `facts` of a class, or in the config beside "
+        '`code_config`: "metric_info": {"metric_name": "…", "metric_value_info": {"interval": {"min_value": 0, "max_value": 100}}}'
+    )
+
+
+def beyond_range(facts: MetricFacts, number: float) -> str:
+    """Say that a number is outside the range of a metric; empty where it is not."""
+    if facts.minimum <= number and (facts.maximum is None or number <= facts.maximum):
+        return ""
+    return f"outside its range of {range_of(facts)}{how_to_declare(facts)}"
+
+
 def needs_of(facts: MetricFacts) -> str:
     """What it needs, in words; `nothing` for one that looks at the agent's run only."""
     return ", ".join(NEEDS.get(need, need) for need in sorted(facts.needs)) or "nothing"
