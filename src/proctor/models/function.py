@@ -29,7 +29,8 @@ class FunctionModel:
     """A model that is a function: `judge=` may be one.
 
     The function gets the messages, and the `ModelOptions` too if it takes a second argument. It may be plain (then it
-    runs in a thread of its own) or async.
+    runs in a thread of its own) or async. What the call wants repeated (`ModelOptions.echo`) it must repeat itself, as
+    in `{**options.echo, "verdict": "valid", …}`: it may well have found its answer in the data that it was shown.
     """
 
     def __init__(self, function: Answering, *, name: str = "", has_schemas: bool = False) -> None:
@@ -93,7 +94,6 @@ def reply_of(said: Said, name: str, options: ModelOptions, *, as_data: bool, sec
     if data is None:
         what = f"{name} answered with {type(said).__name__}; expected a text, a mapping or a Reply"
         raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
-    data = {**options.echo, **data}
     text = json.dumps(data, ensure_ascii=False, default=repr)
     structured = data if as_data and options.schema is not None else None
     return Reply(text=text, structured=structured, model=name, seconds=seconds)

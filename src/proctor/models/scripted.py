@@ -40,8 +40,8 @@ class ScriptedModel:
     `matching` instead maps a text to one of these: what stands under the first text that the messages contain is said
     (a compiled pattern is searched for).
 
-    What a script says as data is given with what the call wants repeated (`ModelOptions.echo`), as a model does that
-    follows its instructions.
+    A mapping is given with what the call wants repeated (`ModelOptions.echo`), as a model does that follows its
+    instructions; a function repeats it itself.
     """
 
     def __init__(
@@ -101,6 +101,8 @@ def _script(script: Any) -> Callable[[Asked], Said]:
 
 
 def _always(said: Said) -> Callable[[Asked], Said]:
+    if isinstance(said, Mapping):
+        return lambda asked: {**asked.options.echo, **said}
     return lambda _: said
 
 
