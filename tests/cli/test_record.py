@@ -239,8 +239,9 @@ def test_every_recorded_session_becomes_the_case_that_google_adk_makes_of_it(sha
         ("[]", "expected a session"),
         ('{"events": 1}', "expected a session"),
         ('{"events": []}', "has no message of a user"),
-        ('{"events": [{"author": 1}]}', "an event of this session cannot be read"),
-        ('{"events": [1]}', "an event of this session cannot be read"),
+        ('{"events": [{"author": 1}]}', "session.json: events[0].author: this event cannot be read"),
+        ('{"events": [null]}', "session.json: events[0]: expected an event, an object"),
+        ('{"events": [{"author": "user"}, 1]}', "session.json: events[1]: expected an event, an object"),
         ("{", "session.json:1"),
     ],
 )

@@ -67,11 +67,7 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     events = value.get("events") if isinstance(value, dict) else None
     if not isinstance(events, list):
         raise EvalFileError(f"{path}: expected a session: an object with `events`, as google-adk writes it")
-    try:
-        turns = to_invocations([Event.from_adk(event) for event in events])
-    except (ValidationError, AttributeError) as error:
-        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise EvalFileError(f"{path}: an event of this session cannot be read: {first}") from None
+    turns = to_invocations([_event(event, f"{path}: events[{index}]") for index, event in enumerate(events)])
     asked = [turn for turn in turns if turn.user_content.parts]
     if not asked:
         raise EvalFileError(f"{path}: this session has no message of a user")
@@ -79,6 +75,22 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     given = {name: str(name_) for name, name_ in names.items() if name_}
     session = SessionInput.model_validate({"app_name": "", "user_id": "", **given}) if given else None
     return case_of(eval_id, asked, session_input=session)
+
+
+def _event(event: Any, where: str) -> Event:
+    """Read one event. Raises EvalFileError: it cannot be read."""
+    if not isinstance(event, dict):
+        raise EvalFileError(
+            f"{where}: expected an event, an object as google-adk writes it, got {json.dumps(event)}"
+        )
+    try:
+        return Event.from_adk(event)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = "".join(f".{part}" for part in first["loc"])
+        raise EvalFileError(f"{where}{field}: this event cannot be read: {first['msg']}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise EvalFileError(f"{where}: this event cannot be read: {error}") from None
 
 
 _SESSION = {"app_name": "appName", "user_id": "userId"}

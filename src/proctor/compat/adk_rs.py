@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.compat.adk.awaiting import Evaluation
+from proctor.compat.adk.refusing import a_model, a_path, refused, unexpected
 from proctor.errors import MetricError, SetupError
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -144,14 +145,11 @@ class EvalRunner:
         self, agent: Any, app_name: str, user_id: str, evaluators: Sequence[Evaluator | _BuiltIn]
     ) -> None:
         """Take the agent (of any kind that `proctor.evaluate` takes), the session's app and user, and the metrics."""
+        for what, name in (("app_name", app_name), ("user_id", user_id)):
+            if not isinstance(name, str):
+                raise unexpected(f"EvalRunner: {what}", "a text", name)
         self._agent, self._app_name, self._user_id = agent, app_name, user_id
-        self._evaluators = list(evaluators)
-        names = [each.name() for each in self._evaluators]
-        if not names:
-            raise SetupError("EvalRunner: no evaluators given, so nothing would decide")
-        for name in names:
-            if names.count(name) > 1:
-                raise SetupError(f"EvalRunner: two evaluators are called {name!r}")
+        self._evaluators = _checked(evaluators)
 
     def run_set(self, eval_set: EvalSet) -> Evaluation[EvalReport]:
         """Run every case of a set.
@@ -165,13 +163,18 @@ class EvalRunner:
         """Run one case. Raises SetupProblems, as `run_set`."""
 
         async def run() -> EvalResult:
-            return (await self._run(EvalSet(eval_set_id=set_id, eval_cases=[case]))).results[0]
+            if not isinstance(set_id, str):
+                raise unexpected("run_case: set_id", "a text", set_id)
+            one = a_model(EvalCase, case, "run_case: case")
+            return (await self._run(EvalSet(eval_set_id=set_id, eval_cases=[one]))).results[0]
 
         return Evaluation("run_case", run)
 
-    async def _run(self, eval_set: EvalSet) -> EvalReport:
+    async def _run(self, given: Any) -> EvalReport:
         from proctor.api import evaluate
 
+        loaded = given.result if isinstance(given, Evaluation) else given  # of `load_eval_set_from_file`
+        eval_set = a_model(EvalSet, loaded, "run_set")
         own = eval_set.model_copy(update={"eval_cases": [self._in_session(c) for c in eval_set.eval_cases]})
         with _registered(self._evaluators) as criteria:
             run = await evaluate(self._agent, own, config={"criteria": criteria}, num_runs=1)
@@ -181,6 +184,34 @@ class EvalRunner:
         state = dict(case.session_input.state or {}) if case.session_input else {}
         session = SessionInput(app_name=self._app_name, user_id=self._user_id, state=state)
         return case.model_copy(update={"session_input": session})
+
+
+def _checked(evaluators: Any) -> list[Evaluator | _BuiltIn]:
+    """The evaluators of a runner, each with a name of its own. Raises ValueError: they are not what is asked for."""
+    if not isinstance(evaluators, Sequence) or isinstance(evaluators, str):
+        raise unexpected("EvalRunner: evaluators", "a list such as [TrajectoryMatch(1.0)]", evaluators)
+    names = [_name_of(each) for each in evaluators]
+    if not names:
+        raise refused("EvalRunner: no evaluators given, so nothing would decide")
+    for name in names:
+        if names.count(name) > 1:
+            raise refused(f"EvalRunner: two evaluators are called {name!r}")
+    return list(evaluators)
+
+
+def _name_of(evaluator: Any) -> str:
+    if isinstance(evaluator, type):
+        raise unexpected(
+            "EvalRunner: evaluators", f"an evaluator, such as {evaluator.__name__}(1.0)", evaluator
+        )
+    wanted = "an object with the methods name() and evaluate(expected, actual)"
+    methods = [getattr(evaluator, "name", None), getattr(evaluator, "evaluate", None)]
+    if not (callable(methods[0]) and (isinstance(evaluator, _BuiltIn) or callable(methods[1]))):
+        raise unexpected("EvalRunner: evaluators", wanted, evaluator)
+    name = methods[0]()
+    if not isinstance(name, str) or not name:
+        raise refused(f"EvalRunner: name() of {type(evaluator).__name__} gives a text, got {name!r}")
+    return name
 
 
 @contextmanager
@@ -226,12 +257,15 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
         value: Any = score.score
         if not isinstance(value, int | float) or not math.isfinite(value):
             raise MetricError(f"{name}: evaluate() returned the score {value!r}; it must be a finite number")
-        if score.status is EvalStatus.ERROR:
-            raise MetricError(f"{name}: {score.details.get('reason') or 'the evaluator says ERROR'}")
+        if score.status not in list(EvalStatus):
+            raise MetricError(
+                f"{name}: evaluate() returned the status {score.status!r}; it must be an EvalStatus"
+            )
+        reason = str((score.details or {}).get("reason") or "")
+        if EvalStatus(score.status) is EvalStatus.ERROR:
+            raise MetricError(f"{name}: {reason or 'the evaluator says ERROR'}")
         passed = EvalStatus(score.status) is EvalStatus.PASSED
-        return Score(
-            float(passed), reason=str(score.details.get("reason") or ""), details={"score": score.score}
-        )
+        return Score(float(passed), reason=reason, details={"score": score.score})
 
     description = (inspect.getdoc(evaluator) or "").partition("\n")[0]
     facts = MetricFacts(
@@ -267,6 +301,8 @@ def load_eval_set_from_str(text: str) -> EvalSet:
     """Read a set from JSON text. Raises EvalFileError, with every problem and its place."""
     from proctor.files.eval_sets import load_eval_set_text
 
+    if not isinstance(text, str | bytes):
+        raise unexpected("load_eval_set_from_str", "JSON text", text)
     return load_eval_set_text(text)
 
 
@@ -275,6 +311,6 @@ def load_eval_set_from_file(path: str | Path) -> Evaluation[EvalSet]:
     from proctor.files.eval_sets import load_eval_set
 
     async def load() -> EvalSet:
-        return load_eval_set(path)
+        return load_eval_set(a_path(path, "load_eval_set_from_file"))
 
     return Evaluation("load_eval_set_from_file", load)

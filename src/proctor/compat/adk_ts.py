@@ -24,7 +24,7 @@ from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocat
 from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEvalSetsManager
 from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService as _AdkService
 from proctor.compat.adk.evaluators import result_of
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
 from proctor.schema.eval_set import EvalSet
@@ -110,7 +110,9 @@ class AgentEvaluator:
 
 
 def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
-    """The criteria by name, with adk-ts's reading where a metric has one."""
+    """The criteria by name, with adk-ts's reading where a metric has one. Raises ValueError: they are none."""
+    if not isinstance(criteria, Mapping):
+        raise unexpected("criteria", "an object from metric to threshold, or to a criterion", criteria)
     named = {str(getattr(name, "value", name)): asked for name, asked in criteria.items()}
     for name, reading in _READING.items():
         if name in named:
@@ -127,7 +129,7 @@ class Evaluator(ABC):
 
     def __init__(self, metric: EvalMetric | Mapping[str, Any]) -> None:
         """Take the metric: its `metric_name` and its `threshold`, and a judge's options where it has one."""
-        self.metric = metric if isinstance(metric, EvalMetric) else EvalMetric.model_validate(dict(metric))
+        self.metric = a_model(EvalMetric, metric, "metric")
 
     @abstractmethod
     def evaluate_invocations(
@@ -251,8 +253,7 @@ class LocalEvalService:
         if not isinstance(sets, Sequence) or not sets:
             raise refused("perform_inference: expected `eval_cases`, a list of eval sets")
         for given in sets:
-            with set_up():
-                eval_set = given if isinstance(given, EvalSet) else EvalSet.model_validate(given)
+            eval_set = a_model(EvalSet, given, "perform_inference: eval_cases")
             self._keep(eval_set)
             asked = InferenceRequest(app_name=self._APP, eval_set_id=eval_set.eval_set_id)
             async for result in self._service.perform_inference(asked):
@@ -267,7 +268,7 @@ class LocalEvalService:
         results = _either(request, "inference_results", "inferenceResults")
         config: Any = _either(request, "evaluate_config", "evaluateConfig") or {}
         metrics = _either(config, "eval_metrics", "evalMetrics")
-        if not results or not metrics:
+        if not (isinstance(results, Sequence) and results and isinstance(metrics, Sequence) and metrics):
             raise refused("evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`")
         with set_up():
             asked = EvaluateRequest(

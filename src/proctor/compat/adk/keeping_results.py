@@ -9,13 +9,12 @@ from typing import Any
 from proctor.compat.adk.awaiting import Evaluation
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResultsManager
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
 from proctor.compat.adk.results import case_results_of
 from proctor.files.documents import read_json
 from proctor.files.find import require_path_segment
 from proctor.files.load import read_results
 from proctor.schema.adk_results import SUFFIX, ResultHeader, app_name_of
-from proctor.schema.base import plain_data
 from proctor.schema.result import EvalCaseResult, EvalSetResult
 from proctor.schema.verdict import RunResult
 from proctor.stores.documents import Documents
@@ -56,6 +55,8 @@ class ResultsInDocuments(EvalSetResultsManager):
         if isinstance(app_name, str):
             if eval_set_id is None or eval_case_results is None:
                 raise refused("save_eval_set_result: expected (app_name, eval_set_id, eval_case_results)")
+            if not isinstance(eval_case_results, Iterable):
+                raise unexpected("eval_case_results", "a list of EvalCaseResult", eval_case_results)
             return Saved([self._save(app_name, _result(app_name, eval_set_id, eval_case_results))])
         result = app_name.result if isinstance(app_name, Evaluation) else app_name
         if isinstance(result, RunResult):
@@ -103,7 +104,7 @@ def _result(
         eval_set_result_id=header.result_id,
         eval_set_result_name=header.name,
         eval_set_id=eval_set_id,
-        eval_case_results=[EvalCaseResult.model_validate(plain_data(one)) for one in results],
+        eval_case_results=[a_model(EvalCaseResult, one, "eval_case_results") for one in results],
         creation_timestamp=header.timestamp,
     )
 

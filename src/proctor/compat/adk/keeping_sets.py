@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up
 from proctor.files.eval_sets import load_eval_set_text
 from proctor.files.find import require_new_set_id, require_path_segment
 from proctor.schema.case import EvalCase
@@ -41,15 +41,17 @@ class CasesInSets(EvalSetsManager):
 
     def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase) -> None:
         """Add a case. Raises NotFoundError: there is no such set; ValueError: it has a case of that id."""
+        added = a_model(EvalCase, eval_case, "eval_case")
         with self._cases(app_name, eval_set_id) as cases:
-            if any(case.eval_id == eval_case.eval_id for case in cases):
-                raise refused(f"eval set {eval_set_id!r} has a case {eval_case.eval_id!r} already")
-            cases.append(eval_case)
+            if any(case.eval_id == added.eval_id for case in cases):
+                raise refused(f"eval set {eval_set_id!r} has a case {added.eval_id!r} already")
+            cases.append(added)
 
     def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase) -> None:
         """Replace the case of the same id, in its place. Raises NotFoundError."""
+        updated = a_model(EvalCase, updated_eval_case, "updated_eval_case")
         with self._cases(app_name, eval_set_id) as cases:
-            cases[_index(cases, eval_set_id, updated_eval_case.eval_id)] = updated_eval_case
+            cases[_index(cases, eval_set_id, updated.eval_id)] = updated
 
     def delete_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
         """Remove a case. Raises NotFoundError."""
@@ -85,10 +87,10 @@ class SetsInDocuments(CasesInSets):
 
     def create_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet:
         """Create an empty eval set. Raises ValueError: the id will not do, or there is one."""
-        made = EvalSet(
-            eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time()
-        )
         with set_up():
+            made = EvalSet(
+                eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time()
+            )
             require_new_set_id(eval_set_id)
             path = self._path(app_name, eval_set_id)
             if not self._documents.create(path, made):

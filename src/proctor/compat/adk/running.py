@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.agents.load import describe_ref
 from proctor.compat.adk.failing import require_pass
 from proctor.compat.adk.printing import print_metric
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.rows import Row, append_csv, check_csv, rows_of
 from proctor.compat.adk.starting import equipped, start_in
@@ -61,7 +61,7 @@ async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunRe
     with set_up():
         if config is None:
             raise refused("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
-        given = eval_set if isinstance(eval_set, Mapping) else EvalSet.model_validate(plain_data(eval_set))
+        given = eval_set if isinstance(eval_set, Mapping) else a_model(EvalSet, eval_set, "eval_set")
         prepared = _prepared(asked, given, {"config": plain_data(config)})
     return await _evaluated(asked, prepared)
 

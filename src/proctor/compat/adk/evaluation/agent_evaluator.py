@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.api import load_config
 from proctor.compat.adk.awaiting import Evaluation
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_path, refused, set_up
 from proctor.compat.adk.running import Asked, evaluate_files, evaluate_set
 from proctor.files.find import find_config
 from proctor.files.migrate import migrate
@@ -111,7 +111,7 @@ class AgentEvaluator:
             artifact_service=artifact_service, output_file=output_file, app_name=app_name,
             keeper=eval_set_results_manager,
         )  # fmt: skip
-        path = os.fspath(eval_dataset_file_path_or_dir)
+        path = a_path(eval_dataset_file_path_or_dir, "eval_dataset_file_path_or_dir")
         return Evaluation(
             "AgentEvaluator.evaluate", lambda: evaluate_files(asked, _files(path), initial_session_file)
         )
@@ -124,7 +124,7 @@ class AgentEvaluator:
             ValueError: there is one, and something is wrong with it; the message has every problem with its place.
         """
         with set_up():
-            found = find_config(Path(test_file))
+            found = find_config(Path(a_path(test_file, "test_file")))
             return load_config(found) if found is not None else EvalConfig.default()
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from proctor.compat.adk.keeping_sets import CasesInSets
-from proctor.compat.adk.refusing import refused
+from proctor.compat.adk.refusing import refused, set_up
 from proctor.schema.eval_set import EvalSet
 
 __all__ = ["InMemoryEvalSetsManager"]
@@ -27,7 +27,8 @@ class InMemoryEvalSetsManager(CasesInSets):
         sets = self._sets.setdefault(app_name, {})
         if eval_set_id in sets:
             raise refused(f"the app {app_name!r} has an eval set {eval_set_id!r} already")
-        made = EvalSet(eval_set_id=eval_set_id, eval_cases=[], creation_timestamp=time.time())
+        with set_up():
+            made = EvalSet(eval_set_id=eval_set_id, eval_cases=[], creation_timestamp=time.time())
         sets[eval_set_id] = made
         return made
 

@@ -18,7 +18,7 @@ from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResult
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvaluatorRegistry
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
-from proctor.compat.adk.refusing import refused, set_up
+from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.starting import equipped
 from proctor.errors import did_you_mean
@@ -70,6 +70,8 @@ class LocalEvalService(BaseEvalService):
             if value is not None:
                 raise refused(f"{name}: Proctor names sessions and plays users itself; leave it out")
         self._agent = root_agent if app is None else app.model_copy(update={"root_agent": root_agent})
+        if not hasattr(eval_sets_manager, "get_eval_set"):
+            raise unexpected("eval_sets_manager", "an EvalSetsManager", eval_sets_manager)
         self._sets = eval_sets_manager
         self._keeper = eval_set_results_manager
         self._own = metric_evaluator_registry.factories if metric_evaluator_registry is not None else {}
@@ -84,7 +86,7 @@ class LocalEvalService(BaseEvalService):
         Raises:
             ValueError: the set or a case is not there or cannot be run, or the agent cannot be loaded.
         """
-        asked = inference_request
+        asked = a_model(InferenceRequest, inference_request, "inference_request")
         eval_set = self._set(asked)
         with set_up():
             agent = equipped(self._agent, None, self._services)
@@ -103,7 +105,7 @@ class LocalEvalService(BaseEvalService):
         Raises:
             ValueError: a metric does not exist or does not fit, or a case is not there.
         """
-        asked = evaluate_request
+        asked = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
         if not asked.inference_results:
             raise refused("inference_results: there are none, so there is nothing to judge")
         config = config_of(asked.evaluate_config.eval_metrics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from proctor.compat.adk.keeping_results import ResultsInDocuments
-from proctor.compat.adk.refusing import refused
+from proctor.compat.adk.refusing import a_path, refused
 from proctor.schema.adk_results import HISTORY
 from proctor.stores.documents import FolderDocuments
 
@@ -30,8 +30,10 @@ class LocalEvalSetResultsManager(ResultsInDocuments):
             ValueError: neither is given, or both.
         """
         if agents_dir is not None and results_dir is None:
-            super().__init__(FolderDocuments(agents_dir), "/".join(("{app_name}", *HISTORY)))
+            super().__init__(
+                FolderDocuments(a_path(agents_dir, "agents_dir")), "/".join(("{app_name}", *HISTORY))
+            )
         elif results_dir is not None and agents_dir is None:
-            super().__init__(FolderDocuments(results_dir), "{app_name}")
+            super().__init__(FolderDocuments(a_path(results_dir, "results_dir")), "{app_name}")
         else:
             raise refused("LocalEvalSetResultsManager: expected either agents_dir or results_dir")

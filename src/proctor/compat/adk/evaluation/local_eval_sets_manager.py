@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.keeping_sets import SetsInDocuments
-from proctor.compat.adk.refusing import set_up
+from proctor.compat.adk.refusing import a_path, set_up
 from proctor.files.eval_sets import open_eval_set
 from proctor.files.kinds import Kind
 from proctor.schema.eval_set import EvalSet
@@ -23,7 +23,7 @@ class LocalEvalSetsManager(SetsInDocuments):
 
     def __init__(self, agents_dir: str | os.PathLike[str]) -> None:
         """Take the folder that holds the agents' folders."""
-        super().__init__(FolderDocuments(agents_dir), "{app_name}")
+        super().__init__(FolderDocuments(a_path(agents_dir, "agents_dir")), "{app_name}")
 
     def _nothing_of(self, app_name: str) -> list[str]:
         label = self._documents.label(app_name)
