@@ -16,6 +16,7 @@ from dataclasses import fields
 from math import isfinite
 from typing import Any
 
+from proctor.api.judging import JudgesOnDemand
 from proctor.engine.loop import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.custom import as_factory
@@ -35,11 +36,13 @@ def check_metric(
     *,
     views: Mapping[str, CaseView] | None = None,
     deterministic: bool = True,
+    judge: Any = None,
 ) -> dict[str, MetricScore]:
     """Try a metric on sample conversations, and on `views` of your own; return what it found, by the name of each.
 
     `metric` is a scoring function, a metric class, a metric, or the name of one that is registered. `criterion` is a
-    threshold or an object with options; without one, the metric's own example or default is used.
+    threshold or an object with options; without one, the metric's own example or default is used. `judge` is whom a
+    metric asks that needs one, as in `proctor.evaluate`: a scripted model keeps the test offline.
 
     Checked are: its facts; every score a number within its range, or none with a reason; one score per turn, or none;
     the same scores again, whatever was scored in between (unless `deterministic` is false, as for those that ask a
@@ -51,7 +54,7 @@ def check_metric(
     """
     built = _built(metric, criterion)
     cases = {**sample_views(built.facts), **(views or {})}
-    trials = _Trials(built)
+    trials = _Trials(built, judge)
     found = {name: trials.of(name, view) for name, view in cases.items()}
     if deterministic:
         for name in reversed(cases):
@@ -83,8 +86,8 @@ def _built(metric: Any, criterion: Criterion) -> Metric:
 class _Trials:
     """Asks one metric about many cases and writes down what is wrong with its answers."""
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
+    def __init__(self, metric: Metric, judge: Any) -> None:
+        self.metric, self._judge = metric, judge
         self.problems: list[str] = []
 
     def of(self, name: str, view: CaseView) -> MetricScore | None:
@@ -111,7 +114,7 @@ class _Trials:
 
     def _ask(self, name: str, view: CaseView) -> MetricScore | None:
         try:
-            score = run_sync(lambda: _asked(self.metric, view))
+            score = run_sync(lambda: _asked(self.metric, view, self._judge))
         except Exception as error:  # noqa: BLE001 - whatever a metric raises is what this is looking for
             self._note(name, [f"it raised {type(error).__name__}: {error}"])
             return None
@@ -138,8 +141,10 @@ class _Trials:
             yield "explaining changed the score"
 
 
-async def _asked(metric: Metric, view: CaseView) -> object:
+async def _asked(metric: Metric, view: CaseView, judge: Any) -> object:
     """What it answers, which need not be what its contract says."""
+    if hasattr(metric, "use"):
+        metric.use(JudgesOnDemand(judge))
     answer = metric.score(view)
     return await answer if inspect.isawaitable(answer) else answer
 

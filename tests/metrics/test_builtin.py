@@ -5,20 +5,12 @@ import sys
 
 import pytest
 
-from proctor.errors import CriterionError, UnknownNameError
+from proctor.errors import UnknownNameError
 from proctor.metrics.builtin import METRICS as TABLE
 from proctor.registry import METRICS
-from proctor.schema.criterion import BaseCriterion, PrebuiltMetrics
+from proctor.schema.criterion import PrebuiltMetrics
 
 ADK = [metric.value for metric in PrebuiltMetrics]
-HERE = [
-    "tool_trajectory_avg_score",
-    "response_match_score",
-    "tool_call_count_v1",
-    "inference_call_count_v1",
-    "token_usage_v1",
-    "invocation_duration_v1",
-]
 
 
 def test_all_names_of_the_format_are_known_in_its_order() -> None:
@@ -31,15 +23,12 @@ def test_facts_are_complete(name: str) -> None:
     assert facts.name == name
     assert facts.description.endswith(".")
     assert facts.source
-    assert bool(facts.unavailable) == (name in ADK and name not in HERE)
 
 
-@pytest.mark.parametrize("name", sorted(set(ADK) - set(HERE)))
-def test_a_metric_that_is_not_in_this_build_is_refused_with_the_reason(name: str) -> None:
-    metric = METRICS.get(name)
-    assert "judge" in metric.facts.needs
-    with pytest.raises(CriterionError, match=f"'{name}' cannot run: .*not in this build"):
-        metric(BaseCriterion(threshold=0.5))
+@pytest.mark.parametrize("name", [name for name in TABLE if "judge" in METRICS.get(name).facts.needs])
+def test_a_metric_that_asks_a_judge_is_said_to_be_one(name: str) -> None:
+    assert METRICS.get(name).facts.kind == "judge"
+    assert hasattr(METRICS.get(name), "use")
 
 
 def test_a_misspelled_name_is_answered_with_the_right_one() -> None:

@@ -55,17 +55,10 @@ def _facts(name: str) -> MetricFacts:
 
 
 def _table(found: list[MetricFacts]) -> Iterator[str]:
-    ready = [facts for facts in found if not facts.unavailable]
-    missing = [facts for facts in found if facts.unavailable]
     width = max(len(facts.name) for facts in found)
-    for facts in ready:
+    for facts in found:
         yield f"{facts.name:<{width}}  {facts.description}"
         yield f"{'':<{width}}  {'; '.join(_in_short(facts))}"
-    if missing:
-        yield ""
-        yield "Known by name, and not in this version (a config that asks for one is refused):"
-        for facts in missing:
-            yield f"{facts.name:<{width}}  {facts.description}"
     yield ""
     yield "`proctor metrics NAME` explains one."
 
@@ -83,8 +76,6 @@ def _in_short(facts: MetricFacts) -> Iterator[str]:
 def _explained(facts: MetricFacts) -> Iterator[str]:
     yield facts.name
     yield f"  {facts.description}"
-    if facts.unavailable:
-        yield f"  Not in this version: {facts.unavailable}."
     yield ""
     yield f"  kind       {facts.kind}"
     yield f"  needs      {needs_of(facts)}"
@@ -122,8 +113,6 @@ def _as_data(facts: MetricFacts) -> dict[str, Any]:
         "name": facts.name,
         "description": facts.description,
         "kind": facts.kind,
-        "available": not facts.unavailable,
-        "unavailable": facts.unavailable or None,
         "needs": sorted(facts.needs),
         "gates": facts.gates,
         "minimum": None if facts.minimum == float("-inf") else facts.minimum,

@@ -205,11 +205,6 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
     facts: MetricFacts = factory.facts
     if options.no_judge and "judge" in facts.needs:
         return None
-    if facts.unavailable:
-        way_out = " Leave it out with --no-judge." if "judge" in facts.needs else ""
-        unavailable = CriterionError(f"The metric {name!r} cannot run: {facts.unavailable}.{way_out}")
-        unavailable.is_mistake = False
-        raise unavailable
     metric: Metric = factory(criterion) if criterion is not None else factory()
     return metric
 

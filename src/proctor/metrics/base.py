@@ -43,8 +43,6 @@ class MetricFacts:
     """Where the definition comes from."""
     example: Mapping[str, Any] = field(default_factory=dict)
     """The `criteria` of a config that uses it, options and all; what lists show where the threshold alone says little."""
-    unavailable: str = ""
-    """Why it cannot run in this build or environment; empty when it can."""
     every_trial: bool = False
     """With repeats: must hold in every trial, where others are decided by the mean over trials."""
 
@@ -162,8 +160,8 @@ COMMON_OPTIONS: Mapping[str, str] = {
     "applies_to": "'recorded' or 'scenario': score only cases of that kind",
     "aggregate": "of the turns' scores: 'mean' (the default), 'min', or 'every_invocation' (each must reach the threshold)",
     "compat": "'adk': score exactly as google-adk does, known weaknesses included",
-    "include_intermediate_responses_in_final": "ADK's option; used by judge metrics",
-    "judge_model_options": "ADK's option; used by judge metrics",
+    "include_intermediate_responses_in_final": "true: what the agent said on the way belongs to the answer that is judged",
+    "judge_model_options": "whom to ask, and how: `judge_model`, `num_samples`, `parallelism_limit`, `judge_model_config`",
 }
 
 

@@ -1,5 +1,6 @@
 """Criteria: how a metric is configured and what it must reach; and metrics as the format names them."""
 
+import re
 from enum import Enum, IntEnum
 from typing import Annotated, Any
 
@@ -42,10 +43,16 @@ EFFICIENCY_METRICS = (
 """Always reported, never judged."""
 
 
-class BaseCriterion(WireModel):
-    """What a metric must reach (`threshold`), with the metric's own options as extra keys."""
+def _read_fraction(value: Any) -> Any:
+    """`"2/3"` as a number: what rounding it to 0.67 would shut out."""
+    found = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
+    return int(found[1]) / int(found[2]) if found and int(found[2]) else value
 
-    threshold: float
+
+class BaseCriterion(WireModel):
+    """What a metric must reach (`threshold`, a number or a fraction as `"2/3"`), with the metric's own options as extra keys."""
+
+    threshold: Annotated[float, BeforeValidator(_read_fraction)]
     include_intermediate_responses_in_final: bool = False
 
 

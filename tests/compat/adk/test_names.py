@@ -15,7 +15,6 @@ import pytest
 import proctor.compat.adk.evaluation as mirrored
 from proctor.compat.adk.cli.cli_eval import parse_and_get_evals_to_run
 from proctor.compat.adk.errors.not_found_error import NotFoundError
-from proctor.compat.adk.evaluation.eval_metrics import EvalMetric
 from proctor.compat.adk.evaluation.simulation.pre_built_personas import get_default_persona_registry
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
 from proctor.registry import METRICS
@@ -152,12 +151,11 @@ JUDGED = [
 
 
 @pytest.mark.parametrize(("module", "name"), JUDGED, ids=[name for _, name in JUDGED])
-def test_evaluators_that_ask_a_model_say_so_where_they_cannot(module: str, name: str) -> None:
+def test_evaluators_that_ask_a_model_are_judged_by_one_of_ours(module: str, name: str) -> None:
     evaluator = getattr(import_module(f"{PREFIX}evaluation.{module}"), name)
-    if not METRICS.get(evaluator.metric_name).facts.unavailable:
-        return  # there are judges
-    with pytest.raises(ValueError, match=f"{evaluator.metric_name} cannot run: "):
-        evaluator(EvalMetric(metric_name=evaluator.metric_name, threshold=0.5))
+    assert "judge" in METRICS.get(evaluator.metric_name).facts.needs
+    with pytest.raises(ValueError, match="either eval_metric or threshold"):
+        evaluator()
 
 
 def test_selectors_are_read_as_there(shared: Path) -> None:

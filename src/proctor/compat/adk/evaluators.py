@@ -134,10 +134,7 @@ class PrebuiltEvaluator(Evaluator):
                 {"threshold": threshold}
             )
             self._criteria = {self.metric_name: criterion}
-            factory = METRICS.get(self.metric_name)
-            if factory.facts.unavailable:
-                raise refused(f"{self.metric_name} cannot run: {factory.facts.unavailable}")
-            factory(criterion)
+            METRICS.get(self.metric_name)(criterion)
 
     def evaluate_invocations(
         self,

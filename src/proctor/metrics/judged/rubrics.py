@@ -30,6 +30,7 @@ OPTIONS = {
     "with `points` as its weight"
 }
 SOURCE = "google-adk's metric of this name; prompt, answers and votes are Proctor's"
+NO_TURNS = "the conversation has no turns"
 NO_RUBRICS = "no rubric is about this turn"
 
 
@@ -77,6 +78,8 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
 
     async def score(self, case: CaseView) -> MetricScore:
         """Ask about each turn that has rubrics; a turn without any is not applicable."""
+        if not case.actual:
+            return MetricScore(reason=NO_TURNS, not_applicable=True)
         lists = [self._of_turn(case, index) for index in range(len(case.actual))]
         if not any(lists):
             raise MetricError(f"there are no rubrics of type {self.rubric_type} for any turn")
