@@ -16,6 +16,7 @@ import pytest
 
 from proctor.api.runs import NoRunsError, open_runs, open_store
 from proctor.cli.when import read_age, read_moment
+from proctor.errors import StoreError
 from tests.cli.project import case, in_this_process, make_project, write_set
 
 FINE, WRONG, CRASH = case("fine", "hello"), case("wrong", "no call"), case("crash", "crash")
@@ -402,6 +403,37 @@ def test_an_imported_run_goes_on_only_where_it_was_run(ran: Path) -> None:
     said = error("resume", "latest", "--retry-errors")
     assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in said
     assert "goes on only in the store that it was run in" in said
+
+
+_KILLED = """
+import os
+from proctor.api import importing_runs
+importing_runs._put_cases = lambda writer, *_: os._exit(9)
+importing_runs.import_run("run.jsonl")
+"""
+
+
+def test_an_import_that_was_killed_says_what_it_is_and_is_nothing_to_resume(ran: Path) -> None:
+    lines("export", "latest", "--output", "run.jsonl")
+    assert subprocess.run([sys.executable, "-c", _KILLED], check=False).returncode == 9
+    assert (listed()[0]["state"], listed()[0]["outcome"]) == ("unfinished", None)
+    assert "nothing to resume" in error("resume")
+    said = in_this_process("show", "latest").stderr
+    assert "not whole: its import from run.jsonl was broken off" in said
+    way = re.search(r"`proctor (prune --run \w+)` deletes it", said)
+    assert way is not None
+    lines(*way[1].split(), "--yes")
+    assert len(listed()) == 2
+
+
+def test_an_import_that_fails_leaves_nothing_behind(ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    lines("export", "latest", "--output", "run.jsonl")
+    monkeypatch.setattr("proctor.api.importing_runs._put_cases", full)
+    assert error("import", "run.jsonl") == "the disk is full\n"
+    assert len(listed()) == 2
 
 
 # --- prune -----------------------------------------------------------------------------------------------------------

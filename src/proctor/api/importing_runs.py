@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -122,6 +123,8 @@ def _put(run: _Ready, store: Store) -> str:
         writer.finish(run.summary, complete=True)
     except BaseException:
         writer.close()
+        with suppress(StoreError):  # where it cannot be deleted either, it is unfinished and says what it is
+            store.delete([writer.run_id])
         raise
     return run.manifest.run_id
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
@@ -18,7 +18,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError, SetupProblems
 from proctor.redaction import HIDDEN
 from proctor.registry import load_object
-from proctor.schema.run import Manifest, RunState
+from proctor.schema.run import Manifest, RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class ResumeOptions(TypedDict, total=False):
     max_failures: int | None
     max_tokens: int | None
     max_time: float | None
+    max_cost: float | None
+    max_judge_calls: int | None
     max_text: int | None
     max_events: int | None
     results: Sequence[str] | None
@@ -54,7 +56,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets` and `judge` are needed where they
     were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes on although the set, the config, the agent or a version
     is another one than at the start; what is there keeps its verdict. `retry_errors` runs again what ended in an
-    error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `stop` are limits of this time, not those
+    error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `max_cost`, `max_judge_calls`, `stop` are limits of this time, not those
     of the first; `concurrency`, `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in
     google-adk's form (`adk:DIR`) that the result is written to in the end; without it those that `proctor eval
     --store adk:DIR` wrote to, so that these files are whole. (Reports are written by the command line.)
@@ -113,12 +115,19 @@ def run_to_resume(store: Store, run: str | None) -> str:
     """
     if run is not None:
         return store.find(run)
+    newest = next(unfinished(store), None)
+    if newest is None:
+        raise SetupError(
+            "nothing to resume: no run is unfinished. `proctor runs` lists them; `proctor resume RUN` names one"
+        )
+    return newest.run_id
+
+
+def unfinished(store: Store) -> Iterator[RunRecord]:
+    """Return the runs that can be gone on with, newest first: one whose import was broken off cannot."""
     for record in store.runs():
-        if record.state is RunState.UNFINISHED:
-            return record.run_id
-    raise SetupError(
-        "nothing to resume: no run is unfinished. `proctor runs` lists them; `proctor resume RUN` names one"
-    )
+        if record.state is RunState.UNFINISHED and not store.manifest(record.run_id).imported_from:
+            yield record
 
 
 def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
@@ -139,9 +148,20 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     return taken
 
 
-_NOT_TAKEN_OVER = frozenset({"eval_sets", "outputs", "fail_fast", "max_failures", "max_tokens", "max_time"})
+_NOT_TAKEN_OVER = frozenset(
+    {
+        "eval_sets",
+        "outputs",
+        "fail_fast",
+        "max_failures",
+        "max_tokens",
+        "max_time",
+        "max_cost",
+        "max_judge_calls",
+    }
+)
 _TAKEN_NOW = (
-    "store", "judge", "concurrency", "max_failures", "max_tokens", "max_time", "max_text", "max_events", "stop",
+    "store", "judge", "concurrency", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
 )  # fmt: skip
 
 

@@ -112,16 +112,16 @@ _MOST_NAMED = 3
 
 def _others_left(store: Store) -> str:
     """Say which run the newest unfinished one is, where there are several; else nothing."""
-    from proctor.schema.run import RunState
+    from proctor.api.resuming import unfinished
 
-    unfinished = [one for one in store.runs() if one.state is RunState.UNFINISHED]
-    if len(unfinished) < 2:
+    left = list(unfinished(store))
+    if len(left) < 2:
         return ""
-    newest, *others = unfinished
+    newest, *others = left
     named = [f"{one.run_id} ({one.agent})" for one in others[:_MOST_NAMED]]
     more = f", and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     return (
-        f"{len(unfinished)} runs are unfinished. This goes on with the newest, {newest.run_id} ({newest.agent}); "
+        f"{len(left)} runs are unfinished. This goes on with the newest, {newest.run_id} ({newest.agent}); "
         f"left are {', '.join(named)}{more}: `proctor resume {others[0].run_id}`"
     )
 

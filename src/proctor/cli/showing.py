@@ -61,12 +61,22 @@ def _show_for_people(
     write_head(listed, judging, stdout, options=options)
     show_report([result], stdout, options=options)
     if listed.run.state is RunState.UNFINISHED:
-        say(f"unfinished: `proctor resume {listed.short}` goes on with it")
+        say(_way_on(listed))
     elif (last := store.judgings(result.run_id)[-1]).number > listed.run.judging:
         say(
             f"judging {last.number} does not count: it was broken off, or the run went on after it. "
             f"`proctor score {listed.short}` judges all of it again"
         )
+
+
+def _way_on(listed: ListedRun) -> str:
+    """Say what becomes of a run that did not come to its end."""
+    if listed.imported_from:
+        return (
+            f"not whole: its import from {listed.imported_from} was broken off. "
+            f"`proctor prune --run {listed.short}` deletes it, and the file can be imported again"
+        )
+    return f"unfinished: `proctor resume {listed.short}` goes on with it"
 
 
 def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
