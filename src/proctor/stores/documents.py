@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +16,10 @@ from proctor.errors import StoreError
 from proctor.extras import import_extra
 from proctor.files.save import save_model
 from proctor.schema.writing import to_adk_json
+
+
+class ChangedMeanwhileError(StoreError):
+    """Somebody else has written a document since it was read; nothing was written over it."""
 
 
 class Documents(Protocol):
@@ -28,8 +34,16 @@ class Documents(Protocol):
     def create(self, path: str, model: BaseModel) -> bool:
         """Write a new document, whole or not at all; `False`, and nothing done, when it is there. Raises StoreError."""
 
-    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
-        """Write a document, whole or not at all (`full`: nulls and defaults, too). Raises SetupError."""
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
+        """Write a document, whole or not at all (`full`: nulls and defaults, too).
+
+        Raises:
+            ChangedMeanwhileError: it is of another `version` by now, where one is given.
+            SetupError: it cannot be written.
+        """
+
+    def version(self, path: str) -> str:
+        """Return what changes whenever a document does; empty where `alone` keeps others away. Ask before reading."""
 
     def names(self, folder: str) -> list[str] | None:
         """Return the names of the documents right in a folder, sorted; `None` when it is not there. Raises StoreError."""
@@ -75,7 +89,11 @@ class FolderDocuments:
             raise _failed(self.label(path), "written", error) from error
         return True
 
-    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
+    def version(self, path: str) -> str:
+        """Return nothing: the folder is locked."""
+        return ""
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
         """Write the file; one with comments, which JSON cannot keep, is left as it is and refused."""
         target = self._root / path
         try:
@@ -116,6 +134,10 @@ _PACKAGES = {
 }
 
 
+_CONFLICTS = frozenset({"PreconditionFailed", "412", "ConditionalRequestConflict"})
+_VERSIONS = {"gs": "generation", "s3": "ETag"}
+
+
 class BucketDocuments:
     """Documents in a bucket, through fsspec."""
 
@@ -132,7 +154,7 @@ class BucketDocuments:
         import_extra(package, extra=extra, feature=feature)
         import fsspec
 
-        self._url = f"{scheme}://{bucket}"
+        self._scheme, self._url = scheme, f"{scheme}://{bucket}"
         self._root = "/".join(part for part in (bucket, *folder.split("/")) if part)
         try:
             self._files: Any = fsspec.filesystem(scheme, **{"use_listings_cache": False, **(options or {})})
@@ -166,9 +188,46 @@ class BucketDocuments:
             return False
         return True
 
-    def save(self, path: str, model: BaseModel, *, full: bool = False) -> None:
-        """Put the object in the place of what was there."""
-        self._put(path, to_adk_json(model, full=full), mode="overwrite")
+    def version(self, path: str) -> str:
+        """Return the generation (GCS) or the ETag (S3) of the object; empty when it is not there."""
+        try:
+            found = self._files.info(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return ""
+        except Exception as error:
+            raise _failed(self.label(path), "read", error) from error
+        return str(found.get(_VERSIONS[self._scheme]) or "")
+
+    def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
+        """Put the object in the place of what was there; of a `version`, only in the place of that."""
+        text = to_adk_json(model, full=full)
+        if not version:
+            self._put(path, text, mode="overwrite")
+            return
+        try:
+            self._put_over(path, text.encode(), version)
+        except Exception as error:
+            if isinstance(error, FileExistsError) or _code(error) in _CONFLICTS:
+                raise ChangedMeanwhileError(f"{self.label(path)}: it was changed meanwhile") from None
+            if getattr(error, "errno", None) != errno.ENOSYS:
+                raise _failed(self.label(path), "written", error) from error
+            said = (
+                f"{self._url} knows no conditions: of two that change {path} at once, one loses what it wrote"
+            )
+            warnings.warn(said, stacklevel=2)
+            self._put(path, text, mode="overwrite")
+
+    def _put_over(self, path: str, data: bytes, version: str) -> None:
+        """Put the object where its version is still this one: the object store sees to it."""
+        if self._scheme == "s3":
+            self._files.pipe_file(f"{self._root}/{path}", data, IfMatch=version)
+            return
+        bucket, _, key = f"{self._root}/{path}".partition("/")
+        self._files.call(
+            "POST", f"{self._files._location}/upload/storage/v1/b/{bucket}/o",  # noqa: SLF001 - gcsfs has no public way for a condition
+            uploadType="media", name=key, ifGenerationMatch=version, data=data,
+            headers={"Content-Type": "application/octet-stream"}, json_out=True,
+        )  # fmt: skip
 
     def names(self, folder: str) -> list[str] | None:
         """List the objects right below the folder; object stores have no empty folders."""
@@ -192,6 +251,12 @@ class BucketDocuments:
             raise
         except Exception as error:
             raise _failed(self.label(path), "written", error) from error
+
+
+def _code(error: Exception) -> str:
+    """The code by which S3 tells what is wrong; empty where it tells none."""
+    response: Any = getattr(error.__cause__, "response", None) or {}
+    return str(response.get("Error", {}).get("Code", ""))
 
 
 def _failed(label: str, done: str, error: Exception) -> StoreError:

@@ -151,6 +151,57 @@ def test_a_set_is_created_once(provider: Provider, app: str) -> None:
     assert sorted(outcomes) == sorted(["made"] + ["already"] * len(threads))
 
 
+def test_of_several_who_add_cases_at_once_none_is_lost(provider: Provider, app: str) -> None:
+    """Each reads the set, adds to it and writes it: the store refuses what was read before another wrote."""
+    provider.sets(BUCKET, **provider.options).create_eval_set(app, "s")
+    problems: list[str] = []
+
+    def add(name: str) -> None:
+        try:
+            manager = provider.sets(BUCKET, **provider.options)
+            for number in range(3):
+                manager.add_eval_case(app, "s", case(f"{name}{number}"))
+        except ValueError as error:
+            problems.append(str(error))
+
+    threads = [
+        threading.Thread(target=add, args=(name,)) for name in ("abcd" if provider.scheme == "s3" else "a")
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not problems
+    found = provider.sets(BUCKET, **provider.options).get_eval_set(app, "s")
+    assert found is not None
+    assert len(found.eval_cases) == 3 * len(threads)
+
+
+def test_what_was_read_before_another_wrote_is_not_written(
+    provider: Provider, app: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The condition is what the store is asked for: here its answer is given, for the emulator of GCS knows none."""
+    manager, other = (provider.sets(BUCKET, **provider.options) for _ in range(2))
+    manager.create_eval_set(app, "s")
+    files, asked = manager._documents._files, []  # type: ignore[attr-defined]  # what speaks to the provider
+    name = "pipe_file" if provider.scheme == "s3" else "call"
+    real = getattr(files, name)
+
+    def late(*args: Any, **options: Any) -> Any:
+        asked.append(options.get("IfMatch") or options.get("ifGenerationMatch"))
+        if len(asked) == 1:
+            other.add_eval_case(app, "s", case("theirs"))
+            if provider.scheme == "gs":
+                raise FileExistsError("412")  # what gcsfs makes of it
+        return real(*args, **options)
+
+    monkeypatch.setattr(files, name, late)
+    manager.add_eval_case(app, "s", case("mine"))
+    monkeypatch.undo()
+    assert [one.eval_id for one in manager.get_eval_set(app, "s").eval_cases] == ["theirs", "mine"]  # type: ignore[union-attr]  # it is there
+    assert len(set(filter(None, asked))) >= 2
+
+
 def agent(text: str) -> str:
     return "hello"
 

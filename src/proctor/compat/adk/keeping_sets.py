@@ -5,19 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
-from proctor.compat.adk.refusing import a_model, refused, set_up
+from proctor.compat.adk.refusing import InvalidSetupError, a_model, refused, set_up
 from proctor.files.eval_sets import load_eval_set_text
 from proctor.files.find import require_new_set_id, require_path_segment
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
-from proctor.stores.documents import Documents
+from proctor.stores.documents import ChangedMeanwhileError, Documents
 
 SUFFIX = ".evalset.json"
+_ATTEMPTS = 20
 
 
 class CasesInSets(EvalSetsManager):
@@ -27,7 +28,11 @@ class CasesInSets(EvalSetsManager):
         self._changing = threading.Lock()
 
     @abstractmethod
-    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None: ...
+    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet, version: str) -> None: ...
+
+    def _version(self, app_name: str, eval_set_id: str) -> str:
+        """What changes whenever the set does, for those that cannot keep others away."""
+        return ""
 
     def _alone(self, app_name: str) -> AbstractContextManager[None]:
         """Keep others from changing the app's sets, as far as that can be done."""
@@ -42,32 +47,44 @@ class CasesInSets(EvalSetsManager):
     def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase) -> None:
         """Add a case. Raises NotFoundError: there is no such set; ValueError: it has a case of that id."""
         added = a_model(EvalCase, eval_case, "eval_case")
-        with self._cases(app_name, eval_set_id) as cases:
+
+        def add(cases: list[EvalCase]) -> None:
             if any(case.eval_id == added.eval_id for case in cases):
                 raise refused(f"eval set {eval_set_id!r} has a case {added.eval_id!r} already")
             cases.append(added)
 
+        self._change(app_name, eval_set_id, add)
+
     def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase) -> None:
         """Replace the case of the same id, in its place. Raises NotFoundError."""
         updated = a_model(EvalCase, updated_eval_case, "updated_eval_case")
-        with self._cases(app_name, eval_set_id) as cases:
+
+        def replace(cases: list[EvalCase]) -> None:
             cases[_index(cases, eval_set_id, updated.eval_id)] = updated
+
+        self._change(app_name, eval_set_id, replace)
 
     def delete_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
         """Remove a case. Raises NotFoundError."""
-        with self._cases(app_name, eval_set_id) as cases:
+
+        def remove(cases: list[EvalCase]) -> None:
             del cases[_index(cases, eval_set_id, eval_case_id)]
 
-    @contextmanager
-    def _cases(self, app_name: str, eval_set_id: str) -> Iterator[list[EvalCase]]:
-        """The cases of a set, to be changed: the set is written when nothing is raised."""
-        with self._changing, self._alone(app_name):
-            eval_set = self.get_eval_set(app_name, eval_set_id)
-            if eval_set is None:
-                raise NotFoundError(f"there is no eval set {eval_set_id!r} of the app {app_name!r}")
-            cases = list(eval_set.eval_cases)
-            yield cases
-            self._write(app_name, eval_set_id, eval_set.model_copy(update={"eval_cases": cases}))
+        self._change(app_name, eval_set_id, remove)
+
+    def _change(self, app_name: str, eval_set_id: str, change: Callable[[list[EvalCase]], None]) -> None:
+        """Change the cases of a set; where somebody else has changed it meanwhile, what is there now."""
+        for _ in range(_ATTEMPTS):
+            with self._changing, self._alone(app_name), suppress(ChangedMeanwhileError):
+                version = self._version(app_name, eval_set_id)
+                eval_set = self.get_eval_set(app_name, eval_set_id)
+                if eval_set is None:
+                    raise NotFoundError(f"there is no eval set {eval_set_id!r} of the app {app_name!r}")
+                cases = list(eval_set.eval_cases)
+                change(cases)
+                self._write(app_name, eval_set_id, eval_set.model_copy(update={"eval_cases": cases}), version)
+                return
+        raise refused(f"eval set {eval_set_id!r}: others change it all the time; nothing was written")
 
 
 class SetsInDocuments(CasesInSets):
@@ -109,9 +126,20 @@ class SetsInDocuments(CasesInSets):
         """Say what there is where nothing is kept of an app: no set."""
         return []
 
-    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None:
+    def _version(self, app_name: str, eval_set_id: str) -> str:
+        path = self._path(app_name, eval_set_id)
         with set_up():
-            self._documents.save(self._path(app_name, eval_set_id), eval_set)
+            return self._documents.version(path)
+
+    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet, version: str) -> None:
+        path = self._path(app_name, eval_set_id)
+        try:
+            with set_up():
+                self._documents.save(path, eval_set, version=version)
+        except InvalidSetupError as error:
+            if isinstance(error.problems[0], ChangedMeanwhileError):
+                raise error.problems[0] from None
+            raise
 
     def _alone(self, app_name: str) -> AbstractContextManager[None]:
         with set_up():

@@ -36,5 +36,5 @@ class InMemoryEvalSetsManager(CasesInSets):
         """Return the ids of an app's eval sets."""
         return list(self._sets.get(app_name, {}))
 
-    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet) -> None:
+    def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet, version: str) -> None:
         self._sets[app_name][eval_set_id].eval_cases = eval_set.eval_cases
