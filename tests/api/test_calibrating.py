@@ -14,7 +14,8 @@ import pytest
 import proctor
 from proctor.agreement import Confusion, cohen_kappa, corrected_rate
 from proctor.errors import SetupError, StoreError
-from proctor.schema.calibration import CalibrationReport, JudgedBy, badge_of
+from proctor.schema.calibration import CalibrationReport, badge_of
+from proctor.schema.judged_by import JudgedBy
 from proctor.schema.label import HumanLabel
 from proctor.stores.sqlite import SqliteStore
 from tests.api.judged_runs import METRIC, MODEL, PROMPT, Judged, judged_run

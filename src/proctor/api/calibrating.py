@@ -28,9 +28,9 @@ from proctor.schema.calibration import (
     CalibrationReport,
     Disagreement,
     Figure,
-    JudgedBy,
     badge_of,
 )
+from proctor.schema.judged_by import JudgedBy
 from proctor.schema.label import Key, Labelled
 
 if TYPE_CHECKING:

@@ -47,6 +47,8 @@ class EvaluateOptions(TypedDict, total=False):
     fail_fast: bool
     max_failures: int | None
     max_tokens: int | None
+    max_cost: float | None
+    max_judge_calls: int | None
     max_time: float | None
     max_text: int
     max_events: int

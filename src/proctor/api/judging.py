@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
+    from proctor.engine.budget import RunBudget
     from proctor.judges.base import AnswerCache
     from proctor.judges.run_judges import ModelJudge, RunJudges
     from proctor.models.base import Budget
     from proctor.schema.criterion import JudgeModelOptions
+    from proctor.schema.spending import Spent
 
 VARIABLE = "PROCTOR_JUDGE_MODEL"
 """The environment variable that names the judge of criteria that name none."""
@@ -20,6 +23,16 @@ VARIABLE = "PROCTOR_JUDGE_MODEL"
 def judge_named(given: Any, setting: str | None = None) -> Any:
     """Return whom to ask where a criterion names nobody: what was given, else the environment, else the setting."""
     return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
+
+
+def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
+    """Return what keeps the caps on calls and dollars that a run is given; `None` where it is given none."""
+    limits = {"max_calls": options.get("max_judge_calls"), "max_cost": options.get("max_cost")}
+    if all(limit is None for limit in limits.values()):
+        return None
+    from proctor.engine.budget import RunBudget
+
+    return RunBudget(**limits)
 
 
 class JudgesOnDemand:
@@ -49,6 +62,10 @@ class JudgesOnDemand:
         """Look there for answers before a model is asked, and keep there what it answers."""
         if self.made is not None:
             self.made.remember(cache)
+
+    def spending(self) -> list[Spent]:
+        """Return what they took so far, by model."""
+        return self.made.spending() if self.made is not None else []
 
     async def close(self) -> None:
         """Let go of connections, when the run is over."""

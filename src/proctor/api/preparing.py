@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.api.judging import JudgesOnDemand
+from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
@@ -121,7 +121,8 @@ def _run_options(options: EvaluateOptions) -> RunOptions:
     for name in ("metrics", "tags"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
-    given["judges"] = JudgesOnDemand(options.get("judge"))
+    given["budget"] = budget_of(options)
+    given["judges"] = JudgesOnDemand(options.get("judge"), budget=given["budget"])
     without_limit = {"timeout"}  # the one option for which None says something else than the default
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None or name in without_limit}

@@ -47,6 +47,8 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         "tags",
         "max_time",
         "max_tokens",
+        "max_cost",
+        "max_judge_calls",
         "max_failures",
     ):
         wanted[name] = given.get(name) or None

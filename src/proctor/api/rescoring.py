@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 from proctor.api.configs import read_config
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import ConfigLike
-from proctor.api.judging import JudgesOnDemand
+from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.api.preparing import Prepared
 from proctor.api.project import first_given
 from proctor.api.runs import StoreLike, open_runs
@@ -43,6 +43,8 @@ class RescoreOptions(TypedDict, total=False):
     compat: str | None
     concurrency: int
     timeout: float | None
+    max_cost: float | None
+    max_judge_calls: int | None
     explain: Literal["all", "failures"]
     stop: StopRequest | None
     progress: Progress | None
@@ -54,7 +56,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
     `run` is an id, the beginning of one, `latest`, or a result that has a `run_id`. `config` (a path, an `EvalConfig`,
     a dict) judges every set of the run; without it each set is judged with the config that it was judged with last.
     `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `judge` (default: the run's), `compat`, `concurrency`,
-    `timeout`, `explain`, `stop`, `progress` as for `evaluate`. The cases are those that were run, whatever became of
+    `timeout`, `max_cost`, `max_judge_calls`, `explain`, `stop`, `progress` as for `evaluate`. The cases are those that were run, whatever became of
     their files; a case with a trial missing stays *not run*.
 
     Raises:
@@ -66,8 +68,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
     run_id = _id_of(kept, run)
     manifest = kept.manifest(run_id)
     recorded = list(_recorded_sets(kept, manifest))
-    judges = JudgesOnDemand(first_given(options.get("judge"), manifest.options.get("judge")))
-    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options, judges)
+    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options, manifest)
     prepared.agent_label = manifest.agent.label
     prepared.unreadable = [
         SetSummary(one.eval_set_id, one.path, NOT_JUDGED, 0, failure=one.failure)
@@ -171,7 +172,7 @@ class _Given(NamedTuple):
 
 
 def _prepared(
-    recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], judges: JudgesOnDemand
+    recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], manifest: Manifest
 ) -> Prepared:
     wanted = [
         PlannedSet(source, config, origin, num_runs=source.num_runs)
@@ -181,13 +182,17 @@ def _prepared(
     if not wanted:
         raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
-    run_options = RunOptions(**taken, judges=judges)
+    budget = budget_of(options)
+    judges = JudgesOnDemand(first_given(options.get("judge"), manifest.options.get("judge")), budget=budget)
+    run_options = RunOptions(**taken, judges=judges, budget=budget)
     plan = make_plan(wanted, run_options)
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))
     return Prepared(None, "", plan, run_options, list(warnings), warnings)
 
 
-_TAKEN = ("metrics", "no_judge", "compat", "concurrency", "timeout", "explain", "stop")
+_TAKEN = (
+    "metrics", "no_judge", "compat", "concurrency", "timeout", "explain", "stop", "max_cost", "max_judge_calls",
+)  # fmt: skip
 
 
 def _positions(chosen: SetPlan) -> list[int]:

@@ -87,6 +87,8 @@ class TrialState:
     attempt: int = 0
     scores: list[MetricScore] | None = None
     """In the order of the case's metrics; `None` when the trial failed."""
+    not_asked: frozenset[str] = frozenset()
+    """Metrics whose judge may not be asked any more (a cap is reached): without them the trial is not decided."""
 
     def result(self, outcome: Outcome, *, keep: bool) -> TrialResult:
         """Return what came of it, with its evidence if that is to be kept."""
@@ -154,7 +156,7 @@ class Job:
             by_name = {
                 metric.name: score
                 for metric, score in zip(self.state.metrics, done.scores, strict=True)
-                if metric.name not in self.known
+                if metric.name not in self.known and metric.name not in done.not_asked
             }
             records.append(ScoreRecord(self.state.position, self.number, self.attempt, by_name))
         if self.decided is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.engine.deadlines import Slot
     from proctor.judges.base import AnswerCache, Judge, Judges
     from proctor.metrics.base import CaseView
+    from proctor.schema.spending import Spent
 
 
 def given_judge(metric: Any, judges: Judges | None) -> str:
@@ -51,6 +52,9 @@ class _Noting:
 
     def remember(self, cache: AnswerCache) -> None:
         self._judges.remember(cache)
+
+    def spending(self) -> list[Spent]:
+        return self._judges.spending()
 
     async def close(self) -> None:
         await self._judges.close()

@@ -11,6 +11,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
+    from proctor.engine.budget import RunBudget
     from proctor.judges.base import Judges
 
 
@@ -44,6 +45,12 @@ class RunOptions:
     """Stop after so many cases that did not pass."""
     max_tokens: int | None = None
     """Stop when the agent has reported so many tokens."""
+    max_cost: float | None = None
+    """Stop when so many US dollars are spent: on judges, played users and, as far as it is known, the agent."""
+    max_judge_calls: int | None = None
+    """Ask judges at most so often."""
+    budget: RunBudget | None = None
+    """Keeps the two limits before this; whoever calls a model asks it. `None`: there are none."""
     max_time: float | None = None
     """Stop after so many seconds; trials under way get a few more to finish."""
     max_text: int = 2**20
@@ -83,10 +90,11 @@ class RunOptions:
                     if _is_whole(value)
                     else f"{name} must be a whole number, got {value!r}"
                 )
-        for name in ("timeout", "trial_timeout", "max_time"):
+        for name in ("timeout", "trial_timeout", "max_time", "max_cost"):
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and value > 0):
-                wrong[name] = f"{name} must be a number of seconds above 0, got {value!r}"
+                unit = "US dollars" if name == "max_cost" else "seconds"
+                wrong[name] = f"{name} must be a number of {unit} above 0, got {value!r}"
         for name in ("keep_evidence", "explain"):
             if (value := getattr(self, name)) not in ("all", "failures"):
                 wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
@@ -102,9 +110,9 @@ class RunOptions:
 
 _LEAST = {
     "num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1,
-    "max_text": 1, "max_events": 1,
+    "max_judge_calls": 1,    "max_text": 1, "max_events": 1,
 }  # fmt: skip
-_MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens"})
+_MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens", "max_judge_calls"})
 
 
 def _is_whole(value: object) -> bool:

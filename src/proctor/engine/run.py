@@ -13,6 +13,7 @@ from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
 from proctor.engine.executor import LocalExecutor
 from proctor.engine.garbage import fewer_collections
 from proctor.engine.keeping import StoredRun
+from proctor.engine.money import Money
 from proctor.engine.opening import close_agent, open_agent
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, SetPlan
@@ -52,11 +53,16 @@ class Run:
     _results: list[CaseResult] = field(default_factory=list)
     _counts: Counter[Outcome] = field(default_factory=Counter)
     _spending: Spending = field(default_factory=Spending)
+    _money: Money = field(init=False)
+    _counts_money: bool = False
     _executor: LocalExecutor[Job, TrialState] | None = None
     _stopped_by: str = ""
     _not_passed: int = 0
     """Cases that did not pass since this process has been at work."""
     _earlier_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._money = Money(self.options, self._spending)
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -104,6 +110,7 @@ class Run:
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(self.stored.attempts())
+                self._money.begin_with(earlier, judged_anew=self.agent is None)
                 known = [said for said in earlier.warnings if not is_about_retries(said)]
                 past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
                 run.warnings += [said for said in known if said not in run.warnings and said not in past]
@@ -132,6 +139,7 @@ class Run:
         )
         if self.plan.asks_judges:
             work.set_aside = self._executor.set_aside
+        self._counts_money = self.plan.asks_judges or options.budget is not None
         self._watch_limits(run)
         jobs = self._jobs(run)
         try:
@@ -157,6 +165,8 @@ class Run:
         def hear(reason: str, drain: float | None) -> None:
             loop.call_soon_threadsafe(obey, reason, drain)
 
+        if options.budget is not None:
+            options.budget.listen(self._limit_reached)
         if options.stop is not None:
             options.stop.listen(hear)
             if options.stop.reason:  # asked for before anything began: then nothing does
@@ -167,6 +177,13 @@ class Run:
         if self._executor is not None and (not self._stopped_by or drain is not None):
             self._stopped_by = self._stopped_by or reason
             self._executor.stop(drain)  # again, where somebody has less patience than a limit had
+
+    def _limit_reached(self, reason: str) -> None:
+        """Begin no trial that would cost money; where none would, what judges answered before may still decide."""
+        if self.agent is None:
+            self._stopped_by = self._stopped_by or reason
+        else:
+            self._stop(reason)
 
     def _jobs(self, run: RunResult) -> Iterator[Job]:
         """The trials to run. None follows when a set turns out to have changed: what is under way is finished."""
@@ -205,7 +222,8 @@ class Run:
             return
         if isinstance(done.evidence, Trial):  # it was left behind before its evidence was complete
             done.evidence = keep(self.stored, job, done.evidence)
-        self._take(job, done)
+        if not done.not_asked:
+            self._take(job, done)
         await self.stored.commit(job.outcome_records(done))
 
     def _take(self, job: Job, done: TrialState) -> None:
@@ -220,6 +238,13 @@ class Run:
 
     def _trial_done(self, job: Job, done: TrialState) -> None:
         state = job.state
+        if job.trial is not None:
+            self._spending.add(state.position, job.trial)
+        if self._counts_money:
+            self._money.trial_done(state.metrics, done.scores)
+        if done.not_asked:  # judged when the run is gone on with
+            state.result.reason = f"not judged: {', '.join(sorted(done.not_asked))} may ask no judge any more"
+            return
         if self.stored is None:
             self._take(job, done)
         decided = job.decided
@@ -228,8 +253,6 @@ class Run:
         else:
             outcome = trial_outcome(state.metrics, done.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
-        if job.trial is not None:
-            self._spending.add(state.position, job.trial)
         most = self.options.max_tokens
         if most is not None:
             self._watch_tokens(most)
@@ -267,6 +290,10 @@ class Run:
         said = self._spending.blind_spot() if self.options.max_tokens is not None else ""
         if said and said not in run.warnings:
             run.warnings.append(said)
+        run.spent = self._money.spent()
+        run.judged_by = self._money.judged_by() if self._counts_money else []
+        if said := self._money.blind_spot(run.spent):
+            run.warnings.append(said)
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         if not_run:
             run.stopped_by = self._stopped_by
@@ -300,13 +327,16 @@ class Run:
             failure=run.failure,
             models=sorted(self._spending.models),
             tokens=self._spending.tokens,
+            spent=run.spent,
+            judged_by=run.judged_by,
         )
         try:
             stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
         except StoreError as error:
             run.failure = run.failure or _broken(error)
         try:
-            run.cases = stored.results()
+            kept = stored.load()
+            run.cases, run.badges = kept.cases, kept.badges
         except StoreError as error:  # by now it cannot even be read
             run.failure = run.failure or _broken(error)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from proctor.engine.costs import AgentCosts
 from proctor.schema.trial import Failure, Trial, Turn
 
 _TRIED_AGAIN = "tried again after infrastructure errors: "
@@ -15,7 +16,7 @@ _MOST_NAMED = 3
 class Spending:
     """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "_retried", "models", "silent", "tokens", "trials")
+    __slots__ = ("_before", "_retried", "costs", "models", "silent", "tokens", "trials")
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -23,6 +24,7 @@ class Spending:
         self.trials = self.silent = 0
         """Trials that came to their end since this process has been at work, and those that reported no tokens."""
         self.models: set[str] = set()
+        self.costs = AgentCosts()
         self._retried: dict[tuple[int, int], str] = {}
 
     def begin_with(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
@@ -79,6 +81,7 @@ class Spending:
                 if event.usage_metadata is not None:
                     usage = event.usage_metadata
                     self.tokens += usage.total_token_count or _sum_of(usage.__dict__)
+                    self.costs.add(event.model_version, usage.__dict__)
                 if event.model_version:
                     self.models.add(event.model_version)
 
@@ -88,6 +91,7 @@ class Spending:
             for event in turn.get("events") or ():
                 if usage := event.get("usage_metadata"):
                     self.tokens += usage.get("total_token_count") or _sum_of(usage)
+                    self.costs.add(event.get("model_version"), usage)
                 if model := event.get("model_version"):
                     self.models.add(model)
 

@@ -13,6 +13,7 @@ from proctor.engine.failures import timed_out
 from proctor.engine.inference import TrialLimits, TrialRunner
 from proctor.engine.intake import Caps, what_was_lost
 from proctor.engine.keeping import Answers, StoredRun
+from proctor.engine.money import not_asked
 from proctor.engine.options import RunOptions
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.metrics.base import CaseView
@@ -51,6 +52,8 @@ class TrialWork:
             done.evidence = job.evidence or keep(self._stored, job, trial)
         if trial.failure is None:
             done.scores = await self._scores(job, trial, slot)
+            if self._options.budget is not None:
+                done.not_asked = not_asked(self._options.budget, job.state.metrics, done.scores)
         return done
 
     def _ask(self, job: Job, slot: Slot) -> Awaitable[Trial]:

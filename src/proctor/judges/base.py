@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from proctor.models.base import Usage
 from proctor.prompts import Prompt
 from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.spending import Spent
 from proctor.schema.trial import Failure
 
 V = TypeVar("V")
@@ -131,6 +132,10 @@ class Judges(Protocol):
 
     def remember(self, cache: AnswerCache) -> None:
         """Look there for answers before a model is asked, and keep there what it answers."""
+        ...
+
+    def spending(self) -> list[Spent]:
+        """Return what they took so far, by model."""
         ...
 
     async def close(self) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
+from proctor.judges.identity import identity_of
 from proctor.judges.injection import signs_in
 from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled, together
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.limiter import Limiter
 from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.spending import Spent as SpentOf
 
 __all__ = ["PATIENCE", "ModelJudge", "RunJudges"]
 
@@ -68,6 +70,10 @@ class RunJudges:
             if close is not None:
                 await close()
 
+    def spending(self) -> list[SpentOf]:
+        """Return what they took so far, by model."""
+        return self.spent.by_model(PURPOSE)
+
     def _named(self, name: str) -> ChatModel:
         if name not in self._models:
             self._models[name] = self.find(name, self.limiter)
@@ -113,7 +119,7 @@ class ModelJudge:
         self.metric = metric
         self._settings = _settings(options)
         self._timeout = _patience(self._settings)
-        self._identity = getattr(model, "identity", None) or model.name
+        self._identity = identity_of(model) if model is judges.only else model.name
         limited = "parallelism_limit" in options.model_fields_set
         self._turns = asyncio.Semaphore(options.parallelism_limit) if limited else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from proctor.models.base import ModelError, Reply
+from proctor.schema.spending import Spent as SpentOf
 
 __all__ = ["Spent", "SpentOnModel"]
 
@@ -63,6 +64,23 @@ class Spent:
             one.unpriced += 1
         else:
             one.cost += reply.cost
+
+    def by_model(self, purpose: str) -> list[SpentOf]:
+        """Return what they took as it is kept with a run; answers from before are not told by model."""
+        found = [
+            SpentOf(
+                purpose=purpose,
+                model=model,
+                calls=one.calls,
+                input_tokens=one.input_tokens,
+                output_tokens=one.output_tokens,
+                uncounted=one.uncounted,
+                cost=one.cost,
+                unpriced=one.unpriced,
+            )
+            for model, one in self.models.items()
+        ]
+        return [*found, SpentOf(purpose=purpose, cached=self.cached)] if self.cached else found
 
     def failed(self, model: str, error: ModelError) -> None:
         """Count a call that gave no reply."""

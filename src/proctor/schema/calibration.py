@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import Field
 
 from proctor.agreement import Confusion, CorrectedRate, Estimate
 from proctor.schema.base import WireModel
+from proctor.schema.judged_by import JudgedBy
 from proctor.schema.label import Labelled
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedBy:
-    """Who gave a metric's verdicts: another one of these is another judge."""
-
-    metric: str
-    model: str
-    """As it was asked for."""
-    prompt: str
-    """The hash of what it was told."""
 
 
 class Figure(WireModel):
@@ -107,6 +98,9 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:g}"
 
 
+VOID = "calibration void"
+
+
 def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) -> str:
     """Return what is known of who gave a metric's verdicts: the badge, why it is void, or nothing.
 
@@ -118,7 +112,20 @@ def badge_of(known: list[Calibration], by: JudgedBy, threshold: float | None) ->
             return one.badge
     if not of_metric:
         return ""
-    return f"calibration void: {', '.join(of_metric[-1].changed(by, threshold))}"
+    return f"{VOID}: {', '.join(of_metric[-1].changed(by, threshold))}"
+
+
+def badges_of(
+    known: list[Calibration], judged_by: Iterable[JudgedBy], thresholds: Mapping[str, set[float | None]]
+) -> dict[str, str]:
+    """Return what is known of each metric's judge: of several judges or thresholds, first what does not hold."""
+    found: dict[str, str] = {}
+    for by in judged_by:
+        for threshold in sorted(thresholds.get(by.metric, {None}), key=lambda one: one or 0.0):
+            badge = badge_of(known, by, threshold)
+            if badge and (by.metric not in found or badge.startswith(VOID)):
+                found[by.metric] = badge
+    return found
 
 
 # --- what is found when a judge is held against people ----------------------------------------------------------------

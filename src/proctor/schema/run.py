@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import Field
 
 from proctor.schema.base import WireModel
+from proctor.schema.judged_by import JudgedBy
+from proctor.schema.spending import Spent
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
@@ -144,6 +146,10 @@ class RunSummary(WireModel):
     """Model names seen in the evidence."""
     tokens: int = 0
     """Tokens that the agent reported."""
+    spent: list[Spent] = Field(default_factory=list)
+    """What models took, by purpose and model."""
+    judged_by: list[JudgedBy] = Field(default_factory=list)
+    """Which models gave the verdicts of which metrics."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from proctor.sanitize import clean
 from proctor.schema.metric_verdict import InvocationVerdict, MetricVerdict
@@ -15,6 +16,10 @@ from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure, Trial
 from proctor.stats import Mean, pass_at, pass_hat, wilson
 from proctor.waiting import Waiting
+
+if TYPE_CHECKING:
+    from proctor.schema.judged_by import JudgedBy
+    from proctor.schema.spending import Spent
 
 __all__ = [
     "CaseResult", "InvocationVerdict", "MetricVerdict", "Outcome", "RunResult", "SetSummary", "TrialResult", "TrialRule",
@@ -195,6 +200,12 @@ class RunResult:
     """Why not everything was run: a limit, a signal; empty when nothing was left out."""
     run_id: str = ""
     """Its name in the store; empty where it is not kept."""
+    spent: list[Spent] = field(default_factory=list)
+    """What models took, by purpose (agent, played user, judge) and model."""
+    judged_by: list[JudgedBy] = field(default_factory=list)
+    """Which models gave the verdicts of which metrics."""
+    badges: dict[str, str] = field(default_factory=dict)
+    """Metric -> what its judge was found to be worth, or why that does not hold any more; as the store knows it."""
     failure: Failure | None = None
     """Why the run itself could not go on (the store could not be written); its exit code is 3."""
 
@@ -213,6 +224,13 @@ class RunResult:
         """
         set_missing = any(summary.failure is not None for summary in self.sets)
         return outcome_of_run(self.counts, set_missing=set_missing, broken_off=self.failure is not None)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars that models took, of the agent as far as it reports them; `None` where a price is not known."""
+        from proctor.schema.spending import total_cost
+
+        return total_cost(self.spent)
 
     @property
     def passed(self) -> bool:

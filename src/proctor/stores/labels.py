@@ -14,6 +14,8 @@ from proctor.stores.listing import RunLine
 
 if TYPE_CHECKING:
     from proctor.schema.calibration import Calibration
+    from proctor.schema.judged_by import JudgedBy
+    from proctor.schema.run import Judging
 
 _VERSION = 2
 _CALIBRATIONS = "SELECT metric, crc, calibration FROM calibrations ORDER BY seq"
@@ -80,6 +82,17 @@ class LabelledStore:
                     raise ValueError(crc)
                 found.append(Calibration.model_validate_json(text))
         return found
+
+    def badges(self, judged_by: Sequence[JudgedBy], judging: Judging) -> dict[str, str]:
+        """Return what is known of the judges of a judging, metric by metric."""
+        if not judged_by:
+            return {}
+        from proctor.schema.calibration import badges_of
+
+        thresholds: dict[str, set[float | None]] = {}
+        for metric in (metric for one in judging.sets for metric in one.metrics):
+            thresholds.setdefault(metric.name, set()).add(metric.threshold)
+        return badges_of(self.calibrations(), judged_by, thresholds)
 
     def _knows_labels(self) -> bool:
         """Tell whether the store has been brought up to a version that has them: one opened for reading may not."""

@@ -32,6 +32,8 @@ def result_of(
         stopped_by=summary.stopped_by,
         failure=summary.failure,
         run_id=manifest.run_id,
+        spent=list(summary.spent),
+        judged_by=list(summary.judged_by),
     )
 
 

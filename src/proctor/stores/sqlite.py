@@ -201,7 +201,9 @@ class SqliteStore(LabelledStore, AnsweringStore):
         reader = self._reader(line, number)
         reader.check_totals()
         cases = StoredCases(reader, line.progress.cases)
-        return result_of(self._manifest(line), judged, self._summary(line, number), cases)
+        result = result_of(self._manifest(line), judged, self._summary(line, number), cases)
+        result.badges = self.badges(result.judged_by, judged)
+        return result
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
         """Return what was planned, in order."""

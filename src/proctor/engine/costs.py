@@ -1,0 +1,64 @@
+"""What the agent's own calls cost: counted as they are reported, priced when somebody asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.schema.spending import Spent
+
+_MOST_UNLIKE = 2_000
+"""Calls with different counts that are kept before they are priced: memory stays flat."""
+_PRICES = "proctor.models.agent_prices:price_of"
+
+Call = tuple[str, int, int, int]
+"""Model, input tokens, output tokens, and the input tokens that came from the provider's cache."""
+
+
+class AgentCosts:
+    """The calls of models that an agent reported."""
+
+    __slots__ = ("_calls", "_spent")
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._calls: Counter[Call] = Counter()
+        self._spent: dict[str, Spent] = {}
+
+    def add(self, model: str | None, usage: Mapping[str, Any]) -> None:
+        """Count one call: the usage as google-adk's events have it."""
+        asked = (usage.get("prompt_token_count") or 0) + (usage.get("tool_use_prompt_token_count") or 0)
+        said = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
+        if not said and usage.get("total_token_count"):
+            said = max(0, usage["total_token_count"] - asked)
+        self._calls[model or "", asked, said, usage.get("cached_content_token_count") or 0] += 1
+        if len(self._calls) >= _MOST_UNLIKE:
+            self._price()
+
+    def spent(self) -> list[Spent]:
+        """Return what they took so far, by model."""
+        self._price()
+        return [one.model_copy() for one in self._spent.values()]
+
+    def _price(self) -> None:
+        if not self._calls:
+            return
+        from proctor.registry import load_object
+
+        price_of = load_object(_PRICES)
+        for (model, asked, said, cached), times in self._calls.items():
+            one = self._spent.setdefault(model, Spent(purpose="agent", model=model))
+            one.calls += times
+            one.input_tokens += times * asked
+            one.output_tokens += times * said
+            price = (
+                price_of(model, input_tokens=asked, output_tokens=said, cached_tokens=cached)
+                if model
+                else None
+            )
+            if price is None:
+                one.unpriced += times
+            else:
+                one.cost += times * price
+        self._calls.clear()

@@ -1,0 +1,107 @@
+"""What a run spends on models, and who judged: gathered as trials end, where there is something to gather."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.schema.trial import FailureKind
+
+if TYPE_CHECKING:
+    from proctor.engine.budget import RunBudget
+    from proctor.engine.criteria import BoundMetric
+    from proctor.engine.options import RunOptions
+    from proctor.engine.spending import Spending
+    from proctor.schema.judged_by import JudgedBy
+    from proctor.schema.run import RunSummary
+    from proctor.schema.score import MetricScore
+    from proctor.schema.spending import Spent
+
+
+class Money:
+    """The money of one run."""
+
+    __slots__ = ("_before", "_budget", "_counted", "_judges", "_seen", "_spending")
+
+    def __init__(self, options: RunOptions, spending: Spending) -> None:
+        """Take the caps, the judges, and what counts the agent's tokens."""
+        self._budget, self._judges, self._spending = options.budget, options.judges, spending
+        self._before: list[Spent] = []
+        self._seen: dict[tuple[str, str, str], None] = {}
+        self._counted = 0.0
+
+    def begin_with(self, earlier: RunSummary, *, judged_anew: bool) -> None:
+        """Take what earlier processes spent; a new judging has a purse of its own, and the agent is counted anew."""
+        past = {"agent", "judge"} if judged_anew else {"agent"}
+        self._before = [one for one in earlier.spent if one.purpose not in past]
+        if not judged_anew:
+            self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
+        self._counted = self._agent_cost()
+
+    def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
+        """Take note of one trial: who judged it, and what the agent spent."""
+        for bound, score in zip(metrics, scores or (), strict=False):
+            if bound.judge:
+                for details in (score.details, *(each.details for each in score.per_invocation)):
+                    self._seen.update({(bound.name, *by): None for by in _by(details)})
+        if self._budget is not None and self._budget.max_cost is not None:
+            cost = self._agent_cost()
+            self._budget.spend(max(0.0, cost - self._counted))
+            self._counted = cost
+
+    def spent(self) -> list[Spent]:
+        """Return what was spent, by purpose and model."""
+        from proctor.schema.spending import together
+
+        judges = self._judges.spending() if self._judges is not None else []
+        return together([*self._before, *self._spending.costs.spent(), *judges])
+
+    def judged_by(self) -> list[JudgedBy]:
+        """Return who judged, metric by metric."""
+        from proctor.schema.judged_by import JudgedBy
+
+        return [JudgedBy(metric=metric, model=model, prompt=prompt) for metric, model, prompt in self._seen]
+
+    def blind_spot(self, spent: Sequence[Spent]) -> str:
+        """Say what a cap on dollars could not see of the agent; empty when it saw everything, or there is none."""
+        if self._budget is None or self._budget.max_cost is None:
+            return ""
+        of_agent = [one for one in spent if one.purpose == "agent"]
+        if not of_agent:
+            return "max_cost: the agent reports no token usage (`usage_metadata`): what it costs is not in this limit"
+        unknown = [one.model or "a model without a name" for one in of_agent if one.unpriced]
+        if unknown:
+            return f"max_cost: the price of {', '.join(unknown)} is not known: what the agent costs is not in this limit"
+        return ""
+
+    def _agent_cost(self) -> float:
+        return sum(one.cost for one in self._spending.costs.spent())
+
+
+def not_asked(
+    budget: RunBudget, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
+) -> frozenset[str]:
+    """Return the metrics whose judge was not asked, or not to the end, because a cap was reached; and those of their scores."""
+    if not budget.refused:
+        return frozenset()
+    names = {
+        bound.name
+        for bound, score in zip(metrics, scores, strict=True)
+        if bound.judge and score.failure is not None and _may_be_for_money(score)
+    }
+    for bound in metrics:
+        if any(part.name in names for part in bound.parts):
+            names.add(bound.name)
+    return frozenset(names)
+
+
+def _may_be_for_money(score: MetricScore) -> bool:
+    """Tell whether a judge's failure may be that it was not asked: once anybody was refused, one too many is judged again."""
+    failure = score.failure
+    return failure is not None and (failure.kind is FailureKind.NOT_ASKED or failure.where == "judge")
+
+
+def _by(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    ballot = (details or {}).get("ballot")
+    if isinstance(ballot, dict):
+        yield str(ballot.get("model")), str(ballot.get("prompt"))
