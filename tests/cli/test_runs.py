@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from proctor.api.runs import NoRunsError, open_runs, open_store
 from proctor.cli.when import read_age, read_moment
 from proctor.errors import StoreError
 from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.stores.making import begun
 
 FINE, WRONG, CRASH = case("fine", "hello"), case("wrong", "no call"), case("crash", "crash")
 EVAL = ("eval", "agent.py", "cases.evalset.json")
@@ -403,6 +405,16 @@ def test_an_imported_run_goes_on_only_where_it_was_run(ran: Path) -> None:
     said = error("resume", "latest", "--retry-errors")
     assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in said
     assert "goes on only in the store that it was run in" in said
+
+
+def test_a_run_that_is_under_way_is_exported_as_far_as_it_has_come_and_that_is_said(ran: Path) -> None:
+    with closing(open_store()) as store:
+        writer = begun(store, "under_way")
+        done = in_this_process("export", "under_way", "--output", "run.jsonl")
+        assert done.returncode == 0
+        assert "run under_way is under way: this is how far it has come" in done.stderr
+        writer.close()
+    assert "under way:" not in in_this_process("export", "under_way", "--output", "run.jsonl").stderr
 
 
 _KILLED = """

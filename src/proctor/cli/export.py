@@ -82,7 +82,8 @@ def export(
     """
     from proctor.api.exporting import export_run
     from proctor.api.runs import open_runs
-    from proctor.cli.showing import judging_of
+    from proctor.cli.showing import judging_of, listed_run
+    from proctor.schema.run import RunState
 
     form = format_ or _form_of(output)
     if app_name and form != "adk":
@@ -93,6 +94,11 @@ def export(
         result = opened.load(run_id, judging_of(opened, run_id, judging))
         for path in export_run(result, form, target or sys.stdout, app_name=app_name):
             say(f"{path}: run {run_id} as {form}")
+        if listed_run(opened, run_id).run.state is RunState.RUNNING:
+            say(
+                f"run {run_id} is under way: this is how far it has come, cases and counts at different moments. "
+                "Export it again when it is finished"
+            )
 
 
 def _form_of(output: str | None) -> str:
