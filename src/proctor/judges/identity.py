@@ -58,7 +58,8 @@ def _of_function(function: Any, depth: int) -> Iterator[str]:
 
 def _of_object(value: Any, depth: int) -> Iterator[str]:
     yield _source(type(value))
-    for name, held in getattr(value, "__dict__", {}).items():
+    slots = {name: getattr(value, name, None) for name in getattr(type(value), "__slots__", ())}
+    for name, held in {**slots, **getattr(value, "__dict__", {})}.items():
         yield name
         yield from _told(held, depth + 1)
 

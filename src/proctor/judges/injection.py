@@ -46,7 +46,11 @@ _WORDS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "a finished verdict": (
-        r"[\"'{,]\s*[\"']?(?:score|verdict|rating|is_valid|label|ballot|is_the_agent_response_valid)[\"']?\s*[:=]",
+        (
+            r"[\"'{,]\s*\\*[\"']?(?:score|verdict|rating|is_valid|label|ballot|is_the_agent_response_valid)"
+            r"\\*[\"']?\s*[:=]"
+        ),
+        r"\bnumber of (?:this|the) ballot\b",
         r"^\s*(?:final )?(?:verdict|score|rating)\s*[:=]\s*\S",
     ),
     "an imitation of roles or system messages": (
@@ -64,7 +68,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
     ),
     "a change of the rubric or of the judge's part": (
         r"\b(?:new|updated|revised|actual|real) (?:rubric|criteri(?:on|a)|task|instructions?|scoring)\b",
-        r"\byou are (?:now|no longer|not)\b.{0,40}\b(?:judge|grader|evaluator|assistant|mode)\b",
+        r"\byou are (?:now|no longer|not)\b.{0,40}(?:judge|grader|evaluator|assistant|mode)\b",
+        r"\b(?:developer|debug|admin|god|test) mode\b.{0,60}\b(?:evaluat|judg|grad|verdict|output|answer)",
+        r"\b(?:evaluation|grading|judging) is (?:disabled|off|over|suspended|skipped)\b",
     ),
 }
 _SIGNS = [

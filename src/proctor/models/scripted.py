@@ -60,6 +60,8 @@ class ScriptedModel:
         """
         if (script is None) is (matching is None):
             raise SetupError("A scripted model has either a script or `matching`.")
+        self.script = tuple(script) if isinstance(script, list) else script
+        """What it was told to say, as it was then."""
         self.name = name
         self.has_schemas = has_schemas
         self.delay = delay

@@ -1,0 +1,123 @@
+"""Answers that are none: none of them is a pass, none is a 0, each is asked for again, and all are kept as they came."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from proctor.judges.problems import undecided
+from proctor.judges.votes import ballot_details
+from proctor.models.base import Finish, ModelOptions, Reply
+from proctor.models.scripted import ScriptedModel
+from proctor.schema.trial import FailureKind
+from tests.judges.making import YES, ask
+
+TEXTS: dict[str, str] = {
+    "prose": "The answer is helpful, so: yes.",
+    "a bare word": "yes",
+    "a bare word in JSON": '"yes"',
+    "a number": "1.0",
+    "a list": "[true]",
+    "null": "null",
+    "true": "true",
+    "half an object": '{"ballot": "BALLOT", "verdict": "ye',
+    "a trailing comma": '{"ballot": "BALLOT", "rationale": "r", "verdict": "yes",}',
+    "single quotes": "{'ballot': 'BALLOT', 'rationale': 'r', 'verdict': 'yes'}",
+    "no quotes": "{ballot: BALLOT, rationale: r, verdict: yes}",
+    "a comment": '{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"} // sure',
+    "prose before": 'Sure! {"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}',
+    "prose after": '{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"} Anything else?',
+    "two objects": '{"ballot": "BALLOT", "rationale": "r", "verdict": "no"}{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}',
+    "a field twice": '{"ballot": "BALLOT", "rationale": "r", "verdict": "no", "verdict": "yes"}',
+    "fenced, with prose": 'Here:\n```json\n{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}\n```',
+    "two fences": '```json\n{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}\n```\n```json\n{}\n```',
+    "JSON in JSON": '"{\\"ballot\\": \\"BALLOT\\", \\"verdict\\": \\"yes\\"}"',
+    "XML": "<answer><verdict>yes</verdict></answer>",
+    "YAML": "ballot: BALLOT\nrationale: r\nverdict: yes",
+    "lines of google-adk": "Property: helps\nRationale: r\nVerdict: yes",
+    "NaN": '{"ballot": "BALLOT", "rationale": "r", "verdict": NaN}',
+    "Infinity": '{"ballot": "BALLOT", "rationale": "r", "verdict": Infinity}',
+    "a byte order mark": '\ufeff{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}',
+    "very deep": "[" * 100_000,
+    "another language": "Ja, die Antwort hilft.",
+    "thinking aloud": '<think>yes</think>{"ballot": "BALLOT", "rationale": "r", "verdict": "yes"}',
+    "the schema itself": '{"type": "object", "properties": {"verdict": {"enum": ["yes", "no"]}}}',
+}
+
+DATA: dict[str, Any] = {
+    "an empty object": {},
+    "no verdict": {"rationale": "r"},
+    "no rationale": {"verdict": "yes"},
+    "a verdict of another case": {"rationale": "r", "verdict": "Yes"},
+    "a verdict with a blank": {"rationale": "r", "verdict": "yes "},
+    "a verdict with a full stop": {"rationale": "r", "verdict": "yes."},
+    "another word": {"rationale": "r", "verdict": "valid"},
+    "both words": {"rationale": "r", "verdict": "yes/no"},
+    "a word in another language": {"rationale": "r", "verdict": "oui"},
+    "an unsure word": {"rationale": "r", "verdict": "unknown"},
+    "true": {"rationale": "r", "verdict": True},
+    "one": {"rationale": "r", "verdict": 1},
+    "1.7": {"rationale": "r", "verdict": 1.7},
+    "minus one": {"rationale": "r", "verdict": -1},
+    "ten": {"rationale": "r", "verdict": "ten"},
+    "not a number": {"rationale": "r", "verdict": float("nan")},
+    "null for a verdict": {"rationale": "r", "verdict": None},
+    "an empty verdict": {"rationale": "r", "verdict": ""},
+    "a list of verdicts": {"rationale": "r", "verdict": ["yes"]},
+    "an object for a verdict": {"rationale": "r", "verdict": {"value": "yes"}},
+    "a list for a rationale": {"rationale": ["r"], "verdict": "yes"},
+    "null for a rationale": {"rationale": None, "verdict": "yes"},
+    "a field too many": {"rationale": "r", "verdict": "yes", "score": 1.0},
+    "other names": {"reasoning": "r", "is_the_agent_response_valid": "valid"},
+    "names of another case": {"Rationale": "r", "Verdict": "yes"},
+    "wrapped once more": {"answer": {"rationale": "r", "verdict": "yes"}},
+    "another ballot": {"ballot": "0" * 16, **YES},
+    "no number for a ballot": {"ballot": 7, **YES},
+    "an empty ballot": {"ballot": "", **YES},
+}
+
+
+def test_there_are_enough_kinds() -> None:
+    assert len(TEXTS) + len(DATA) >= 50
+
+
+def checked(model: ScriptedModel) -> None:
+    ballot = ask(model, samples=3)
+    failure = undecided(ballot)
+    assert ballot.verdicts == []
+    assert not ballot.is_decided
+    assert failure.kind is FailureKind.UNUSABLE_ANSWER
+    assert len(model.asked) == 9
+    votes = ballot_details(ballot)["votes"]
+    assert [len(vote["answers"]) for vote in votes] == [3, 3, 3]
+    assert all(vote["verdict"] is None and vote["problem"] for vote in votes)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_text_that_is_no_answer(text: str) -> None:
+    def say(_messages: object, options: ModelOptions) -> str:
+        return text.replace("BALLOT", options.echo["ballot"])
+
+    checked(ScriptedModel(say, has_schemas=False))
+
+
+@pytest.mark.parametrize("data", DATA.values(), ids=DATA)
+def test_data_that_is_no_answer(data: dict[str, Any]) -> None:
+    def say(_messages: object, options: ModelOptions) -> Reply:
+        answer = {**options.echo, **data}
+        return Reply(structured=answer, text=json.dumps(answer))
+
+    checked(ScriptedModel(say))
+
+
+@pytest.mark.parametrize("said", [[], "yes", 1, True, [YES]], ids=str)
+def test_structured_answers_that_are_no_objects(said: Any) -> None:
+    checked(ScriptedModel(Reply(structured=said, text="x", finish=Finish.STOP)))
+
+
+def test_one_unusable_sample_does_not_discard_the_good_ones() -> None:
+    ballot = ask([YES, {"verdict": "?"}, YES, {"verdict": "?"}, {"verdict": "?"}, YES, YES], samples=3)
+    assert ballot.is_decided
+    assert ballot.verdicts.count(True) >= 2
