@@ -118,3 +118,15 @@ REFUSED = {
 def test_what_cannot_be_done_is_said(words: list[str], message: str) -> None:
     assert message in refused(*words)
     assert not Path("a.evalset.json").exists()
+
+
+@pytest.mark.parametrize("eval_id", ["a,b", "a:b", " "])
+def test_an_id_that_could_not_be_named_is_refused(eval_id: str) -> None:
+    for words in (
+        ["eval-set", "add-case", "s.evalset.yaml", "--id", eval_id, "--ask", "hi"],
+        ["record", "agent.py", "--into", "s.evalset.yaml", "--id", eval_id],
+    ):
+        done = in_this_process(*words)
+        assert done.returncode == 2
+        assert "of a new case" in done.stderr
+    assert not Path("s.evalset.yaml").exists()

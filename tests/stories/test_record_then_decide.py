@@ -70,6 +70,17 @@ def store_of(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/runs.sqlite3"
 
 
+def run(tmp_path: Path, agent: Agent, **options: Any) -> RunResult:
+    """Run the set and keep the run."""
+    return proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path), **options)
+
+
+def stop(tmp_path: Path, agent: Agent, *, after: int, **options: Any) -> RunResult:
+    """Run the set, and stop after so many trials."""
+    watch = StopAfter(after)
+    return run(tmp_path, agent, **{"concurrency": 1, "progress": watch, "stop": watch.stop, **options})
+
+
 def told(result: RunResult) -> list[Any]:
     """Everything that a run says about its cases, but for times and ids."""
     return [_told(case) for case in result.cases]
@@ -101,11 +112,8 @@ def test_a_resumed_run_says_what_the_undisturbed_one_says(
     tmp_path: Path, num_runs: int, stop_after: int
 ) -> None:
     undisturbed = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, num_runs=num_runs)
-    agent, watch = Agent(), StopAfter(stop_after)
-    stopped = proctor.evaluate_sync(
-        agent, a_set(), config=CONFIG, num_runs=num_runs, concurrency=2,
-        store=store_of(tmp_path), progress=watch, stop=watch.stop,
-    )  # fmt: skip
+    agent = Agent()
+    stopped = stop(tmp_path, agent, after=stop_after, num_runs=num_runs, concurrency=2)
     assert stopped.interrupted
     assert stopped.counts[Outcome.NOT_RUN] > 0
     before = Counter(agent.asked)
@@ -120,9 +128,7 @@ def test_a_resumed_run_says_what_the_undisturbed_one_says(
 
 def test_limits_are_those_of_this_time_and_figures_those_of_the_whole_run(tmp_path: Path) -> None:
     agent = Agent()
-    stopped = proctor.evaluate_sync(
-        agent, a_set(), config=CONFIG, store=store_of(tmp_path), concurrency=1, max_failures=2
-    )
+    stopped = run(tmp_path, agent, concurrency=1, max_failures=2)
     assert stopped.stopped_by.startswith("max_failures")
     assert stopped.counts == {Outcome.FAILED: 2, Outcome.PASSED: 2, Outcome.NOT_RUN: 8}
     further = proctor.resume_sync(
@@ -137,7 +143,7 @@ def test_limits_are_those_of_this_time_and_figures_those_of_the_whole_run(tmp_pa
 
 def test_a_finished_run_is_returned_and_nothing_is_run(tmp_path: Path) -> None:
     agent = Agent()
-    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path))
+    result = run(tmp_path, agent)
     asked = Counter(agent.asked)
     again = proctor.resume_sync(result.run_id, store=store_of(tmp_path))
     assert told(again) == told(result)
@@ -148,7 +154,7 @@ def test_a_finished_run_is_returned_and_nothing_is_run(tmp_path: Path) -> None:
 
 def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Path) -> None:
     agent = Agent()
-    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, store=store_of(tmp_path))
+    result = run(tmp_path, agent)
     assert result.case("c5").outcome is Outcome.ERROR
     agent.broken = False
     asked = Counter(agent.asked)
@@ -175,16 +181,8 @@ def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Pa
     ],
 )
 def test_another_set_is_refused_with_what_differs(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    agent, watch = Agent(), StopAfter(3)
-    proctor.evaluate_sync(
-        agent,
-        a_set(),
-        config=CONFIG,
-        store=store_of(tmp_path),
-        progress=watch,
-        stop=watch.stop,
-        concurrency=1,
-    )
+    agent = Agent()
+    stop(tmp_path, agent, after=3)
     asked = Counter(agent.asked)
     given: dict[str, Any] = {"agent": agent, "eval_sets": a_set(), **change}
     with pytest.raises(SetupProblems) as refused:
@@ -198,16 +196,7 @@ def test_another_set_is_refused_with_what_differs(tmp_path: Path, change: dict[s
 
 
 def test_another_agent_is_refused(tmp_path: Path) -> None:
-    watch = StopAfter(3)
-    proctor.evaluate_sync(
-        Agent(),
-        a_set(),
-        config=CONFIG,
-        store=store_of(tmp_path),
-        progress=watch,
-        stop=watch.stop,
-        concurrency=1,
-    )
+    stop(tmp_path, Agent(), after=3)
 
     async def somebody_else(text: str) -> str:
         return "?"
@@ -218,7 +207,7 @@ def test_another_agent_is_refused(tmp_path: Path) -> None:
 
 def test_judging_again_with_the_same_config_gives_the_same_verdicts_without_the_agent(tmp_path: Path) -> None:
     agent = Agent()
-    result = proctor.evaluate_sync(agent, a_set(), config=CONFIG, num_runs=2, store=store_of(tmp_path))
+    result = run(tmp_path, agent, num_runs=2)
     asked = Counter(agent.asked)
     again = proctor.rescore_sync(result, store=store_of(tmp_path))
     assert told(again) == told(result)
@@ -226,7 +215,7 @@ def test_judging_again_with_the_same_config_gives_the_same_verdicts_without_the_
 
 
 def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_ones(tmp_path: Path) -> None:
-    result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, store=store_of(tmp_path))
+    result = run(tmp_path, Agent())
     assert result.counts == {Outcome.FAILED: 4, Outcome.ERROR: 1, Outcome.PASSED: 7}
     mild = proctor.rescore_sync(
         result, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.8}}
@@ -238,16 +227,8 @@ def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_
 
 
 def test_a_run_that_was_judged_again_goes_on_only_by_force(tmp_path: Path) -> None:
-    agent, watch = Agent(), StopAfter(4)
-    stopped = proctor.evaluate_sync(
-        agent,
-        a_set(),
-        config=CONFIG,
-        store=store_of(tmp_path),
-        progress=watch,
-        stop=watch.stop,
-        concurrency=1,
-    )
+    agent = Agent()
+    stopped = stop(tmp_path, agent, after=4)
     proctor.rescore_sync(
         stopped, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.9}}
     )
@@ -259,23 +240,14 @@ def test_a_run_that_was_judged_again_goes_on_only_by_force(tmp_path: Path) -> No
 
 
 def test_an_unfinished_run_can_be_judged_again_and_what_was_not_run_stays_so(tmp_path: Path) -> None:
-    watch = StopAfter(4)
-    stopped = proctor.evaluate_sync(
-        Agent(),
-        a_set(),
-        config=CONFIG,
-        store=store_of(tmp_path),
-        progress=watch,
-        stop=watch.stop,
-        concurrency=1,
-    )
+    stopped = stop(tmp_path, Agent(), after=4)
     again = proctor.rescore_sync(stopped, store=store_of(tmp_path))
     assert told(again) == told(stopped)
     assert again.counts[Outcome.NOT_RUN] == 8
 
 
 def test_a_mistake_in_the_new_config_is_said_and_changes_nothing(tmp_path: Path) -> None:
-    result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, store=store_of(tmp_path))
+    result = run(tmp_path, Agent())
     with pytest.raises(SetupProblems, match="response_match_score"):
         proctor.rescore_sync(
             result, store=store_of(tmp_path), config={"criteria": {"response_match_scor": 0.8}}

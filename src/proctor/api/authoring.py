@@ -13,7 +13,7 @@ from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
 from proctor.files.documents import read_yaml
 from proctor.files.eval_sets import EvalSetFile, open_document, open_eval_set
-from proctor.files.find import find_sets, require_new_set_id, set_path
+from proctor.files.find import find_sets, require_new_case_id, require_new_set_id, set_path
 from proctor.files.load import load_scenarios, load_session_input
 from proctor.files.yaml_emit import emit
 from proctor.schema.case import EvalCase
@@ -68,9 +68,10 @@ def new_case(
     """Return a case of one turn; `tools` as in YAML sets: `get_weather(city=Paris)`, `None`: not stated.
 
     Raises:
+        SetupError: the id could not be named (`file.json:ID,ID`).
         EvalFileError: a call cannot be read.
     """
-    written: dict[str, Any] = {"case": eval_id, "ask": ask}
+    written: dict[str, Any] = {"case": require_new_case_id(eval_id), "ask": ask}
     stated = {"tools": None if tools is None else list(tools), "expect": expect, "state": state}
     written |= {key: value for key, value in stated.items() if value is not None}
     text = emit({"eval_set": "new", "cases": [written]})

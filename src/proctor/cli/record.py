@@ -89,8 +89,9 @@ def record(
 def _check_target(into: Path, eval_id: str) -> None:
     """Say now, before anybody has talked, what would keep the case from being written."""
     from proctor.files.authoring import require_room
+    from proctor.files.find import require_new_case_id
 
-    require_room(into, eval_id)
+    require_room(into, require_new_case_id(eval_id))
 
 
 def _agent(named: str | None) -> str:

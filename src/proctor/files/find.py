@@ -235,6 +235,18 @@ def require_new_set_id(text: str) -> str:
     return text
 
 
+def require_new_case_id(text: str) -> str:
+    """`text`, if a new case may have this id: `file.json:ID,ID` can name it. Raises SetupError."""
+    taken = [sign for sign in ",:" if sign in text]
+    if taken:
+        raise SetupError(
+            f"the id {text!r} of a new case has a {taken[0]!r} in it, and could not be named: FILE:CASE,CASE has it as well"
+        )
+    if not text.strip():
+        raise SetupError("the id of a new case is empty")
+    return text
+
+
 def set_path(folder: Path, eval_set_id: str) -> Path:
     """The file of the set `eval_set_id` in an agent's folder.
 
