@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.manifest import judging_of, planned_cases
-from proctor.schema.run import Judging, Manifest, PlannedCase, counting
+from proctor.schema.run import Judging, Manifest, MetricManifest, PlannedCase, counting
 
 if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
@@ -73,10 +73,20 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
         if was.config_hash != is_now.config_hash:
             yield f"the config of {is_now.eval_set_id} ({is_now.config_source}) has changed"
             continue
-        metrics = {metric.name: metric.definition for metric in was.metrics}
+        metrics = {metric.name: metric for metric in was.metrics}
         for metric in is_now.metrics:
-            if metrics.get(metric.name) != metric.definition:
-                yield f"the metric {metric.name} of {is_now.eval_set_id} has changed"
+            before_it = metrics.get(metric.name)
+            if before_it is None or before_it.definition != metric.definition:
+                yield f"the metric {metric.name} of {is_now.eval_set_id} has changed{_judge(before_it, metric)}"
+
+
+def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
+    """Say what has changed about whom it asks, and how."""
+    if was is None or not is_now.judge:
+        return ""
+    if was.judge != is_now.judge:
+        return f": its judge was {was.judge} and is {is_now.judge}"
+    return ": its prompt is another one" if was.prompts != is_now.prompts else ""
 
 
 def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:

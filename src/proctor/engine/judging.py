@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import CriterionError, SetupError
 from proctor.gathering import together
+from proctor.prompts import Prompt, read_prompt
 from proctor.schema.criterion import JudgeModelOptions
 from proctor.schema.score import MetricScore
 
@@ -36,6 +37,18 @@ def given_judge(metric: Any, judges: Judges | None) -> str:
             problem.is_mistake = False
         raise
     return " ".join(dict.fromkeys(noting.models)) or "?"
+
+
+def prompts_of(metric: Any) -> dict[str, str]:
+    """Return the hashes of the prompts that a metric asks with (those it holds), and of what every judge is told."""
+    held = [one for value in getattr(metric, "__dict__", {}).values() for one in _several(value) if isinstance(one, Prompt)]
+    return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
+
+
+def _several(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else [value]
 
 
 class _Noting:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from proctor.engine.criteria import BoundMetric
+from proctor.engine.judging import prompts_of
 from proctor.engine.plan import Plan, SetPlan
 from proctor.schema.kept import content_hash
 from proctor.schema.run import JudgedSet, Judging, MetricManifest, PlannedCase, SetManifest
@@ -73,8 +74,16 @@ def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
         "criterion": criterion.model_dump(mode="json", exclude_none=True) if criterion else None,
         "code": _code_of(bound.metric),
     }
+    prompts = prompts_of(bound.metric) if bound.judge else {}
+    if bound.judge:
+        definition |= {"judge": bound.judge, "prompts": prompts}
     return MetricManifest(
-        name=bound.name, definition=_hash_of(definition), threshold=bound.threshold, gate=bound.gate
+        name=bound.name,
+        definition=_hash_of(definition),
+        threshold=bound.threshold,
+        gate=bound.gate,
+        judge=bound.judge,
+        prompts=prompts,
     )
 
 

@@ -35,6 +35,10 @@ class MetricManifest(WireModel):
     """Hash of its code's identity, its criterion and its prompts: another one is another metric."""
     threshold: float | None = None
     gate: bool = True
+    judge: str = ""
+    """The model that it asks, as users name it; empty for one that asks none."""
+    prompts: dict[str, str] = Field(default_factory=dict)
+    """The hashes of the prompts that it asks with, by name."""
 
 
 class SetManifest(WireModel):
