@@ -100,9 +100,21 @@ LEFT = {
         "from google.adk.evaluation.evaluation_generator import EvaluationGenerator\n",
         "google.adk.evaluation.evaluation_generator has no counterpart in Proctor",
     ),
-    "the package itself": (
-        "from google.adk import evaluation\n",
-        "write `from proctor.compat.adk import evaluation`",
+    "the package beside others": (
+        "from google.adk import evaluation, runners\n",
+        "take `evaluation` out of it: `from proctor.compat.adk import evaluation`",
+    ),
+    "google.adk by itself": (
+        "from google import adk; x = adk.evaluation.agent_evaluator\n",
+        "goes through `adk.evaluation`: write `from proctor.compat.adk import evaluation`",
+    ),
+    "google.adk by another name": (
+        "import google.adk as kit; x = kit.evaluation.agent_evaluator\n",
+        "goes through `kit.evaluation`: write",
+    ),
+    "google.adk in full": (
+        "import google.adk; x = google.adk.evaluation.agent_evaluator\n",
+        "goes through `google.adk.evaluation`: write",
     ),
     "a text": ('x = "google.adk.evaluation"\n', "in a text or a comment"),
 }
@@ -113,6 +125,58 @@ def test_what_is_left_alone_is_said(code: str, said: str) -> None:
     Path("test_other.py").write_text(code)
     assert any(line.startswith("         test_other.py:1: ") and said in line for line in adopt("--write"))
     assert Path("test_other.py").read_text() == code
+
+
+REWRITTEN = {
+    "spaced": (
+        "from google . adk . evaluation . eval_set import EvalSet\n",
+        "from proctor.compat.adk.evaluation . eval_set import EvalSet\n",
+    ),
+    "under another name": (
+        "import google.adk.evaluation.eval_set as sets\nx = sets.EvalSet\n",
+        "import proctor.compat.adk.evaluation.eval_set as sets\nx = sets.EvalSet\n",
+    ),
+    "the package itself": (
+        "from google.adk import evaluation as ev\n",
+        "from proctor.compat.adk import evaluation as ev\n",
+    ),
+    "two in one statement": (
+        "import google.adk.evaluation.eval_set, google.adk.evaluation.eval_case\nx = google.adk.evaluation.eval_set\n",
+        "import proctor.compat.adk.evaluation.eval_set, proctor.compat.adk.evaluation.eval_case\nx = proctor.compat.adk.evaluation.eval_set\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), REWRITTEN.values(), ids=REWRITTEN)
+def test_other_ways_to_write_an_import(before: str, after: str) -> None:
+    Path("test_other.py").write_text(before)
+    adopt("--write")
+    assert Path("test_other.py").read_text() == after
+
+
+def test_a_name_that_came_with_the_import_is_told() -> None:
+    Path("test_other.py").write_text(
+        "import google.adk.evaluation.eval_set\nx = google.adk.agents.LlmAgent\ny = google.adk.evaluation.eval_set\n"
+    )
+    told = "         test_other.py:2: `google.adk.agents` came by an import that is rewritten: import it, too"
+    assert told in adopt("--write")
+
+
+def test_notebooks_are_named_line_by_line_and_left_alone() -> None:
+    cell = {
+        "cell_type": "code",
+        "source": ["import os\n", "from google.adk.evaluation.eval_set import EvalSet"],
+    }
+    Path("try.ipynb").write_text(json.dumps({"cells": [cell]}, indent=1))
+    Path("other.ipynb").write_text(json.dumps({"cells": []}))
+    before = Path("try.ipynb").read_text()
+    shown = adopt("--write")
+    assert "TEST     try.ipynb  names google-adk's evaluation" in shown
+    place = 1 + before[: before.index("from google")].count("\n")
+    said = f"try.ipynb:{place}: in a notebook, which is not rewritten: from google.adk.evaluation.eval_set import EvalSet"
+    assert f"         {said}" in shown
+    assert Path("try.ipynb").read_text() == before
+    assert not any("other.ipynb" in line for line in shown)
 
 
 def test_line_ends_and_letters_stay(tmp_path: Path) -> None:

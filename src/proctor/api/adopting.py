@@ -79,7 +79,7 @@ def survey(folder: str | Path) -> Survey:
             elif name.lower().endswith(SET_SUFFIXES) or name in CONFIG_NAMES:
                 found.files.append(check_file(path, allow_duplicate_ids=True))
             elif (
-                name.endswith(".py")
+                name.endswith((".py", ".ipynb"))
                 and not path.is_symlink()
                 and (rewritten := rewrite_imports(path)) is not None
             ):

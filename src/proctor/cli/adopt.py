@@ -109,10 +109,8 @@ def _rewrite(tests: Sequence[Rewritten], *, write: bool) -> None:
     if not (write or _agrees(f"Rewrite the imports of {count}?")):
         say(f"{count} with imports to rewrite: nothing was written (--write)")
         return
-    from proctor.files.save import write_text
-
     for one in tests:
-        write_text(one.path, one.after)
+        one.write()
     click.echo(f"{count} rewritten")
 
 
