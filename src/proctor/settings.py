@@ -42,6 +42,10 @@ class Settings:
     """Characters that one text of an agent may have."""
     max_events: int | None = None
     """Events that an agent may emit in one turn."""
+    max_cost: float | None = None
+    """US dollars that one run may spend on models."""
+    max_judge_calls: int | None = None
+    """How often one run may ask judges."""
     num_runs: int | None = None
     retry_errors: int | None = None
     metrics: tuple[str, ...] = ()
@@ -209,7 +213,7 @@ def _whole(least: int) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _seconds(value: Any) -> bool:
+def _above_0(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf")
 
 
@@ -229,10 +233,12 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "judge": ("the name of a model", _text),
     "store": ("the URL of a store, or an array of URLs", _texts),
     "concurrency": ("a whole number of at least 1", _whole(1)),
-    "timeout": ("a number of seconds above 0", _seconds),
-    "trial_timeout": ("a number of seconds above 0", _seconds),
+    "timeout": ("a number of seconds above 0", _above_0),
+    "trial_timeout": ("a number of seconds above 0", _above_0),
     "max_text": ("a whole number of at least 1", _whole(1)),
     "max_events": ("a whole number of at least 1", _whole(1)),
+    "max_cost": ("a number of US dollars above 0", _above_0),
+    "max_judge_calls": ("a whole number of at least 1", _whole(1)),
     "num_runs": ("a whole number of at least 1", _whole(1)),
     "retry_errors": ("a whole number of at least 0", _whole(0)),
     "metrics": ("the name of a metric, or an array of names", _texts),

@@ -31,7 +31,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         name: first_given(given.get(name), getattr(settings, name))
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "max_text", "max_events",
+            "compat", "setup", "teardown", "max_text", "max_events", "max_cost", "max_judge_calls",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):
@@ -47,8 +47,6 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         "tags",
         "max_time",
         "max_tokens",
-        "max_cost",
-        "max_judge_calls",
         "max_failures",
     ):
         wanted[name] = given.get(name) or None
@@ -59,6 +57,13 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
     ):  # empty (a variable that is not set) is a slip, not "all cases"
         wanted[name] = given.get(name)
     return {name: value for name, value in wanted.items() if value is not None}
+
+
+def caps(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the caps on what judges may cost: what was given, else the settings."""
+    names = ("max_cost", "max_judge_calls")
+    found = {name: first_given(given.get(name), getattr(settings, name)) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def prepare_process(settings: Settings) -> None:

@@ -70,6 +70,10 @@ def _eval_options(command: Any) -> Any:
                help="Begin no trial after S seconds; `proctor resume` runs the rest."),
         option("--max-tokens", section=RUN, type=count, metavar="N",
                help="Begin no trial once the agent has used N tokens."),
+        option("--max-cost", section=RUN, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD on models: judges, played users and, where its price is known, the agent; "
+                    "passed by less than one call of a judge."),
+        option("--max-judge-calls", section=RUN, type=count, metavar="N", help="Ask judges at most N times."),
         option("--max-failures", section=RUN, type=count, metavar="N",
                help="Begin no trial once N cases did not pass."),
         option("--max-text", section=RUN, type=count, metavar="N",
@@ -85,7 +89,9 @@ def _eval_options(command: Any) -> Any:
         option("--metrics", section=JUDGE, callback=names, metavar="A,B",
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
-        option("--judge", section=JUDGE, metavar="MODEL", help="The model that judge metrics ask (none of them is in this version)."),
+        option("--judge", section=JUDGE, metavar="MODEL",
+               help="The model that metrics ask whose criterion names none: gemini-2.5-flash, openai:gpt-5, ollama/llama3.2 …  "
+                    "[PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash]"),
         option("--compat", section=JUDGE, type=click.Choice(["adk"]),
                help="Score exactly as google-adk does, known weaknesses included."),
         option("--print_detailed_results", "--details", "details", section=SHOW, is_flag=True,

@@ -43,6 +43,9 @@ def _how_options(command: Any) -> Any:
         option("--max-time", section=HOW, type=seconds, metavar="S", help="Begin no trial after S seconds."),
         option("--max-tokens", section=HOW, type=count, metavar="N",
                help="Begin no trial once the agent has used N more tokens."),
+        option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD more on models."),
+        option("--max-judge-calls", section=HOW, type=count, metavar="N", help="Ask judges at most N more times."),
         option("--max-failures", section=HOW, type=count, metavar="N",
                help="Begin no trial once N cases did not pass."),
     ]  # fmt: skip
@@ -76,7 +79,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
-    from proctor.api.project import prepare_process
+    from proctor.api.project import caps, prepare_process
     from proctor.api.resuming import run_to_resume
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
@@ -88,6 +91,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
     settings = load_settings(Path.cwd())
     prepare_process(settings)
+    given |= caps(given, settings)
     opened = open_runs(store_of(given["stores"]))
     with closing(opened), stdout_is_ours() as stdout:
         run_id = run_to_resume(opened, run)
@@ -128,6 +132,7 @@ def _others_left(store: Store) -> str:
 
 _TAKEN = (
     "force", "retry_errors", "concurrency", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
+    "max_cost", "max_judge_calls",
 )  # fmt: skip
 
 

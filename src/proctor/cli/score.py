@@ -35,8 +35,14 @@ def _judge_options(command: Any) -> Any:
         option("--metrics", section=JUDGE, callback=names, metavar="A,B",
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--judge", section=JUDGE, metavar="MODEL",
+               help="The model that metrics ask whose criterion names none.  [that of the run]"),
         option("--compat", section=JUDGE, type=click.Choice(["adk"]),
                help="Score exactly as google-adk does, known weaknesses included."),
+        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD on judges; passed by less than one call."),
+        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help="Ask judges at most N times."),
         option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
                help="Trials judged at once.  [8]"),
     ]  # fmt: skip
@@ -62,14 +68,16 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     \b
     Exit codes: as `proctor eval`, of the new verdicts.
     """
-    from proctor.api.project import prepare_process
+    from proctor.api.project import caps, prepare_process
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import stdout_is_ours
     from proctor.settings import load_settings
 
-    prepare_process(load_settings(Path.cwd()))
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    given |= caps(given, settings)
     outputs = parse_outputs(given["reports"], given["format_"])
     opened = open_runs(store)
     with closing(opened), stdout_is_ours() as stdout:
@@ -84,7 +92,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
         ctx.exit(execution.carry_out(_scoring(run, opened, given)))
 
 
-_TAKEN = ("config", "metrics", "no_judge", "compat", "concurrency")
+_TAKEN = ("config", "metrics", "no_judge", "judge", "compat", "concurrency", "max_cost", "max_judge_calls")
 
 
 def _scoring(run: str, store: Store, given: dict[str, Any]) -> Start:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.schema.spending import Spent
+from proctor.schema.trial import Trial, Turn
 
 _MOST_UNLIKE = 2_000
 """Calls with different counts that are kept before they are priced: memory stays flat."""
@@ -36,6 +37,13 @@ class AgentCosts:
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()
 
+    def add_turns(self, turns: Iterable[Turn]) -> None:
+        """Count the calls that are reported in turns."""
+        for turn in turns:
+            for event in turn.events:
+                if event.usage_metadata is not None:
+                    self.add(event.model_version, event.usage_metadata.__dict__)
+
     def spent(self) -> list[Spent]:
         """Return what they took so far, by model."""
         self._price()
@@ -62,3 +70,11 @@ class AgentCosts:
             else:
                 one.cost += times * price
         self._calls.clear()
+
+
+def cost_of(trial: Trial) -> float:
+    """Return the US dollars that the agent is known to have spent in one trial, its earlier attempts included."""
+    costs = AgentCosts()
+    for turns in (trial.turns, *(attempt.turns for attempt in trial.attempts)):
+        costs.add_turns(turns)
+    return sum(one.cost for one in costs.spent())

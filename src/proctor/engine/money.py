@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 class Money:
     """The money of one run."""
 
-    __slots__ = ("_before", "_budget", "_counted", "_judges", "_seen", "_spending")
+    __slots__ = ("_before", "_budget", "_judges", "_seen", "_spending")
 
     def __init__(self, options: RunOptions, spending: Spending) -> None:
         """Take the caps, the judges, and what counts the agent's tokens."""
         self._budget, self._judges, self._spending = options.budget, options.judges, spending
         self._before: list[Spent] = []
         self._seen: dict[tuple[str, str, str], None] = {}
-        self._counted = 0.0
 
     def begin_with(self, earlier: RunSummary, *, judged_anew: bool) -> None:
         """Take what earlier processes spent; a new judging has a purse of its own, and the agent is counted anew."""
@@ -36,18 +35,13 @@ class Money:
         self._before = [one for one in earlier.spent if one.purpose not in past]
         if not judged_anew:
             self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
-        self._counted = self._agent_cost()
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
-        """Take note of one trial: who judged it, and what the agent spent."""
+        """Take note of who judged one trial."""
         for bound, score in zip(metrics, scores or (), strict=False):
             if bound.judge:
                 for details in (score.details, *(each.details for each in score.per_invocation)):
                     self._seen.update({(bound.name, *by): None for by in _by(details)})
-        if self._budget is not None and self._budget.max_cost is not None:
-            cost = self._agent_cost()
-            self._budget.spend(max(0.0, cost - self._counted))
-            self._counted = cost
 
     def spent(self) -> list[Spent]:
         """Return what was spent, by purpose and model."""
@@ -73,9 +67,6 @@ class Money:
         if unknown:
             return f"max_cost: the price of {', '.join(unknown)} is not known: what the agent costs is not in this limit"
         return ""
-
-    def _agent_cost(self) -> float:
-        return sum(one.cost for one in self._spending.costs.spent())
 
 
 def not_asked(

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import Job, TrialState, evidence_record
+from proctor.engine.costs import cost_of
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
@@ -50,10 +51,13 @@ class TrialWork:
         done = TrialState(job.number, trial, trial.failure, job.attempt)
         if self._stored is not None:
             done.evidence = job.evidence or keep(self._stored, job, trial)
+        budget = self._options.budget
+        if budget is not None and budget.max_cost is not None and job.trial is not None:
+            budget.spend(cost_of(trial))
         if trial.failure is None:
             done.scores = await self._scores(job, trial, slot)
-            if self._options.budget is not None:
-                done.not_asked = not_asked(self._options.budget, job.state.metrics, done.scores)
+            if budget is not None:
+                done.not_asked = not_asked(budget, job.state.metrics, done.scores)
         return done
 
     def _ask(self, job: Job, slot: Slot) -> Awaitable[Trial]:
