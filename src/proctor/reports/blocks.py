@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from proctor.reports.kind import Kind
 
 __all__ = [
-    "NOT_SET", "Block", "Cause", "Fact", "Kind", "LeftOut", "Note", "Piece", "Pieces", "Section", "StateDifference",
+    "NOT_SET", "Block", "Cause", "Fact", "Finding", "Findings", "Kind", "LeftOut", "Note", "Piece", "Pieces", "Section", "StateDifference",
     "StateLine", "StepLine", "Steps", "TextDifference", "TrialEvidence",
 ]  # fmt: skip
 
@@ -80,6 +80,28 @@ class StateDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """What a judge found for one thing: a rubric, a point, a sentence."""
+
+    holds: bool | None
+    """`None`: no verdict."""
+    name: str
+    """The rubric's id; a sentence's label."""
+    text: str
+    """What must hold; the sentence."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a judge found, thing by thing."""
+
+    label: str
+    """`rubrics` or `claims`."""
+    lines: list[Finding | LeftOut]
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """Why something could not be computed."""
 
@@ -109,7 +131,7 @@ class Fact:
     text: str
 
 
-Block = Steps | TextDifference | StateDifference | Cause | Note | Fact
+Block = Steps | TextDifference | StateDifference | Findings | Cause | Note | Fact
 
 
 @dataclass(slots=True)

@@ -12,6 +12,8 @@ from proctor.reports.blocks import (
     Block,
     Cause,
     Fact,
+    Finding,
+    Findings,
     Kind,
     LeftOut,
     Note,
@@ -23,12 +25,14 @@ from proctor.reports.blocks import (
     TextDifference,
     TrialEvidence,
 )
-from proctor.reports.page import STEP_STYLES, Page
+from proctor.reports.page import STEP_STYLES, STYLES, Page
+from proctor.schema.verdict import Outcome
 
 INDENT = 6
 LABEL = 9
 _TWO_COLUMNS_FROM = 84
 _EXPECTED = ("bold green underline", ("[-", "-]"))
+_HELD = {True: Outcome.PASSED, False: Outcome.FAILED, None: Outcome.INCONCLUSIVE}
 _ACTUAL = ("bold red underline", ("{+", "+}"))
 
 
@@ -133,6 +137,26 @@ class EvidenceDrawing:
         return (
             self._page.text(value, f"bold {color}") if value else self._page.text(NOT_SET, f"italic {color}")
         )
+
+    @_draw.register
+    def _findings(self, block: Findings, head: str) -> None:
+        names = [len(line.name) for line in block.lines if isinstance(line, Finding)]
+        widest = min(max(names, default=0), (self._page.width - INDENT - LABEL) // 3)
+        label = Column(width=LABEL - 2, no_wrap=True)
+        grid = self._page.grid(label, Column(width=1), Column(width=widest), Column(overflow="fold"))
+        for index, line in enumerate(block.lines):
+            grid.add_row(Text("" if index else block.label, "dim"), *self._finding(line))
+        self._page.print(grid, indent=INDENT)
+
+    def _finding(self, line: Finding | LeftOut) -> tuple[Text, Text, Text]:
+        if isinstance(line, LeftOut):
+            return Text(), Text(), self._page.text(f"… {line.count} more that hold", "dim")
+        outcome = _HELD[line.holds]
+        told = self._page.prose(line.text)
+        if line.why:
+            told.append("\n").append_text(self._page.prose(line.why, "dim"))
+        style = STYLES[outcome]
+        return Text(self._page.marks.outcome(outcome), style), self._page.text(line.name, style), told
 
     @_draw.register
     def _cause(self, block: Cause, head: str) -> None:

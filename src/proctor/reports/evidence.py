@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.reports.blocks import Block, Note, Section, TextDifference, TrialEvidence
+from proctor.reports.blocks import Block, Findings, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.cause import cause_of
+from proctor.reports.findings import findings_of
 from proctor.reports.reasons import TELLING, deciding, reason_of, warnings_of
 from proctor.reports.steps import LONGEST_CALL, state_of, steps_of
 from proctor.reports.turns import add_turns, shown_trials
@@ -77,6 +78,10 @@ def _add_metric(
         if metric.judge(each).outcome in TELLING:
             _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
     overall = [block for block in _drawn(score.details, limit) if block not in _blocks(sections, None)]
+    if any(isinstance(block, Findings) for section in sections for block in section.blocks):
+        overall = [
+            block for block in overall if not isinstance(block, Findings)
+        ]  # turn by turn they say more
     if score.failure is not None:
         overall.append(cause_of(score.failure))
     _extend(sections, None, overall)
@@ -95,7 +100,8 @@ def _of_turn(
     """What one metric says about a turn; of a drawing that another metric made already, only its reason."""
     drawn = [block for block in _drawn(score.details, limit) if block not in shown]
     yield from drawn
-    if score.reason and (limit is None or not drawn):
+    told = any(isinstance(block, Findings) for block in drawn)  # the reasons stand there one by one
+    if score.reason and not told and (limit is None or not drawn):
         yield Note(metric.name, score.reason)
     if score.warning:
         yield Note("warning", score.warning)
@@ -116,7 +122,7 @@ def _drawn(details: Mapping[str, Any] | None, limit: int | None) -> list[Block]:
         )
     if (state := _dicts(details.get("state"))) and (difference := state_of(state, full=limit is None)).lines:
         found.append(difference)
-    return found
+    return [*found, *findings_of(details, full=limit is None)]
 
 
 def _dicts(value: Any) -> list[Mapping[str, Any]]:

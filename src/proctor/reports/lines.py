@@ -11,6 +11,7 @@ from proctor.reports.blocks import (
     Block,
     Cause,
     Fact,
+    Findings,
     Kind,
     LeftOut,
     Note,
@@ -81,6 +82,19 @@ def _(block: TextDifference) -> Iterator[str]:
 def _(block: StateDifference) -> Iterator[str]:
     for line in block.lines:
         yield f"state: {line.key}: {line.expected or NOT_SET} -> {line.actual or NOT_SET}"
+
+
+@_block.register
+def _(block: Findings) -> Iterator[str]:
+    for line in block.lines:
+        if isinstance(line, LeftOut):
+            yield f"= ({line.count} more that hold)"
+            continue
+        why = f" ({line.why})" if line.why else ""
+        yield f"{_HELD[line.holds]} {block.label.removesuffix('s')} {line.name}: {line.text}{why}"
+
+
+_HELD = {True: "=", False: "-", None: "?"}
 
 
 @_block.register

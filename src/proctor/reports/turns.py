@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.reports.blocks import Block, Fact, Section, Steps, TextDifference, TrialEvidence
+from proctor.reports.findings import findings_of
 from proctor.reports.steps import call_text, steps_of
 from proctor.schema.invocation import Invocation
 from proctor.schema.score import Score, score_text
@@ -33,6 +34,7 @@ def add_turns(evidence: TrialEvidence, case: CaseResult) -> None:
         actual = invocations[turn] if turn < len(invocations) else None
         section.blocks = [*_calls(section, of_turn, actual), *section.blocks]
         section.blocks += _answer(section, of_turn, actual)
+        section.blocks += [block for block in _judged(of_turn) if block not in section.blocks]
         section.blocks += _told(of_turn)
 
 
@@ -65,6 +67,11 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
         said = str(text.get("actual") or "")
     if said:
         yield Fact("answer", said)
+
+
+def _judged(scored: _Scored) -> Iterator[Block]:
+    for _, score in scored:
+        yield from findings_of(score.details or {}, full=True)
 
 
 def _told(scored: _Scored) -> Iterator[Block]:

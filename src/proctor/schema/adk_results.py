@@ -234,10 +234,16 @@ _TOKENS = (
 _SECONDS = ("total_seconds", "model_seconds", "tool_seconds", "framework_seconds")
 
 
+_RUBRICS = ("rubric_scores", "overall_rubrics", "rubrics")
+"""Where details have them: metrics of one's own and ADK's results, ours over all turns, ours in a turn."""
+
+
 def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     """The three sorts of details that ADK knows; it refuses any other key."""
     return {
-        "rubric_scores": _rubric_scores(details.get("rubric_scores")),
+        "rubric_scores": _rubric_scores(
+            next((found for key in _RUBRICS if (found := details.get(key))), None)
+        ),
         "token_usage_details": _figures(details.get("token_usage_details"), _TOKENS),
         "duration_details": _figures(details.get("duration_details"), _SECONDS),
     }

@@ -1,12 +1,17 @@
 """What a metric found: a number, or "could not tell, because …".
 
-`details` is JSON that reports draw. Three keys are understood by all of them, on an invocation's `Score` or on the
+`details` is JSON that reports draw. These keys are understood by all of them, on an invocation's `Score` or on the
 whole `MetricScore`:
 
 * `alignment`: a list of steps `{"kind": "matched"|"missing"|"extra"|"moved"|"differs", "expected": {"name", "args"} |
   None, "actual": {"name", "args"} | None, "arguments": [{"name", "kind": "differs"|"missing"|"extra", "expected",
   "actual"}]}`, in the order in which a person should read them;
 * `text`: `{"expected": str, "actual": str}`, to be shown with their difference;
+* `rubrics`: a list of `{"rubric_id", "text", "score": 1|0|None, "rationale", "agreement", "points"?}`, what a judge found for
+  each (`overall_rubrics` on the whole `MetricScore`: the same over all turns);
+* `sentences`: a list of `{"sentence", "label", "rationale", "supporting_excerpt", "contradicting_excerpt", "agreement"}`;
+* `ballot`: how a judge's votes were cast, `{"model", "prompt", "planned", "asked", "agreement", "votes": [...]}` (see
+  `proctor.judges.votes`);
 * `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told"}`; `told` says in words what
   was expected where that is no plain value.
 """

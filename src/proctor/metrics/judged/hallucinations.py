@@ -172,7 +172,7 @@ def _reason(found: Sequence[Finding]) -> str:
     told = "; ".join(
         f"“{_short(each.sentence)}” is {each.label}: {each.verdict['rationale']}" for each in missed
     )
-    return f"{len(missed)} of {len(found)} sentences are not borne out: {told}"
+    return f"{len(missed)} of {len(found)} sentences not borne out: {told}"
 
 
 def _short(sentence: str, longest: int = 80) -> str:

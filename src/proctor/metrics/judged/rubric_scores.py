@@ -64,7 +64,7 @@ def _over_turns(rubric_id: str, found: Sequence[Found]) -> dict[str, Any]:
     scores = [each.score for each in found if each.score is not None]
     shares = [each.tally.agreement for each in found if each.tally.agreement is not None]
     held = sum(score == 1 for score in scores)
-    rationale = found[0].tally.rationale if len(found) == 1 else f"held in {held} of {len(scores)} turns"
+    rationale = found[0].tally.rationale if len(found) == 1 else f"met in {held} of {len(scores)} turns"
     return {
         "rubric_id": rubric_id,
         "text": found[0].text,
@@ -93,6 +93,6 @@ def reason_of(found: Sequence[Found]) -> str:
     """Which rubrics do not hold, and why the judge says so."""
     missed = [each for each in found if each.tally.met is False]
     if not missed:
-        return f"all {len(found)} rubrics hold" if len(found) > 1 else "the rubric holds"
+        return f"all {len(found)} rubrics are met" if len(found) > 1 else "the rubric is met"
     told = "; ".join(f"{each.rubric_id}: {each.tally.rationale or 'no reason given'}" for each in missed)
-    return f"{len(missed)} of {len(found)} rubrics do not hold: {told}"
+    return f"{len(missed)} of {len(found)} rubrics not met: {told}"

@@ -96,7 +96,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
             for index in range(len(lists))
         ]
         score = concluded(scores, [each.failure for each in asked], value=pooled(found.values()))
-        score.details = {"rubrics": by_id(found.values())}
+        score.details = {"overall_rubrics": by_id(found.values())}
         return score
 
     @abstractmethod

@@ -46,7 +46,7 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         score = self._scored(asked)
         earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
         found = concluded([*earlier, score], [asked.failure])
-        found.details = {"rubrics": (score.details or {})["rubrics"]}
+        found.details = {"overall_rubrics": (score.details or {})["rubrics"]}
         return found
 
     def _question(self, case: CaseView) -> Question[Checked]:

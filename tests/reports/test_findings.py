@@ -1,0 +1,112 @@
+"""What a judge found is shown: rubrics and sentences with their verdicts, on terminals, in plain lines, in Markdown."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.models.scripted import ScriptedModel
+from proctor.reports.base import ReportOptions, load_report
+from proctor.reports.plain import PlainReport
+from proctor.reports.terminal import TerminalReport
+from proctor.schema.verdict import RunResult
+
+RUBRICS = [
+    {"rubric_id": "brief", "rubric_content": {"text_property": "At most one sentence."}},
+    {"rubric_id": "city", "rubric_content": {"text_property": "It names the city."}, "points": 2},
+]
+VERDICTS = {
+    "verdicts": [
+        {"number": 1, "evidence": "", "rationale": "There are two.", "verdict": "no"},
+        {"number": 2, "evidence": "", "rationale": "It says Paris.", "verdict": "yes"},
+    ]
+}
+SENTENCES = {
+    "sentences": [
+        {"number": 1, "supporting_excerpt": "Paris", "contradicting_excerpt": "", "rationale": "Asked.", "label": "supported"},
+        {"number": 2, "supporting_excerpt": "", "contradicting_excerpt": "rain", "rationale": "It rains.", "label": "contradictory"},
+    ]
+}  # fmt: skip
+CRITERIA = {
+    "rubric_based_final_response_quality_v1": {"threshold": 1.0, "rubrics": RUBRICS},
+    "hallucinations_v1": 0.9,
+}
+
+
+def run(judge: Any = None) -> RunResult:
+    case = {
+        "eval_id": "c",
+        "conversation": [{"user_content": {"parts": [{"text": "Paris? There is rain."}]}}],
+    }
+    script = judge or ScriptedModel(matching={"list of rubrics": VERDICTS, "sentence by sentence": SENTENCES})
+    return proctor.evaluate_sync(
+        lambda text: "I know Paris. It is dry.",
+        {"eval_set_id": "s", "eval_cases": [case]},
+        config={"criteria": CRITERIA},
+        judge=script,
+    )
+
+
+def written(report: Any, result: RunResult, **options: Any) -> str:
+    out = io.StringIO()
+    report.write([result], out, options=ReportOptions(width=100, color=False, symbols=True, **options))
+    return out.getvalue()
+
+
+def test_on_a_terminal_each_rubric_has_its_line_and_sentences_that_hold_are_counted() -> None:
+    lines = [line.strip() for line in written(TerminalReport(), run()).splitlines()]
+    assert "rubrics  ✕  brief           At most one sentence." in lines
+    assert "There are two." in lines
+    assert "✓  city, 2 points  It names the city." in lines
+    assert "It says Paris." not in lines
+    assert "claims   ✕  contradictory  It is dry." in lines
+    assert "It rains; against: “rain”" in lines
+    assert "… 1 more that hold" in lines
+
+
+def test_everything_is_told_to_who_asks() -> None:
+    text = written(TerminalReport(), run(), verbose=True)
+    assert "It says Paris." in text
+    assert "for: “Paris”" in text
+    assert "scripted, 3 votes, 2 more could not have changed it, 100% agree" in text
+    assert "scripted, 1 vote" in text
+
+
+@pytest.mark.parametrize("report", [PlainReport(), load_report("markdown")], ids=["plain", "markdown"])
+def test_in_lines(report: Any) -> None:
+    text = written(report, run())
+    assert "- rubric brief: At most one sentence. (There are two.)" in text
+    assert "= rubric city, 2 points: It names the city." in text
+    assert "- claim contradictory: It is dry. (It rains; against: “rain”)" in text
+    assert "= (1 more that hold)" in text
+
+
+def test_as_data_and_as_google_adk_has_it() -> None:
+    assert '"supporting_excerpt":' in written(load_report("json"), run())
+    adk = written(load_report("adk"), run())
+    assert adk.count('"rationale": "There are two."') == 2  # of the case, and of the turn
+
+
+def test_votes_that_are_none_are_told_with_what_the_judge_said() -> None:
+    text = written(TerminalReport(), run(ScriptedModel({"verdicts": []})), verbose=True)
+    assert "0 of 3 votes usable" in text or "0 of 5 votes usable" in text
+    assert "it said:" in text
+    assert "! error" in text
+
+
+def test_what_a_judge_or_a_file_says_cannot_draw() -> None:
+    rubric = {"rubric_id": "a\x1b[31m", "rubric_content": {"text_property": "b\x1b]0;x\x07"}}
+    config = {"criteria": {"rubric_based_final_response_quality_v1": {"threshold": 1.0, "rubrics": [rubric]}}}
+    said = {"verdicts": [{"number": 1, "evidence": "", "rationale": "c\x9b2J", "verdict": "no"}]}
+    case = {"eval_id": "c", "conversation": [{"user_content": {}}]}
+    result = proctor.evaluate_sync(
+        lambda text: "hi",
+        {"eval_set_id": "s", "eval_cases": [case]},
+        config=config,
+        judge=ScriptedModel(said),
+    )
+    for report in (TerminalReport(), PlainReport()):
+        assert not {"\x1b", "\x07", "\x9b"} & {*written(report, result, verbose=True)}
