@@ -22,12 +22,12 @@ from pathlib import Path
 # the scripts are one package, wherever they start
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import kept_runs, kernels, long_conversations, overhead, startup, store, waiting
+from benchmarks import judging, kept_runs, kernels, long_conversations, overhead, startup, store, waiting
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W7", "W8")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -48,6 +48,9 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 yield from kernels.metric_rows(repeats, pairs=5 if small else 300)
             case "W5":
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
+            case "W6":
+                few = {"count": 5, "seconds": 0.01, "large": 20}
+                yield from judging.rows(folder, repeats, **(few if small else {}))
             case "W7":
                 yield from store.rows(folder, peers, repeats, cases=100 if small else 10_000)
             case "W8":

@@ -19,6 +19,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         pytest.param("W3", 6, marks=SLOW),
         pytest.param("W4", 3, marks=SLOW),
         ("W5", 3),
+        pytest.param("W6", 6, marks=SLOW),
         ("W7", 5),
         ("W8", 2),
     ],
