@@ -141,7 +141,11 @@ TURNS = [
         {
             "user_content": USER,
             "rubrics": [
-                {"rubric_id": stable_rubric_id("Be kind."), "rubric_content": {"text_property": "Be kind."}},
+                {
+                    "rubric_id": stable_rubric_id("Be kind."),
+                    "rubric_content": {"text_property": "Be kind."},
+                    "type": "FINAL_RESPONSE_QUALITY",
+                },
                 {"rubric_id": "r", "rubric_content": {"text_property": "42"}, "type": "T"},
                 {"rubric_id": "s", "rubric_content": {}},
             ],

@@ -171,6 +171,16 @@ ASK = {"user_content": said("Hi.", "user")}
             id="a rubric",
         ),
         pytest.param(
+            {"conversation": [ASK], "rubrics": [
+                {"rubric_id": stable_rubric_id("Be kind."), "rubric_content": {"text_property": "Be kind."}, "type": "FINAL_RESPONSE_QUALITY"},
+                {"rubric_id": "k", "rubric_content": {"text_property": "Be kind."}, "type": "FINAL_RESPONSE_QUALITY"},
+                {"rubric_id": "n", "rubric_content": {"text_property": "Be kind."}},
+            ]},
+            "ask: Hi.\nrubrics:\n  - Be kind.\n  - id: k\n    text: Be kind.\n"
+            "  - rubric_id: n\n    rubric_content:\n      text_property: Be kind.\n",
+            id="rubrics about the answer, and one that is about nothing",
+        ),
+        pytest.param(
             {"conversation": [ASK], "session_input": {"app_name": "", "user_id": "", "state": {"a": "no"}}, "final_session_state": {"a": {"b": 1}}},
             "state: {a: 'no'}\nask: Hi.\nfinal_state:\n  a:\n    b: 1\n",
             id="state",

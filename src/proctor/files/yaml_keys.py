@@ -54,6 +54,8 @@ CALL_KEYS: dict[str, str] = {
     "tool_name": "name", "tool_input": "args", "arguments": "args", "function": "function",
 }  # fmt: skip
 
+RUBRIC_TYPE = "FINAL_RESPONSE_QUALITY"
+"""What a rubric in its short form is about unless it says otherwise: the answer."""
 RUBRIC_KEYS = {"id": "rubric_id", "text": "text", "description": "description", "type": "type"}
 
 SHORT_CASE_KEYS = frozenset(

@@ -8,6 +8,7 @@ from proctor.files.base import Path_, Place
 from proctor.files.yaml_form import Fields, kind_of_node
 from proctor.files.yaml_keys import (
     RUBRIC_KEYS,
+    RUBRIC_TYPE,
     TURN_KEYS,
 )
 from proctor.files.yaml_nodes import Map, Node, Seq, Word, is_null, map_node, text_node
@@ -101,7 +102,7 @@ class TurnForm(CallForm):
 
     def _rubric(self, node: Node, path: Path_) -> Node:
         if isinstance(node, Word) and not is_null(node):
-            return rubric(node.text, node.place, stable_rubric_id(node.text), [])
+            return rubric(node.text, node.place, stable_rubric_id(node.text), [_about_answers(node.place)])
         if not isinstance(node, Map) or "text" not in node.values:
             return node
         found = self.fields(node, path, RUBRIC_KEYS, "a rubric")
@@ -111,7 +112,13 @@ class TurnForm(CallForm):
         if "rubric_id" in found:
             rubric_id = self.text(found["rubric_id"][1], (*path, "id"))
         rest = [(name, found[name][1]) for name in ("description", "type") if name in found]
+        if "type" not in found:
+            rest.append(_about_answers(node.values["text"].place))
         return rubric(text, node.values["text"].place, rubric_id or "", rest)
+
+
+def _about_answers(place: Place) -> tuple[str, Node]:
+    return "type", text_node(RUBRIC_TYPE, place)
 
 
 def rubric(text: str, place: Place, rubric_id: str, rest: Sequence[tuple[str, Node]]) -> Map:

@@ -7,7 +7,15 @@ from typing import Any
 
 from proctor.files.yaml_calls import write_call
 from proctor.files.yaml_emit import Flow, emit
-from proctor.files.yaml_keys import CALL_KEYS, EXPECTATION_KEYS, EXTRA, SCENARIO_KEYS, SESSION_KEYS, known_key
+from proctor.files.yaml_keys import (
+    CALL_KEYS,
+    EXPECTATION_KEYS,
+    EXTRA,
+    RUBRIC_TYPE,
+    SCENARIO_KEYS,
+    SESSION_KEYS,
+    known_key,
+)
 from proctor.schema.base import WireModel
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -224,11 +232,13 @@ def _rubric(rubric: Object) -> Any:
     text = rubric["rubric_content"].get("text_property")
     if text is None or rubric["rubric_content"].keys() != {"text_property"}:
         return rubric
-    if rubric.keys() == {"rubric_id", "rubric_content"} and rubric["rubric_id"] == stable_rubric_id(text):
-        return text
-    if not rubric.keys() <= {"rubric_id", "rubric_content", "description", "type"}:
-        return rubric
+    if not rubric.keys() <= {"rubric_id", "rubric_content", "description", "type"} or "type" not in rubric:
+        return rubric  # the short form has a type
     rest = {key: rubric[key] for key in ("description", "type") if key in rubric}
+    if rest["type"] == RUBRIC_TYPE:
+        del rest["type"]
+    if not rest and rubric["rubric_id"] == stable_rubric_id(text):
+        return text
     return {"id": rubric["rubric_id"], "text": text, **rest}
 
 
