@@ -17,6 +17,7 @@ from proctor.schema.trial import Failure, Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
+_DECIDED = MetricScore()
 _PASSED = Outcome.PASSED  # a member's look-up in its enumeration takes ten times as long
 
 
@@ -73,6 +74,9 @@ class CaseState:
         result.trials = [trial.result(result.outcome, keep=keep)]
         if not keep:
             _drop_scores(self.metrics, deciding)
+            if self.chosen.asks_judges:  # votes are large, and those that decided are not looked at again
+                pairs = zip(self.metrics, scores, strict=True)
+                scores = [_DECIDED if bound.name in deciding else score for bound, score in pairs]
         make = with_reported if keep else _with_reported_less_scores
         result.put_off_metrics(partial(make, self.metrics, scores, deciding))
 

@@ -87,11 +87,14 @@ class SetPlan:
     """What a person should know about the criteria."""
     rule: TrialRule | None = field(init=False)
     """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
+    asks_judges: bool = field(init=False)
+    """Whether any metric asks a language model."""
     _without_state: list[BoundMetric] = field(init=False)
 
     def __post_init__(self) -> None:
         """Work out once what is asked for every case."""
         self.rule = self.config.rule
+        self.asks_judges = any(metric.judge for metric in self.metrics)
         self._without_state = [one for one in self.metrics if "expected_state" not in one.facts.needs]
 
     def metrics_for(self, case: EvalCase) -> list[BoundMetric]:
@@ -125,7 +128,7 @@ class Plan:
     @property
     def asks_judges(self) -> bool:
         """Whether any metric asks a language model."""
-        return any(metric.judge for chosen in self.sets for metric in chosen.metrics)
+        return any(chosen.asks_judges for chosen in self.sets)
 
     @property
     def trials(self) -> int:
