@@ -18,6 +18,7 @@ MODELS = {
     "openai-chat": "proctor.models.openai:chat_model",
     "openai-responses": "proctor.models.openai:responses_model",
     "openrouter": "proctor.models.openai:compatible_model",
+    "scripted": "proctor.models.script_file:scripted_model",
     "together": "proctor.models.openai:compatible_model",
     "vertex": "proctor.models.google:vertex_model",
     "xai": "proctor.models.openai:compatible_model",

@@ -1,0 +1,69 @@
+"""`scripted:FILE`: answers out of a JSON file, for demos and tests."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.errors import SetupError
+from proctor.models.base import Message, ModelError, ModelOptions, Reply
+from proctor.models.load import load_model
+
+
+def ask(path: Path, *said: str) -> Reply:
+    model = load_model(f"scripted:{path}")
+    messages = [Message("user", text) for text in said]
+    return asyncio.run(model.complete(messages, options=ModelOptions(schema={"type": "object"})))
+
+
+def script(path: Path, *entries: Any) -> Path:
+    path.write_text(json.dumps(entries))
+    return path
+
+
+def test_the_first_entry_all_of_whose_texts_are_there_is_said(tmp_path: Path) -> None:
+    path = script(
+        tmp_path / "s.json",
+        {"when": ["rain", "sun"], "say": {"n": 1}},
+        {"when": "(rain)", "say": {"n": 2}},
+        {"when": ["rain"], "say": {"n": 3}},
+        {"when": ["rain"], "say": {"n": 4}},
+    )
+    assert [ask(path, *said).structured for said in (["sun\n", "rain"], ["(rain)"], ["a rain"])] == [
+        {"n": 1}, {"n": 2}, {"n": 3},
+    ]  # fmt: skip
+    with pytest.raises(ModelError, match="none of the 3 texts"):
+        ask(path, "snow")
+
+
+def test_another_script_is_another_model(tmp_path: Path) -> None:
+    names = {
+        load_model(f"scripted:{script(tmp_path / 's.json', {'when': 'a', 'say': say})}").name
+        for say in ("b", "c")
+    }
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[]", "expected a list"),
+        ("{}", "expected a list"),
+        ("[1]", r"\[0\]\.when: expected"),
+        ('[{"when": [], "say": "x"}]', r"\[0\]\.when: expected"),
+        ('[{"when": "a"}]', r"\[0\]\.say: expected"),
+    ],
+)
+def test_what_is_no_script_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(text)
+    with pytest.raises(SetupError, match=said):
+        load_model(f"scripted:{path}")
+
+
+def test_a_script_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="cannot be read"):
+        load_model(f"scripted:{tmp_path / 's.json'}")
