@@ -39,7 +39,7 @@ def refused(given: EvalSet, criteria: EvalConfig = EXACT, **options: Any) -> str
         pytest.param(
             config(tool_trajectory_avg_scor=1.0), "Did you mean 'tool_trajectory_avg_score'?", id="misspelled"
         ),
-        pytest.param(config(safety_v1=0.5), "'safety_v1' cannot run", id="a judge metric"),
+        pytest.param(config(safety_v1=0.5), "'safety_v1' asks a language model, and none may be asked here", id="a judge metric"),
         pytest.param(config(token_usage_v1=1.0), "informational", id="an efficiency metric with a threshold"),
         pytest.param(config(response_match_score=0.0), "cannot fail", id="a threshold that cannot fail"),
         pytest.param(config(response_match_score=1.1), "cannot pass", id="a threshold that cannot pass"),

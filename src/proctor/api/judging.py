@@ -48,6 +48,23 @@ class JudgesOnDemand:
         self.made: RunJudges | None = None
         """The judges, once any metric has asked for one: what they spent stands there."""
 
+    def problems(self) -> list[SetupError]:
+        """Return what is wrong with what was given, whether or not anything asks it: it is none, or has no such name."""
+        if self._given is None:
+            return []
+        from proctor.models.load import as_model
+        from proctor.models.names import read_name
+        from proctor.registry import MODELS
+
+        try:
+            if isinstance(self._given, str):
+                read_name(self._given, MODELS.names())
+            else:
+                as_model(self._given)
+        except SetupError as problem:
+            return [SetupError(f"judge: {problem}")]
+        return []
+
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
         """Return the judge of a criterion.
 
@@ -78,13 +95,9 @@ class JudgesOnDemand:
         from proctor.schema.criterion import JudgeModelOptions
 
         by_name = isinstance(self._given, str) or self._given is None
-        try:
-            only = None if by_name else as_model(self._given)
-        except SetupError as problem:
-            raise SetupError(f"judge: {problem}") from None
         return RunJudges(
             find=lambda name, limiter: load_model(name, limiter=limiter),
             default=(self._given if by_name else None) or JudgeModelOptions().judge_model,
-            only=only,
+            only=None if by_name else as_model(self._given),
             budget=self._budget,
         )

@@ -57,7 +57,7 @@ def prepare(
         SetupProblems: what is wrong.
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
-    problems = _unknown(options)
+    problems = [*_unknown(options), *JudgesOnDemand(options.get("judge")).problems()]
     run_options = _run_options(options)
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
