@@ -215,8 +215,13 @@ def test_a_byte_order_mark_stays() -> None:
 
 
 def test_what_google_adk_said_is_confirmed() -> None:
-    keep_results()
-    assert "HISTORY  2 recorded cases judged again: all as google-adk said" in adopt()
+    file = keep_results()
+    shown = adopt()
+    assert "HISTORY  2 recorded cases judged again: all as google-adk said" in shown
+    same = [line for line in shown if line.startswith("SAME")]
+    assert same == [
+        f"SAME     talk/{name}  google-adk: passed  proctor: passed  ({file.name})" for name in ("one", "two")
+    ]
 
 
 def test_where_google_adk_said_something_else_the_cause_is_named() -> None:

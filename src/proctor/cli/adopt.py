@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.common import SectionedCommand, common, common_options, option
 from proctor.cli.difference import show_difference
 from proctor.cli.failures import say
 from proctor.errors import SetupError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HOW = "How"
 MOST_PROBLEMS = 5
+MOST_SAME = 50
+"""Recorded cases up to which the ones that are judged as before are listed, too; -v lists all."""
 
 EXAMPLES = """
 proctor adopt .                  look around; ask before anything is done
@@ -82,7 +84,7 @@ def _surveyed(found: Survey) -> Iterator[str]:
     for one in found.files:
         errors = [problem for problem in one.problems if problem.severity == "error"]
         doubts = len(one.problems) - len(errors)
-        cases = f"  {one.cases} cases" if one.cases else ""
+        cases = f"  {one.cases} case{'' if one.cases == 1 else 's'}" if one.cases else ""
         state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
         yield f"FILE     {one.file}  {one.kind}{cases}  {state}"
         yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
@@ -130,8 +132,9 @@ def _compare(found: Survey) -> Said:
     from proctor.engine.loop import run_sync
 
     compared: Comparison = run_sync(lambda: compare_history(found.history))
+    tells_all = len(compared.cases) <= MOST_SAME or common().verbose
     for one in compared.cases:
-        if one.causes:
+        if one.causes or tells_all:
             click.echo(clean(_told(one)))
             for cause in one.causes:
                 click.echo(clean(f"         {cause}"))
@@ -147,7 +150,7 @@ def _compare(found: Survey) -> Said:
 
 def _told(one: Compared) -> str:
     return (
-        f"DIFFERS  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
+        f"{'DIFFERS' if one.causes else 'SAME   '}  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
         f"proctor: {one.case.outcome.value}  ({one.file.name})"
     )
 
@@ -184,9 +187,17 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
 
 def _beside(run: RunResult, said: Said) -> None:
     """Say of each case what google-adk said last, where that is something else."""
-    for case in run.cases:
-        earlier = said.get((case.eval_set_id, case.eval_id))
-        if earlier is not None and earlier.said is not case.outcome:
-            why = f"  {case.reason}" if case.reason else ""
-            told = f"google-adk said: {earlier.said.value}  now: {case.outcome.value}{why}"
-            click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))
+    known = [
+        (case, said[case.eval_set_id, case.eval_id])
+        for case in run.cases
+        if (case.eval_set_id, case.eval_id) in said
+    ]
+    others = [(case, earlier) for case, earlier in known if earlier.said is not case.outcome]
+    for case, earlier in others:
+        why = f"  {case.reason}" if case.reason else ""
+        told = f"google-adk said: {earlier.said.value}  now: {case.outcome.value}{why}"
+        click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))
+    if known:
+        click.echo(
+            f"NOW      {len(known) - len(others)} of {len(known)} recorded cases come out as google-adk said"
+        )
