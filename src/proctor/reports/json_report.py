@@ -23,6 +23,7 @@ from proctor.reports.data import (
     rule_data,
     score_data,
 )
+from proctor.reports.money import spent_data
 from proctor.reports.reasons import reason_of
 from proctor.reports.summary import cases_run, exit_code
 from proctor.schema.repeats import Repeats
@@ -91,6 +92,7 @@ def _run_head(run: RunResult) -> dict[str, Any]:
         "stopped_by": run.stopped_by or None,
         "failure": failure_data(run.failure),
         "warnings": run.warnings,
+        **spent_data(run),
         "sets": [_set(one) for one in run.sets],
     }
 

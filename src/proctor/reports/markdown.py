@@ -17,6 +17,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.foremost import Foremost
 from proctor.reports.marks import UNICODE, WORDS
+from proctor.reports.money import money_of
 from proctor.reports.places import place_of
 from proctor.reports.repeating import is_repeated, mean_text, means_of, rate_sentence
 from proctor.reports.summary import config_sources, duration, left_out, rate, sentence, set_name
@@ -84,6 +85,7 @@ class _Section:
             facts.append(f"{run.num_runs} trials each")
         facts += [_text(rate(run, UNICODE))] if rate(run, UNICODE) else []
         facts += [duration(run.duration)] if run.duration else []
+        facts += [_text(told) for told in money_of(run)]
         facts += [f"run {_code(run.run_id)}"] if run.run_id else []
         return f"<h3>{sign} {told}</h3>\n\n<p>{' · '.join(facts)}</p>\n\n"
 

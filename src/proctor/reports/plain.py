@@ -14,6 +14,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.lineup import Row, line_up
 from proctor.reports.marks import ASCII
+from proctor.reports.money import money_of
 from proctor.reports.reasons import reason_of, warnings_beside
 from proctor.reports.repeating import (
     FLAKY,
@@ -161,6 +162,10 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
         yield from _repeats(digest)
     if figures := digest.figures():
         yield _fields("FIGURES", ", ".join(figures))
+    if spent := money_of(run):
+        yield _fields("COST", *spent)
+    for name, badge in run.badges.items():
+        yield _fields("JUDGE", name, badge)
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     if run.judging_duration is not None:
         took += f"  judged_in={summary.duration(run.judging_duration)}"

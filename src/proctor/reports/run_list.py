@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.marks import WORDS
+from proctor.reports.money import cost_text
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import duration
 from proctor.sanitize import clean, clean_json, encodable
@@ -145,6 +146,8 @@ def _fields(listed: ListedRun) -> Iterator[str]:
         yield f"{outcome.value}={count}"
     if run.summary.duration:
         yield f"duration={duration(run.summary.duration)}"
+    if run.summary.spent:
+        yield f"cost={cost_text(run.summary.spent).replace(' ', '_')}"
     if listed.commit:
         yield f"commit={short_commit(listed.commit)}"
     if run.judgings > 1:

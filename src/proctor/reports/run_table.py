@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from proctor.reports.base import ReportOptions
+from proctor.reports.money import cost_text
 from proctor.reports.page import STYLES, Page
 from proctor.reports.run_list import ListedRun, how_it_stands, short_commit, told_counts
 from proctor.reports.summary import duration
@@ -24,6 +25,7 @@ _COLUMNS = {
     "cases": 0,
     "counts": 72,
     "took": 92,
+    "cost": 92,
     "commit": 104,
 }
 """What is shown, and from how many columns of the page on; --json has everything."""
@@ -45,10 +47,15 @@ def draw_list(runs: Sequence[ListedRun], out: TextIO, *, more: int, options: Rep
 
 def _table(page: Page, runs: Sequence[ListedRun]) -> Table:
     shown = [name for name, least in _COLUMNS.items() if page.width >= least]
+    if not any(listed.run.summary.spent for listed in runs):
+        shown = [name for name in shown if name != "cost"]
     rows = [_row(page, listed) for listed in runs]
     _fit_names(page, rows, shown)
     grid = page.grid(
-        *(Column(no_wrap=True, justify="right" if name in {"cases", "took"} else "left") for name in shown)
+        *(
+            Column(no_wrap=True, justify="right" if name in {"cases", "took", "cost"} else "left")
+            for name in shown
+        )
     )
     grid.add_row(*(Text("" if name == "counts" else name, "dim") for name in shown))
     for row in rows:
@@ -81,6 +88,7 @@ def _row(page: Page, listed: ListedRun) -> dict[str, Text]:
         "cases": page.text(f"{run.cases}{times}"),
         "counts": _counts(page, run),
         "took": Text(duration(run.summary.duration) if run.summary.duration else "", "dim"),
+        "cost": Text(cost_text(run.summary.spent) if run.summary.spent else "", "dim"),
         "commit": page.text(short_commit(listed.commit), "dim"),
     }
 

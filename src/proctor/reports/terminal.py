@@ -13,6 +13,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
+from proctor.reports.money import VOID, money_of
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
 from proctor.reports.repeating import FLAKY, ks_of, mean_text, means_of, repeated_sets, rule_text, runs_text
 from proctor.reports.rows import CaseRows
@@ -185,6 +186,18 @@ def _draw_verdict(
         below = []
     if below or figures:
         page.print(page.joined([*below, *figures]), indent=4)
+    _draw_money(page, run)
+
+
+def _draw_money(page: Page, run: RunResult) -> None:
+    """What models took, and what the judges are worth."""
+    if spent := money_of(run):
+        page.print(
+            page.joined([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)]), indent=4
+        )
+    for name, badge in run.badges.items():
+        style = "yellow" if badge.startswith(VOID) else "dim"
+        page.print(Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, style)), indent=4)
 
 
 def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:

@@ -53,7 +53,7 @@ _COUNTS = ("calls", "cached", "input_tokens", "output_tokens", "uncounted", "cos
 
 
 def total_cost(spent: Iterable[Spent]) -> float | None:
-    """Return US dollars of all together; `None` where the price of any answer is not known."""
+    """Return US dollars of all together; `None` where the price of any answer is not known, or nothing was reported."""
     costs = [one.known_cost for one in spent]
     known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    return sum(known) if known and len(known) == len(costs) else None
