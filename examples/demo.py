@@ -25,6 +25,7 @@ class Step(NamedTuple):
     needs: str = ""
 
 
+_GUIDE = "examples/city_guide/guide.evalset.yaml --judge scripted:examples/city_guide/judge.json"
 STEPS = [
     Step(
         "Can the files be read?",
@@ -50,6 +51,15 @@ STEPS = [
         exit_code=1,
     ),
     Step("Metrics of our own", "eval examples/custom_metric examples/custom_metric/units.evalset.json"),
+    Step(
+        "Rubrics, and what an answer makes up: asked of a judge (here one that follows a script, so no key is needed)",
+        f"eval examples/city_guide {_GUIDE}",
+    ),
+    Step(
+        "The same cases against a guide that boasts (this must fail, and say which sentence nobody told it)",
+        f"eval examples/city_guide/boastful.py {_GUIDE}",
+        exit_code=1,
+    ),
     Step(
         "Agents written for google-adk, through its own runner",
         "eval examples/adk_weather examples/adk_weather/weather.evalset.json",

@@ -38,6 +38,30 @@ GOOD_SETS = [
 ]
 
 
+JUDGED = {"agent.py": {}, "boastful.py": {"about_bern": 1, "not_in_the_book": 2}}
+"""The guides, and how many sentences or rubrics the judge finds wrong in which turn of which case."""
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_guide_that_boasts_is_found_out_by_the_judge(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+    run = proctor.evaluate_sync(
+        f"examples/city_guide/{name}",
+        "examples/city_guide/guide.evalset.yaml",
+        judge="scripted:examples/city_guide/judge.json",
+    )
+    missed = {
+        case.eval_id: turn
+        for case in run.cases
+        for metric in case.metrics.values()
+        for turn, found in enumerate(metric.per_invocation, 1)
+        if metric.gate and found.score is not None and found.score < 1
+    }
+    assert missed == JUDGED[name]
+    assert run.outcome is (Outcome.FAILED if missed else Outcome.PASSED)
+    assert all("most beautiful city" in why(case) for case in run.cases if not case.passed)
+
+
 def why(case: CaseResult) -> str:
     """Everything that the result says about one case, as text."""
     said: list[object] = [case.reason]

@@ -95,4 +95,5 @@ def reason_of(found: Sequence[Found]) -> str:
     if not missed:
         return f"all {len(found)} rubrics are met" if len(found) > 1 else "the rubric is met"
     told = "; ".join(f"{each.rubric_id}: {each.tally.rationale or 'no reason given'}" for each in missed)
-    return f"{len(missed)} of {len(found)} rubrics not met: {told}"
+    count = f"{len(missed)} of {len(found)} rubrics" if len(found) > 1 else "the rubric is"
+    return f"{count} not met: {told}"

@@ -1,0 +1,1 @@
+"""A city guide, judged by rubrics and for what it makes up."""
