@@ -173,7 +173,7 @@ _WAITING = {
     "SQLITE_LOCKED",
 }
 _MEANINGS = {
-    "SQLITE_FULL": "the disk is full. Make room, then go on with `proctor resume`",
+    "SQLITE_FULL": "the disk is full. Make room; what had begun then goes on with `proctor resume`",
     "SQLITE_CORRUPT": f"the store is damaged. {_AFTER_DAMAGE}",
     "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
     "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",

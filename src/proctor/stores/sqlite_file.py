@@ -120,8 +120,9 @@ class SqliteFile:
                 write_empty_store(new)
             put_in_place(new, self.path)
         finally:
-            with suppress(OSError):
-                new.unlink()
+            for draft in (new, _beside(new, "-journal")):  # the second stays where the first could not be written
+                with suppress(OSError):
+                    draft.unlink()
 
     # --- one that is there -------------------------------------------------------------------------------------------
 

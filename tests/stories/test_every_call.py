@@ -1,0 +1,266 @@
+"""Killed, or out of room, at every single call to the system that changes something where the store or a report is.
+
+`failing/calls.c` stands between the process and the system, and lets one call fail: the first, the second … until a
+process needs no more. The numbers in brackets are of the fault catalogue; all of it is for the night (`make nightly`),
+on Linux with a C compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from proctor.api.exporting import export_run
+from tests.reports.build import good, run
+from tests.stores.making import opened, write_run
+from tests.stores.worker import TABLES
+from tests.stories.crashing import Blow, KilledRun, Ledger, Process, Project, differences, stored, undisturbed
+from tests.stories.test_killed_export import _cases
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.timeout(0),
+    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and /proc are of Linux"),
+]
+
+SOURCE = Path(__file__).parent / "failing" / "calls.c"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What stands between a process and the system."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler here")
+    built = tmp_path_factory.mktemp("calls") / "calls.so"
+    words = [
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-Wall",
+        "-Werror",
+        "-D_LARGEFILE64_SOURCE",
+        "-o",
+        str(built),
+        str(SOURCE),
+    ]
+    subprocess.run([compiler, *words, "-ldl"], check=True)
+    return built
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to which call below which folder."""
+
+    library: Path
+    folder: Path
+    call: int
+    kind: str
+    """`kill`, `full` or `broken`."""
+    stays: bool = False
+    """Whether all later calls that need room fail, too."""
+
+    @property
+    def told(self) -> Path:
+        """Where it is told that a call has failed."""
+        return self.folder.with_name(f"told-{self.call}")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the process has to be told beforehand."""
+        return {
+            "LD_PRELOAD": str(self.library),
+            "FAULT_FOLDER": str(self.folder),
+            "FAULT_AT": str(self.call),
+            "FAULT_KIND": self.kind,
+            "FAULT_TOLD": str(self.told),
+            **({"FAULT_STAYS": "1"} if self.stays else {}),
+        }
+
+    def has_struck(self) -> bool:
+        """Tell whether the process came so far; asked once."""
+        there = self.told.exists()
+        self.told.unlink(missing_ok=True)
+        return there
+
+
+@dataclass(frozen=True)
+class FatalCall(Blow):
+    """A process dies at a call of its own."""
+
+    fault: Fault | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the process has to be told beforehand."""
+        assert self.fault is not None
+        return self.fault.environment
+
+    def strike(self, process: Process) -> bool:
+        """Wait for it; false when it has ended before."""
+        return process.wait() == -signal.SIGKILL
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "kept").mkdir()
+    return Project(tmp_path, 2, 2, concurrency=1, agent_seconds=(0.0, 0.0))
+
+
+def kept_below(project: Project, number: int) -> KilledRun:
+    """A run whose store has a folder of its own."""
+    killed = KilledRun(project, number)
+    killed.store = f"kept/{killed.store}"
+    return killed
+
+
+# --- a run [1, 4, 11] ----------------------------------------------------------------------------------------------------
+
+
+def test_killed_at_every_call(project: Project, library: Path) -> None:
+    """The run, and the process that goes on with it."""
+    _, expected = undisturbed(project)
+    kills = 0
+    for number in count(1):
+        killed = kept_below(project, number)
+        fault = Fault(library, project.folder / "kept", number, "kill")
+        killed.through([FatalCall(fault=fault), FatalCall(fault=fault)])
+        assert differences(stored(project, killed.store), expected) == [], number
+        kills += killed.toll.kills
+        if not killed.toll.kills:
+            break
+        killed.forget()
+    print(f"killed at each of {number - 1} calls, and when it went on: {kills} kills, no trial lost")
+    assert number > 50
+
+
+@pytest.mark.parametrize(("kind", "stays"), [("full", True), ("full", False), ("broken", False)])
+def test_no_room_from_any_call_on(project: Project, library: Path, kind: str, *, stays: bool) -> None:
+    """Exit code 2 means that no agent was asked; whatever was reported is there; it goes on when there is room."""
+    _, expected = undisturbed(project)
+    codes: dict[int, int] = {}
+    for number in count(1):
+        killed = kept_below(project, number)
+        fault = Fault(library, project.folder / "kept", number, kind, stays)
+        process = killed.start(environment=fault.environment)
+        code = process.wait()
+        struck = fault.has_struck()
+        codes[code] = codes.get(code, 0) + struck
+        _check_end(project, killed, process)
+        killed.through([])
+        assert differences(stored(project, killed.store), expected) == [], number
+        killed.forget()
+        if not struck:
+            break
+    print(f"{kind}{', and stays so' if stays else ''} at each of {number - 1} calls; exit codes {codes}")
+    assert codes[3] > 20
+
+
+def _check_end(project: Project, killed: KilledRun, process: Process) -> None:
+    code = process.child.returncode
+    started, reported = len(Ledger.read(killed.ledger).of("start")), process.count("trial")
+    assert "Traceback" not in process.stderr
+    assert code in (0, 1, 2, 3)
+    if code == 2:
+        assert started == 0, process.stderr
+    if code in (2, 3):
+        assert killed.store in process.stderr or reported == project.trials, process.stderr
+    else:
+        assert reported == project.trials
+    killed.check(process)
+    killed.toll.in_flight += started - reported
+    left = [file.name for file in (project.folder / "kept").iterdir() if file.name.startswith(".")]
+    assert left == [], "a draft was left behind"
+
+
+# --- what is written besides [3] -----------------------------------------------------------------------------------------
+
+_EXPORT = """
+from proctor.api.exporting import export_run
+from tests.reports.build import good, run
+new = run(*(good(f"new_{{n}}") for n in range(12)))
+new.started_at = 5.0
+export_run(new, {form!r}, {path!r})
+"""
+
+
+def every_call(library: Path, folder: Path, root: Path, command: list[str]) -> Iterator[int]:
+    """Kill a command at its first call, its second … and yield after each; the caller lays out `folder` anew."""
+    python = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
+    for number in count(1):
+        fault = Fault(library, folder, number, "kill")
+        done = subprocess.run(
+            command, env={**os.environ, **python, **fault.environment}, capture_output=True, check=False
+        )
+        yield number
+        if not fault.has_struck():
+            assert done.returncode == 0, done.stderr
+            return
+        assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "adk", "junit", "markdown"])
+def test_an_export_or_report_that_is_killed_at_every_call(
+    library: Path, tmp_path: Path, root: Path, form: str
+) -> None:
+    folder = tmp_path / "out"
+    path = folder if form == "adk" else folder / f"run.{form}"
+    old = run(*(good(f"old_{n}") for n in range(7)))
+    old.started_at = 5.0
+    folder.mkdir()
+    export_run(old, form, path)
+    (before,) = folder.iterdir()
+    was, seen, calls = before.read_bytes(), set[bytes](), -1
+    code = _EXPORT.format(form=form, path=str(path))
+    for _ in every_call(library, folder, root, [sys.executable, "-c", code]):
+        calls += 1
+        seen.add(before.read_bytes())
+        if form in {"json", "jsonl", "csv", "adk"}:
+            assert _cases(form, path) <= {7, 12}
+        shutil.rmtree(folder)
+        folder.mkdir()
+        before.write_bytes(was)
+    assert len(seen) == 2, "there was something else than the old and the new one"
+    print(f"{form}: killed at each of {calls} calls")
+    assert calls > 3
+
+
+def test_a_store_whose_update_is_killed_at_every_call(library: Path, tmp_path: Path, root: Path) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    path, versions = folder / "s.db", []
+    command = [sys.executable, "-m", "tests.stores.worker", str(path), "migrate", "-"]
+
+    def lay_out() -> None:
+        for file in folder.iterdir():
+            file.unlink()
+        store = opened(path)
+        write_run(store)
+        store.close()
+
+    lay_out()
+    with closing(sqlite3.connect(path)) as connection:
+        (first,) = connection.execute("PRAGMA user_version").fetchone()
+    for _ in every_call(library, folder, root, command):
+        with closing(sqlite3.connect(path)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            later = connection.execute(
+                "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'later%'"
+            ).fetchone()
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert (version, *later) in {(first, 0), (first + 1, TABLES)}
+        versions.append(version)
+        lay_out()
+    print(f"killed at each of {len(versions) - 1} calls; {versions.count(first)} times it is the old one")
+    assert set(versions) == {first, first + 1}
