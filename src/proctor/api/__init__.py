@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from proctor.api.blessing import Blessing, bless
     from proctor.api.calibrating import calibrate, calibrate_sync
     from proctor.api.checking import check_files
+    from proctor.api.estimating import estimate, estimate_sync
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
@@ -23,6 +24,7 @@ _WHERE = {
     "calibrating": ("calibrate", "calibrate_sync"),
     "checking": ("check_files",),
     "blessing": ("Blessing", "bless"),
+    "estimating": ("estimate", "estimate_sync"),
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "exporting": ("export_run", "export_to_adk"),
     "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
@@ -48,6 +50,8 @@ __all__ = [
     "calibrate",
     "calibrate_sync",
     "check_files",
+    "estimate",
+    "estimate_sync",
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",

@@ -48,6 +48,10 @@ async def evaluate(
     from proctor.api.preparing import prepare
 
     prepared = prepare(agent, eval_sets, options)
+    if prepared.plan.asks_judges:
+        from proctor.api.estimating import tell_beforehand
+
+        tell_beforehand(prepared, options.get("progress"))
     return ended(await carry_out(prepared, options.get("progress"), stored(prepared)))
 
 

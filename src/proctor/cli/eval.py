@@ -19,6 +19,7 @@ proctor eval --agent v1 --agent v2 evals/ --only-different
 proctor eval --failed latest           run again what did not pass
 proctor eval agent evals/ --shard 2/4  the second of four parts, for four machines
 proctor eval agent evals/ --changed-since main --report junit=junit.xml
+proctor eval agent evals/ --estimate   what it would cost
 proctor eval --watch                   run again whenever the agent or a set changes
 proctor eval                           whatever proctor.toml says
 """
@@ -74,6 +75,8 @@ def _eval_options(command: Any) -> Any:
                help="Spend at most USD on models: judges, played users and, where its price is known, the agent; "
                     "passed by less than one call of a judge."),
         option("--max-judge-calls", section=RUN, type=count, metavar="N", help="Ask judges at most N times."),
+        option("--estimate", section=RUN, is_flag=True,
+               help="Only tell what it would take: calls, tokens and dollars, by an earlier run of the sets; nothing is run."),
         option("--max-failures", section=RUN, type=count, metavar="N",
                help="Begin no trial once N cases did not pass."),
         option("--max-text", section=RUN, type=count, metavar="N",
@@ -131,6 +134,10 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     Exit codes: 0 every case passed (or a shard is empty, or no case has changed), 1 a case failed,
     2 set-up error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """
+    if given.pop("estimate"):
+        from proctor.cli.estimating import show_estimate
+
+        ctx.exit(show_estimate(words, given))
     if given.pop("watch"):
         from proctor.cli.watch import watch
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from proctor.reports.base import ReportOptions
 from proctor.reports.live import watch
 from proctor.reports.show import show
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
+
+if TYPE_CHECKING:
+    from proctor.schema.estimate import Estimate
 
 
 class Screen:
@@ -69,6 +72,13 @@ class Screen:
         """Pass it on."""
         with suppress(Exception):
             self._watch.warned(text)
+
+    def estimated(self, found: Estimate) -> None:
+        """Say what the run that begins will take."""
+        from proctor.cli.failures import say
+        from proctor.reports.estimate import brief
+
+        say(f"{found.trials} trials: {brief(found)}, by {found.seen} cases of run {found.run_id}")
 
     @property
     def resumable(self) -> list[RunResult]:

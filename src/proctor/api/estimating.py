@@ -1,0 +1,219 @@
+"""What a run will take, told before it: by what cases took in an earlier run of the same sets. Nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Unpack
+
+from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.runs import NoRunsError, open_runs
+from proctor.schema.estimate import Estimate, Forecast, PurposeEstimate
+from proctor.stats import student_quantile
+
+if TYPE_CHECKING:
+    from proctor.api.preparing import Prepared
+    from proctor.engine.plan import Plan
+    from proctor.engine.progress import Progress
+    from proctor.schema.score import MetricScore
+    from proctor.schema.verdict import CaseResult
+    from proctor.stores.base import Store
+
+_MOST_CASES = 1_000
+"""Cases of an earlier run that are looked at."""
+_MOST_RUNS = 50
+
+
+async def estimate(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> Estimate:
+    """Tell what `evaluate` with the same arguments would take: calls, tokens and dollars, with their intervals.
+
+    It goes by the newest run of these sets in the store (`store`, default: the project's): what each of its cases took.
+    No agent and no model is asked, and nothing is written. Without such a run, run one case first (`limit=1`).
+
+    The interval is that in which the run to come lies if its cases are like those seen, by Student's t: it takes in how
+    cases differ, and how few were seen. (A prediction interval; for example W. Q. Meeker, G. J. Hahn, L. A. Escobar,
+    "Statistical Intervals", 2nd edition, 2017, section 4.7.)
+
+    Raises:
+        SetupProblems: what is wrong with the set-up, as `evaluate`.
+    """
+    from proctor.api.preparing import prepare
+
+    store = options.pop("store", None)
+    plan = prepare(agent, eval_sets, options).plan
+    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    if isinstance(store, str | Path) or store is None:
+        try:
+            opened = open_runs(store, read_only=True)
+        except NoRunsError:
+            return _without_history(found, plan)
+        with closing(opened):
+            return _by_history(found, plan, opened)
+    return _by_history(found, plan, store)
+
+
+def estimate_sync(
+    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
+) -> Estimate:
+    """Do what `estimate` does, from code that is not asynchronous."""
+    from proctor.engine.loop import run_sync
+
+    return run_sync(lambda: estimate(agent, eval_sets, **options))
+
+
+LONG = 50
+"""Trials from which a run with judges is told beforehand what it will take."""
+
+
+def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
+    """Tell whoever follows a long run with judges what it will take, where an earlier run says so."""
+    tell = getattr(progress, "estimated", None)
+    plan, store = prepared.plan, prepared.store
+    if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
+        return
+    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    found = _by_history(found, plan, store)
+    if found.run_id:
+        tell(found)
+
+
+# --- what a case took --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Took:
+    """What one trial of a case took, as the mean over its trials."""
+
+    calls: float
+    tokens: float
+    cost: float | None
+
+
+def _by_history(found: Estimate, plan: Plan, store: Store) -> Estimate:
+    judged = {metric.name for chosen in plan.sets for metric in chosen.metrics if metric.judge}
+    sets = {chosen.summary.eval_set_id for chosen in plan.sets}
+    for run in islice(store.runs(), _MOST_RUNS):
+        if not sets & set(run.sets):
+            continue
+        cases = _cases(store.load(run.run_id), sets)
+        seen = {name for case in cases for name, metric in case.metrics.items() if any(metric.per_trial)}
+        if not cases or (judged and not judged & seen):
+            continue
+        found.run_id, found.seen = run.run_id, len(cases)
+        _add(found, "judge", [_judging(case, judged) for case in cases] if judged else [])
+        _add(found, "agent", [_acting(case) for case in cases])
+        found.notes += [
+            f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
+        ]
+        return found
+    return _without_history(found, plan)
+
+
+def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
+    tried = (case for case in result.cases if case.eval_set_id in sets and case.trials)
+    return list(islice(tried, _MOST_CASES))
+
+
+def _judging(case: CaseResult, judged: Iterable[str]) -> _Took:
+    scores = [score for name in judged if name in case.metrics for score in case.metrics[name].per_trial]
+    votes = [vote for score in scores if score is not None for vote in _votes(score)]
+    costs = [vote.get("cost") for vote in votes]
+    known = [cost for cost in costs if cost is not None]
+    trials = len(case.trials)
+    return _Took(
+        calls=sum(max(1, len(vote.get("answers") or ())) for vote in votes) / trials,
+        tokens=sum((vote.get("input_tokens") or 0) + (vote.get("output_tokens") or 0) for vote in votes)
+        / trials,
+        cost=sum(known) / trials if len(known) == len(costs) else None,
+    )
+
+
+def _votes(score: MetricScore) -> Iterator[Mapping[str, Any]]:
+    for details in (score.details, *(each.details for each in score.per_invocation)):
+        ballot = (details or {}).get("ballot")
+        yield from (ballot.get("votes") or ()) if isinstance(ballot, dict) else ()
+
+
+def _acting(case: CaseResult) -> _Took:
+    from proctor.engine.costs import AgentCosts
+
+    costs = AgentCosts()
+    for trial in case.trials:
+        if (evidence := trial.trial) is not None:
+            for turns in (evidence.turns, *(attempt.turns for attempt in evidence.attempts)):
+                costs.add_turns(turns)
+    spent, trials = costs.spent(), len(case.trials)
+    return _Took(
+        calls=sum(one.calls for one in spent) / trials,
+        tokens=sum(one.input_tokens + one.output_tokens for one in spent) / trials,
+        cost=None if any(one.unpriced for one in spent) else sum(one.cost for one in spent) / trials,
+    )
+
+
+# --- what a run will take ----------------------------------------------------------------------------------------------
+
+
+def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
+    """Add what is to be expected for a purpose, where anything was reported for it."""
+    if not any(one.calls for one in took):
+        if purpose == "agent":
+            found.notes.append("the agent reports no token usage: what it costs is not in this")
+        return
+    costs = [one.cost for one in took if one.cost is not None]
+    found.parts.append(
+        PurposeEstimate(
+            purpose,
+            calls=_forecast([one.calls for one in took], found),
+            tokens=_forecast([one.tokens for one in took], found)
+            if any(one.tokens for one in took)
+            else None,
+            cost=_forecast(costs, found) if len(costs) == len(took) else None,
+        )
+    )
+
+
+def _forecast(values: Sequence[float], found: Estimate) -> Forecast:
+    """Return the sum over the cases to come, of which `values` are a sample (of one trial each)."""
+    mean, trials = fmean(values), found.trials / max(1, found.cases)
+    total = mean * found.trials
+    if len(values) < 2:
+        return Forecast(value=total)
+    spread = stdev(values) * sqrt(found.cases + found.cases**2 / len(values)) * trials
+    half = student_quantile(found.confidence, len(values) - 1) * spread
+    return Forecast(value=total, low=max(0.0, total - half), high=total + half)
+
+
+def _without_history(found: Estimate, plan: Plan) -> Estimate:
+    """Without a run to go by, the calls of judges are counted where that can be told; nothing else is known."""
+    found.notes.append(
+        "there is no run of these sets to go by: run one case first (--limit 1) and ask again, the more the surer"
+    )
+    low = high = 0
+    for chosen in plan.sets:
+        turns = sum(_turns(chosen.source.case(index)) for index in chosen.cases) * chosen.num_runs
+        for metric in (metric for metric in chosen.metrics if metric.judge):
+            samples = _samples(metric.metric)
+            low, high = low + turns * (samples // 2 + 1), high + turns * samples
+    if high:
+        calls = Forecast(value=float(low), low=float(low), high=float(high))
+        found.parts.append(PurposeEstimate("judge", calls=calls))
+        found.notes.append(
+            "calls are those of one question a turn, with as few votes as decide, to all of them"
+        )
+    return found
+
+
+def _turns(case: Any) -> int:
+    return len(case.conversation or ()) or 1
+
+
+def _samples(metric: Any) -> int:
+    options = getattr(getattr(metric, "_criterion", None), "judge_model_options", None)
+    return getattr(options, "num_samples", 5)

@@ -1,0 +1,42 @@
+"""The work of `proctor eval --estimate`: what a run would take; nothing is run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.api.estimating import estimate_sync
+from proctor.api.project import prepare_process
+from proctor.api.runs import is_for_results
+from proctor.cli.asking import Asking
+from proctor.cli.keeping import NOWHERE
+from proctor.cli.process import stdout_is_ours
+from proctor.reports.estimate import write_estimate, write_json
+from proctor.settings import load_settings
+
+
+def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Show what a run would take, agent by agent, and return the exit code.
+
+    Raises:
+        SetupProblems: everything that is wrong with what was asked for.
+    """
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    as_json = given["format_"] == "json"
+    store = next((url for url in given["stores"] if not is_for_results(url) and url != NOWHERE), None)
+    with stdout_is_ours() as stdout:
+        # no store is made for it, and no report
+        asking = Asking(words, {**given, "stores": (NOWHERE,), "reports": (), "format_": None}, settings)
+        for agent in asking.chosen.agents:
+            found = estimate_sync(agent, asking.chosen.sets, **{**asking.options, "store": store})
+            if as_json:
+                write_json(found, stdout)
+                continue
+            if len(asking.chosen.agents) > 1:
+                stdout.write(f"{agent}\n")
+            write_estimate(found, stdout)
+    sys.stdout.flush()
+    return 0
