@@ -5,6 +5,7 @@ from __future__ import annotations
 from proctor.causes import safe_str, traceback_text
 from proctor.errors import AgentError, MetricError, MissingExtraError
 from proctor.redaction import without_secrets
+from proctor.schema.event import WaitingEvent
 from proctor.schema.trial import Failure, FailureKind, Turn
 
 _INFRASTRUCTURE_NAMES = (
@@ -70,7 +71,12 @@ class ReportedError(Exception):
 def reported_error(turn: Turn) -> ReportedError | None:
     """Return the error with which a turn ended, if its last event is one and says nothing else."""
     last = turn.events[-1] if turn.events else None
-    if last is None or not last.error_code or (last.content is not None and last.content.parts):
+    if (
+        last is None
+        or type(last) is WaitingEvent
+        or not last.error_code
+        or (last.content is not None and last.content.parts)
+    ):
         return None
     return ReportedError(last.error_code, last.error_message or "")
 

@@ -92,11 +92,17 @@ class Intake:
         Raises:
             AgentError: as for `value`.
         """
-        if type(given) is dict and 0 <= (size := _flat_size(given)) <= self._most:
+        kept = self.own(given, what) if type(given) is dict else self.value(given, what)
+        copied: dict[str, Any] = kept.copy() if kept is given else kept
+        return copied
+
+    def own(self, given: dict[str, Any], what: str) -> dict[str, Any]:
+        """As `object`, of a dict that nobody else has: it is returned itself where nothing in it can be changed, or has to be."""
+        if 0 <= (size := _flat_size(given)) <= self._most:
             self._left = left = self._left - size  # as `_spend`, without the call
             if left < self._most:
                 self._spend(0)
-            return given.copy()
+            return given
         copied: dict[str, Any] = self.value(given, what)
         return copied
 

@@ -11,7 +11,7 @@ from proctor.causes import safe_repr
 from proctor.engine.intake import Intake
 from proctor.errors import AgentError
 from proctor.schema.content import Content, Part, UsageMetadata
-from proctor.schema.event import Event
+from proctor.schema.event import Event, WaitingEvent, recipe_of, waiting_event
 from proctor.schema.making import defaults, maker, twin
 from proctor.schema.trial import Turn
 
@@ -28,30 +28,56 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
     kept = turn.events
     room = most = intake.caps.max_events
     async for event in events:
-        if type(event) is not Event and not isinstance(event, Event):
-            raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
         if not room:
             raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
         room -= 1
-        fields = event.__dict__  # one look-up in place of one per field, here and below
-        if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
-            for part in parts:
-                _take_part(part, intake)
-        if fields["state_delta"]:
-            fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
-            session.state.update(copy_json(delta))
-        if fields["usage_metadata"] is not None:
-            _check_usage(fields["usage_metadata"])
-        if (
-            fields["error_code"]
-            or fields["error_message"]
-            or fields["model_version"]
-            or ((author := fields["author"]) != "agent" and not author.isidentifier())
-        ):
-            _take_words(fields, _WORDS_OF_EVENT, intake)
-        if event.__pydantic_extra__:
-            _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
-        kept.append(event)
+        if type(event) is WaitingEvent and (waiting := _still_waiting(event, intake)) is not None:
+            kept.append(waiting)
+        else:
+            _take(event, session, intake)
+            kept.append(event)
+
+
+def _take(event: Event, session: Session, intake: Intake) -> None:
+    """Make an event fit to be kept, and apply its state changes to `session`."""
+    if not isinstance(event, Event):
+        raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
+    fields = event.__dict__  # one look-up in place of one per field, here and below
+    if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
+        for part in parts:
+            _take_part(part, intake)
+    if fields["state_delta"]:
+        fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
+        session.state.update(copy_json(delta))
+    if fields["usage_metadata"] is not None:
+        _check_usage(fields["usage_metadata"])
+    if (
+        fields["error_code"]
+        or fields["error_message"]
+        or fields["model_version"]
+        or ((author := fields["author"]) != "agent" and not author.isidentifier())
+    ):
+        _take_words(fields, _WORDS_OF_EVENT, intake)
+    if event.__pydantic_extra__:
+        _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
+
+
+def _still_waiting(event: Event, intake: Intake) -> Event | None:
+    """Return what is to be kept of an event that nobody has looked at yet; `None` where that takes a closer look."""
+    recipe = recipe_of(event)
+    if recipe is None:
+        return None
+    kind, author = recipe[0], recipe[1]
+    if author != "agent" and not author.isidentifier():
+        return None
+    if kind == "text":
+        text = intake.text(recipe[2], "")
+        return event if text is recipe[2] else waiting_event((kind, author, text))
+    _, _, name, its_id, given = recipe
+    if not name.isidentifier() or (its_id and not its_id.isalnum()):
+        return None
+    inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
+    return event if inside is given else waiting_event((kind, author, name, its_id, inside))
 
 
 def _take_part(part: Part, intake: Intake) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.engine.costs import AgentCosts
+from proctor.schema.event import WaitingEvent
 from proctor.schema.trial import Failure, Trial, Turn
 
 _TRIED_AGAIN = "tried again after infrastructure errors: "
@@ -78,6 +79,8 @@ class Spending:
     def _add(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
             for event in turn.events:
+                if type(event) is WaitingEvent:  # it says neither
+                    continue
                 if event.usage_metadata is not None:
                     usage = event.usage_metadata
                     self.tokens += usage.total_token_count or _sum_of(usage.__dict__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from proctor.schema.content import Content, FunctionCall, UsageMetadata
-from proctor.schema.event import Event
+from proctor.schema.event import Event, WaitingEvent, call_of, recipe_of
 from proctor.schema.invocation import AppDetails, Invocation, InvocationEvent, InvocationEvents
 from proctor.schema.making import maker
 from proctor.schema.trial import Trial, Turn
@@ -87,27 +87,35 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
     usages: list[UsageMetadata] = []
     asked = 0
     for event in turn.events:
-        fields = (
-            event.__dict__
-        )  # one look-up in place of one per field: this runs for every event of every trial
+        if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+            if recipe[0] == "function_call":
+                calls.append(call_of(recipe))
+            continue
+        # one look-up in place of one per field: this runs for every event of every trial
+        fields = event.__dict__
         if (author := fields["author"]) != "agent" and author.lower() == "user":
             continue
         usage = fields["usage_metadata"]
         asks = usage is not None or fields["model_version"] is not None
-        shows = fields["grounding_metadata"] is not None
-        if (content := fields["content"]) is not None:
-            for part in content.__dict__["parts"] or ():
-                inside = part.__dict__
-                if (call := inside["function_call"]) is not None:
-                    calls.append(call)
-                    shows = True
-                elif asks and (inside["text"] or inside["function_response"] or inside["inline_data"]):
-                    shows = True
-        if asks and shows:
+        if _shows(fields, calls, asks=asks) and asks:
             asked += 1
             if usage is not None:
                 usages.append(usage)
     return TurnFacts(calls, usages, asked, turn.duration, turn.model_duration, turn.tool_duration)
+
+
+def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
+    """Tell whether there is anything in an event, where it `asks` a model; its calls are put into `calls`."""
+    shows = fields["grounding_metadata"] is not None
+    if (content := fields["content"]) is not None:
+        for part in content.__dict__["parts"] or ():
+            inside = part.__dict__
+            if (call := inside["function_call"]) is not None:
+                calls.append(call)
+                shows = True
+            elif asks and (inside["text"] or inside["function_response"] or inside["inline_data"]):
+                shows = True
+    return shows
 
 
 def facts_of_invocation(invocation: Invocation) -> TurnFacts:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from proctor.schema.base import WireModel
 from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
 from proctor.schema.grounding import GroundingMetadata
-from proctor.schema.making import count_as_given, defaults, put_fields, put_unknown
+from proctor.schema.making import WAITING_ROOM, count_as_given, defaults, maker, put_fields, put_unknown
+from proctor.waiting import Waiting
 
 
 class Event(WireModel):
@@ -36,8 +38,8 @@ class Event(WireModel):
     @classmethod
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
         """Return an event in which the agent says `text`."""
-        if cls is Event and not fields and type(text) is type(author) is str:
-            return _event_of("text", text, "model", author)
+        if cls is Event and not fields and type(text) is str and _is_an_agent(author):
+            return waiting_event(("text", author, text))
         return cls._of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
@@ -53,12 +55,7 @@ class Event(WireModel):
         """Return an event in which the agent calls the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and _are_plain(author, id, name, given):
-            stated = _CALL.copy()
-            stated["id"], stated["args"], stated["name"] = id, given.copy(), name
-            call = _new(FunctionCall)
-            put_fields(call, stated)
-            put_unknown(call, {})
-            return _event_of("function_call", call, "model", author)
+            return waiting_event(("function_call", author, name, id, given.copy()))
         given = {"id": id, "name": name, "args": given}
         return cls._of_part({"function_call": given}, "model", author=author, **fields)
 
@@ -74,12 +71,7 @@ class Event(WireModel):
     ) -> Event:
         """Return an event in which the tool `name` answers with `response`."""
         if cls is Event and not fields and _are_plain(author, id, name, response):
-            stated = _ANSWER.copy()
-            stated["id"], stated["name"], stated["response"] = id, name, response.copy()
-            answer = _new(FunctionResponse)
-            put_fields(answer, stated)
-            put_unknown(answer, {})
-            return _event_of("function_response", answer, "user", author)
+            return waiting_event(("function_response", author, name, id, response.copy()))
         given = {"id": id, "name": name, "response": response}
         return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
@@ -129,42 +121,107 @@ class Event(WireModel):
         return not responded and not (parts and parts[-1].code_execution_result)
 
 
-# Agents make events by the thousand: where everything given is plainly valid, the validator has nothing to add.
-# Whatever is not goes through it, and gets its message.
+# Agents make events by the thousand, and nobody looks at most of them. Where everything given is plainly valid, the
+# validator has nothing to add, and the models can wait. Whatever is not goes through it, and gets its message.
+
+Recipe = tuple[Any, ...]
+"""What an event that waits is made of: `text`, its author and the text; or `function_call` or `function_response`, its
+author, the tool, the id, and arguments or response, in a dict that nobody else has (what is in it somebody may)."""
+
+
+class WaitingEvent(Waiting, Event):
+    """An event that nobody has looked at yet; whoever does finds an `Event`. The engine reads its recipe instead."""
+
+    __slots__ = ()
+
+    def settle(self) -> None:
+        """Become the event."""
+        if (recipe := recipe_of(self)) is not None:
+            _fill(self, recipe)
+        _class_of.__set__(self, Event)
+        if recipe is not None:
+            with suppress(AttributeError):  # another thread
+                _drop_recipe(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name: str) -> Any:
+            """Unlike `__getattr__`, this is asked for methods and for `__dict__`, too."""
+            WaitingEvent.settle(self)
+            return getattr(self, name)
+
+        def __copy__(self) -> Event:
+            WaitingEvent.settle(self)
+            return self.__copy__()
+
+        def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Event:
+            WaitingEvent.settle(self)
+            return self.__deepcopy__(memo)
+
+
+_get_recipe, _put_recipe = WAITING_ROOM.__get__, WAITING_ROOM.__set__
+_drop_recipe = WAITING_ROOM.__delete__
+_class_of: Any = object.__dict__["__class__"]
+_new = object.__new__
+
+
+def waiting_event(recipe: Recipe) -> Event:
+    """Return the event that is made of `recipe`, when somebody looks at it."""
+    event = _new(WaitingEvent)
+    _put_recipe(event, recipe)
+    return event
+
+
+def recipe_of(event: Event) -> Recipe | None:
+    """Return the recipe of an event that waits; `None` where another thread has just looked at it."""
+    try:
+        recipe: Recipe = _get_recipe(event)
+    except AttributeError:
+        return None
+    return recipe
+
+
+def call_of(recipe: Recipe) -> FunctionCall:
+    """Return the call of such an event."""
+    _, _, name, call_id, args = recipe
+    stated = _CALL.copy()
+    stated["id"], stated["args"], stated["name"] = call_id, args, name
+    call = _new(FunctionCall)
+    put_fields(call, stated)
+    put_unknown(call, {})
+    return call
+
 
 _EVENT, _PART = defaults(Event), defaults(Part)
 _CALL, _ANSWER = defaults(FunctionCall), defaults(FunctionResponse)
-_new = object.__new__
 _TEXT = frozenset({str})
+_answer = maker(FunctionResponse, "id", "name", "response")
+_part, _content = maker(Part), maker(Content, "role", "parts")
 count_as_given(Event, ("author", "content"))
-count_as_given(Content, ("role", "parts"))
 count_as_given(Part, ())
 count_as_given(FunctionCall, ("id", "name", "args"))
-count_as_given(FunctionResponse, ("id", "name", "response"))
 
 
-def _event_of(field: str, value: object, role: str, author: str) -> Event:
-    """Return an event whose content has one part, of which one field is given: three models at once."""
-    fields = _PART.copy()
-    fields[field] = value
-    part = _new(Part)
-    put_fields(part, fields)
-    put_unknown(part, {})
-    content = _new(Content)
-    put_fields(content, {"parts": [part], "role": role})
-    put_unknown(content, {})
-    fields = _EVENT.copy()
-    fields["author"] = author
-    fields["content"] = content
-    event = _new(Event)
-    put_fields(event, fields)
+def _fill(event: Event, recipe: Recipe) -> None:
+    """Put the models in their places that the validator would have made of what was given."""
+    kind, value, role = recipe[0], recipe[2], "model"
+    if kind == "function_call":
+        value = call_of(recipe)
+    elif kind == "function_response":
+        value = _answer({**_ANSWER, "id": recipe[3], "name": value, "response": recipe[4]})
+        role = "user"
+    content = _content({"parts": [_part({**_PART, kind: value})], "role": role})
+    put_fields(event, {**_EVENT, "author": recipe[1], "content": content})
     put_unknown(event, {})
-    return event
+
+
+def _is_an_agent(author: object) -> bool:
+    return type(author) is str and (author == "agent" or author.lower() != "user")
 
 
 def _are_plain(author: object, call_id: object, name: object, given: object) -> bool:
     """Texts that are texts, and a dict whose keys are texts."""
-    if not (type(author) is type(name) is str and type(given) is dict):
+    if not (type(name) is str and type(given) is dict and _is_an_agent(author)):
         return False
     return (call_id is None or type(call_id) is str) and _TEXT.issuperset(map(type, given))
 

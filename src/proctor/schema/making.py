@@ -15,9 +15,11 @@ from proctor.schema.base import ALWAYS_STATED, WireModel
 Model = TypeVar("Model", bound=WireModel)
 
 # The four slots of a model. Writing to them by their descriptors is the cheapest way past pydantic's own `__setattr__`.
-# Two of them are for `_event_of` in `event`, too, which makes three models at once; the other two may stay empty.
+# Two of them are for `event`, too; the other two may stay empty.
 put_fields = BaseModel.__dict__["__dict__"].__set__
-_put_stated = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+WAITING_ROOM: Any = BaseModel.__dict__["__pydantic_fields_set__"]
+"""One of those that may stay empty: an event that waits has its recipe there."""
+_put_stated = WAITING_ROOM.__set__
 put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
 _new = object.__new__
 

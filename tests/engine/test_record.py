@@ -1,0 +1,96 @@
+"""What an agent emits is taken in alike, whether or not somebody looked at it before."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor.agents.base import Session
+from proctor.engine.intake import Caps, Intake
+from proctor.engine.record import new_turn, record_turn
+from proctor.errors import AgentError
+from proctor.schema.content import user_text
+from proctor.schema.event import Event, WaitingEvent
+from proctor.schema.trial import Turn
+
+texts = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_from(
+    ["agent", "a b", "x" * 60]
+)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+objects = st.dictionaries(texts, values, max_size=4)
+ids = st.none() | texts
+recipes = st.lists(
+    st.tuples(st.just(Event.said), st.tuples(texts), st.fixed_dictionaries({"author": texts}))
+    | st.tuples(
+        st.sampled_from([Event.called, Event.returned]),
+        st.tuples(texts, objects),
+        st.fixed_dictionaries({"id": ids, "author": texts}),
+    ),
+    max_size=5,
+)
+
+
+def recorded(events: list[Event]) -> tuple[Turn, list[str]]:
+    async def agent() -> AsyncIterator[Event]:
+        for event in events:
+            yield event
+
+    turn, notes = new_turn(user_text("q")), list[str]()
+    session = Session("s", "app", "user")
+    asyncio.run(record_turn(agent(), turn, session, Intake(Caps(max_text=40, max_events=10), notes)))
+    return turn, notes
+
+
+def looked_at(events: list[Event]) -> list[Event]:
+    for event in events:
+        assert event.author is not None
+        assert type(event) is Event
+    return events
+
+
+@given(recipes)
+def test_looked_at_or_not_it_is_the_same_evidence(made: list[tuple[Any, Any, Any]]) -> None:
+    turn, notes = recorded([make(*args, **named) for make, args, named in made])
+    expected, expected_notes = recorded(looked_at([make(*args, **named) for make, args, named in made]))
+    assert notes == expected_notes
+    assert [event.model_dump_json() for event in turn.events] == [
+        event.model_dump_json() for event in expected.events
+    ]
+
+
+def test_plain_events_are_kept_unseen() -> None:
+    turn, notes = recorded([Event.said("hi"), Event.called("f", {"a": 1}, id="1"), Event.returned("f", {})])
+    assert [type(event) for event in turn.events] == [WaitingEvent] * 3
+    assert notes == []
+
+
+@pytest.mark.parametrize("make", [Event.called, Event.returned])
+def test_what_the_agent_does_to_its_arguments_afterwards_does_not_reach_the_evidence(make: Any) -> None:
+    inside: dict[str, Any] = {"flat": 1, "nested": {"list": [1]}}
+    events = [make("f", inside), make("f", {"flat": 1})]
+    turn, _ = recorded(events)
+    inside["flat"] = 2
+    inside["nested"]["list"].append(2)
+    kept: list[Any] = [event.content for event in turn.events]
+    given = [
+        part.function_call.args if part.function_call else part.function_response.response
+        for content in kept
+        for part in content.parts
+    ]
+    assert given == [{"flat": 1, "nested": {"list": [1]}}, {"flat": 1}]
+
+
+def test_what_is_no_json_is_the_agents_error() -> None:
+    with pytest.raises(AgentError, match="it is not JSON"):
+        recorded([Event.called("f", {"x": {"y": object()}})])
+
+
+def test_an_event_too_many_is_the_agents_error() -> None:
+    with pytest.raises(AgentError, match="more than 10 events"):
+        recorded([Event.said("hi")] * 11)
