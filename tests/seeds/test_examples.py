@@ -1,7 +1,7 @@
 """Every example of the documents does what its document says, with only its import lines changed.
 
 Without google-genai `from proctor import types` stands in; where it is installed, its own objects are taken, too. What
-needs a language model as judge, or a server, waits for that part: `WAITING` lists it.
+needs a server waits for that part: `WAITING` lists it. What asks a judge is in test_judges.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ WAITING = {
     "GcsEvalSetResultsManager": "tests/compat/adk/test_buckets.py has it, against an emulator",
     "rust": "tests/compat/test_adk_rs.py has it in its Python spelling",
     "typescript": "tests/compat/test_adk_ts.py has it in its Python spelling",
-    "criteria with judges": "read and checked (tests/files/test_seeds.py); they are run when there are judges",
 }
 SAYS: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     "What is 15 + 27?": ("42", []),

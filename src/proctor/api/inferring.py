@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.agents.base import Agent
+from proctor.api.judging import JudgesOnDemand
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.options import RunOptions
 from proctor.engine.progress import Silent
@@ -80,6 +81,8 @@ class Metrics:
 
     config: EvalConfig
     bound: list[BoundMetric]
+    judges: JudgesOnDemand
+    """Whom those ask that need a judge."""
 
     @classmethod
     def of(cls, config: EvalConfig, own: Mapping[str, Any] | None = None) -> Metrics:
@@ -90,7 +93,8 @@ class Metrics:
         """
         own = own or {}
         others = {name: value for name, value in config.criteria.items() if name not in own}
-        bound = bind(config.model_copy(update={"criteria": others}), RunOptions())
+        judges = JudgesOnDemand()
+        bound = bind(config.model_copy(update={"criteria": others}), RunOptions(judges=judges))
         found = {metric.name: metric for metric in bound.metrics}
         problems = list(bound.problems)
         for name, factory in own.items():
@@ -104,7 +108,7 @@ class Metrics:
         if problems:
             raise SetupProblems(problems)
         order = dict.fromkeys([*config.criteria, *found])
-        return cls(config, [found[name] for name in order if name in found])
+        return cls(config, [found[name] for name in order if name in found], judges)
 
 
 async def judge(
@@ -117,7 +121,7 @@ async def judge(
     from proctor.engine.trials import TrialWork
 
     begun()
-    options = RunOptions(concurrency=concurrency, explain="all")
+    options = RunOptions(concurrency=concurrency, explain="all", judges=metrics.judges)
     work = TrialWork(None, options, None, stored=None)
     done: asyncio.Queue[tuple[int, CaseResult] | None] = asyncio.Queue()
 
@@ -149,6 +153,7 @@ async def judge(
         await run
     finally:
         run.cancel()  # of no effect once it is done
+        await metrics.judges.close()
 
 
 _NO_SOURCE: Any = None

@@ -157,8 +157,11 @@ class _BuiltIn(Evaluator):
         if isinstance(threshold, int | float):
             given = {"metric_name": self.name, "threshold": threshold}
         super().__init__(given)
-        judge = {"judge_model_options": options} if options else {}
-        self._criterion = {"threshold": self.metric.threshold, **self.options, **judge}
+        if options:
+            self.metric.judge_model_options = options  # type: ignore[attr-defined]  # metrics keep keys of others
+        asked = _with_its_judge(self.metric)
+        stated = asked.criterion.model_dump(exclude_unset=True) if asked.criterion is not None else {}
+        self._criterion = {"threshold": self.metric.threshold, **self.options, **stated}
         with set_up():
             from proctor.registry import METRICS
             from proctor.schema.criterion import BaseCriterion
@@ -199,6 +202,19 @@ class _BuiltIn(Evaluator):
             description=facts.description,
             metric_value_info=MetricValueInfo(interval=interval),
         )
+
+
+def _with_its_judge(metric: EvalMetric) -> EvalMetric:
+    """The metric with its judge's options in the criterion; in adk-ts they stand beside the threshold."""
+    extra = metric.model_extra or {}
+    options = extra.get("judge_model_options", extra.get("judgeModelOptions"))
+    if options is None:
+        return metric
+    stated = metric.criterion.model_dump(exclude_unset=True) if metric.criterion is not None else {}
+    criterion = {"threshold": metric.threshold, **stated, "judge_model_options": options}
+    return EvalMetric.model_validate(
+        {"metric_name": metric.metric_name, "threshold": metric.threshold, "criterion": criterion}
+    )
 
 
 class TrajectoryEvaluator(_BuiltIn):
@@ -271,8 +287,9 @@ class LocalEvalService:
         if not (isinstance(results, Sequence) and results and isinstance(metrics, Sequence) and metrics):
             raise refused("evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`")
         with set_up():
+            named = [_with_its_judge(a_model(EvalMetric, each, "metric")) for each in metrics]
             asked = EvaluateRequest(
-                inference_results=list(results), evaluate_config=EvaluateConfig(eval_metrics=list(metrics))
+                inference_results=list(results), evaluate_config=EvaluateConfig(eval_metrics=named)
             )
         async for result in self._service.evaluate(asked):
             yield result

@@ -111,7 +111,9 @@ class TurnForm(CallForm):
         rubric_id: str | None = stable_rubric_id(text)
         if "rubric_id" in found:
             rubric_id = self.text(found["rubric_id"][1], (*path, "id"))
-        rest = [(name, found[name][1]) for name in ("description", "type") if name in found]
+        rest: list[tuple[str, Node]] = [
+            (name, found[name][1]) for name in ("description", "type") if name in found
+        ]
         if "type" not in found:
             rest.append(_about_answers(node.values["text"].place))
         return rubric(text, node.values["text"].place, rubric_id or "", rest)

@@ -241,9 +241,7 @@ _RUBRICS = ("rubric_scores", "overall_rubrics", "rubrics")
 def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     """The three sorts of details that ADK knows; it refuses any other key."""
     return {
-        "rubric_scores": _rubric_scores(
-            next((found for key in _RUBRICS if (found := details.get(key))), None)
-        ),
+        "rubric_scores": rubric_scores(details),
         "token_usage_details": _figures(details.get("token_usage_details"), _TOKENS),
         "duration_details": _figures(details.get("duration_details"), _SECONDS),
     }
@@ -253,7 +251,9 @@ def _figures(given: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
     return {name: given.get(name) for name in names} if isinstance(given, Mapping) else None
 
 
-def _rubric_scores(given: Any) -> list[dict[str, Any]] | None:
+def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """What the details of a score say about rubrics, as ADK has it: `rubric_id`, `rationale`, `score`."""
+    given = next((found for key in _RUBRICS if (found := details.get(key))), None)
     if not isinstance(given, list):
         return None
     scores = (one for one in given if isinstance(one, Mapping) and isinstance(one.get("rubric_id"), str))

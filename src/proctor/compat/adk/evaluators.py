@@ -18,6 +18,7 @@ from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.custom import FunctionMetricFactory
 from proctor.metrics.signature import read_signature
 from proctor.registry import METRICS
+from proctor.schema.adk_results import rubric_scores
 from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.invocation import Invocation
 from proctor.schema.scenario import ConversationScenario
@@ -216,8 +217,12 @@ def result_of(
         _of_turn(actual[turn], expected[turn] if expected else None, found)
         for turn, found in enumerate(verdict.per_invocation)
     ]
+    overall = next((score.details for score in verdict.per_trial if score is not None), None)
     return EvaluationResult(
-        overall_score=verdict.score, overall_eval_status=verdict.status, per_invocation_results=results
+        overall_score=verdict.score,
+        overall_eval_status=verdict.status,
+        per_invocation_results=results,
+        overall_rubric_scores=rubric_scores(overall or {}),
     )
 
 
@@ -225,11 +230,12 @@ def _of_turn(
     actual: Invocation, expected: Invocation | None, found: InvocationVerdict
 ) -> PerInvocationResult:
     details: Mapping[str, Any] = found.details or {}
-    known = ("rubric_scores", "token_usage_details", "duration_details")
+    known = ("token_usage_details", "duration_details")
     return PerInvocationResult(
         actual_invocation=actual,
         expected_invocation=expected,
         score=found.score,
         eval_status=found.status,
+        rubric_scores=rubric_scores(details),
         **{name: details.get(name) for name in known},
     )
