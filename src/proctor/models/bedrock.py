@@ -53,8 +53,18 @@ def _client(name: ModelName, region: str) -> Any:
     from botocore.config import Config
 
     once = Config(retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT, max_pool_connections=200)
-    session = boto3.Session(region_name=region or None)
+    session = boto3.Session(region_name=region or None, botocore_session=_session())
     return session.client("bedrock-runtime", config=once, endpoint_url=name.url or None)
+
+
+def _session() -> Any:
+    """Return a session; where there is a token for Bedrock it looks for no other credentials, nor asks the network."""
+    from botocore.session import Session
+
+    session = Session()
+    if first_set("AWS_BEARER_TOKEN_BEDROCK"):
+        session.get_credentials = lambda *_: None
+    return session
 
 
 def _file(variable: str, default: str) -> Path:

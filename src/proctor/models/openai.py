@@ -98,6 +98,8 @@ def azure_model(name: ModelName) -> ProviderModel:
     if not address:
         raise missing_key(name, "AZURE_OPENAI_ENDPOINT")
     version = first_set("OPENAI_API_VERSION", "AZURE_API_VERSION") or None
+    if version is None and "/openai" not in address:  # the API that has no versions any more
+        address = f"{address.rstrip('/')}/openai/v1"
 
     def build() -> Any:
         from pydantic_ai.models.openai import OpenAIChatModel

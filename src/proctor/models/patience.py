@@ -98,6 +98,7 @@ class PatientModel:
         self.patience = patience or Patience()
         self.traffic = Traffic()
         self._model = model
+        self._prepare = getattr(model, "prepare", None)
         self._clock = clock or Clock()
         self._turned_away = 0
         self._given_up = ""
@@ -144,6 +145,9 @@ class PatientModel:
         try:
             if self._given_up:
                 raise ModelError(self._given_up, fault=ModelFault.GIVEN_UP, requests=0)
+            if self._prepare is not None:
+                await self._prepare()
+                began = self._clock.now()
             attempt.requests += 1
             self.traffic.requests += 1
             limit = min(self.patience.request_timeout, attempt.left)

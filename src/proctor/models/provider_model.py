@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
@@ -58,10 +59,11 @@ class ProviderModel:
         Raises:
             ModelError: there is no reply.
         """
+        await self.prepare()
+        model = self._ready()
+        _quieten_clients()
         began = time.monotonic()
         try:
-            model = await self._line.open(self._ready)
-            _quieten_clients()
             response = await asyncio.wait_for(
                 model.request(_asked(messages), self._settings(options), _parameters(model, options)),
                 options.timeout,
@@ -76,6 +78,17 @@ class ProviderModel:
         reply = _reply(response, options)
         cost = cost_of(response, own_address=self._own_address)
         return Reply(**reply, cost=cost, seconds=time.monotonic() - began)
+
+    async def prepare(self) -> None:
+        """Import what it needs, and open its client: so that neither is part of the time of a call.
+
+        Raises:
+            ModelError: its client will not be made.
+        """
+        try:
+            await self._line.open(self._ready)
+        except Exception as error:
+            raise model_error(error, self.name) from error
 
     async def close(self) -> None:
         """Close its connections; it may be asked again afterwards."""
@@ -142,6 +155,7 @@ class _Line:
     async def _open(self, ready: Callable[[], Any]) -> Any:
         model = await THREADS.call(ready)  # imports take a second or two, and others are at work on the loop
         self._held = _hold(model)
+        _HELD.setdefault(asyncio.get_running_loop(), []).append(self._held)
         return await anext(self._held)
 
     async def close(self) -> None:
@@ -149,6 +163,10 @@ class _Line:
         if held is not None:
             with suppress(StopAsyncIteration):
                 await anext(held)
+
+
+_HELD: WeakKeyDictionary[asyncio.AbstractEventLoop, list[AsyncIterator[Any]]] = WeakKeyDictionary()
+"""What the loops hold open: a model that is forgotten is closed by its loop, too."""
 
 
 def _failed(task: asyncio.Task[Any]) -> bool:

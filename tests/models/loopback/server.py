@@ -19,6 +19,7 @@ from tests.models.loopback.protocols import protocol_of, read_request, write_ans
 Script = Answer | Sequence[Answer] | Callable[[Asked], Answer]
 
 _FOREVER = 3600.0
+_TOKEN = b'{"access_token": "token-of-the-project", "expires_in": 3600, "token_type": "Bearer"}'
 
 _PHRASES = {one.value: one.phrase for one in HTTPStatus}
 
@@ -36,6 +37,8 @@ class ModelServer:
         """How many requests were under way at one time, at most."""
         self.strangers: list[str] = []
         """Paths that no protocol knows: a client spoke to the wrong address."""
+        self.tokens = 0
+        """How often Google Cloud's credentials were exchanged for a token (at `/token`)."""
         self.connections = 0
         self.port = 0
         self._under_way = 0
@@ -94,6 +97,10 @@ class ModelServer:
             for name, _, value in (line.partition(":") for line in head[1:] if line)
         }
         body = await reader.readexactly(int(headers.get("content-length", "0")))
+        if path == "/token":
+            self.tokens += 1
+            await _send(writer, 200, {}, _TOKEN)
+            return True
         if protocol_of(path) is None:
             self.strangers.append(path)
             await _send(writer, 404, {}, b'{"error": {"message": "no such path", "code": 404}}')

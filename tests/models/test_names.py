@@ -1,0 +1,84 @@
+"""How users name a model, and what they are told where no model is called so."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.errors import UnknownNameError
+from proctor.models.names import ALIASES, read_name
+from proctor.registry import MODELS
+
+
+@pytest.mark.parametrize(
+    ("text", "provider", "model", "url"),
+    [
+        ("gemini-2.5-flash", "google", "gemini-2.5-flash", ""),
+        ("models/gemini-2.5-flash", "google", "gemini-2.5-flash", ""),
+        ("  gemini-3-pro-preview ", "google", "gemini-3-pro-preview", ""),
+        ("google:gemini-2.5-pro", "google", "gemini-2.5-pro", ""),
+        ("gemini/gemini-2.5-pro", "google", "gemini-2.5-pro", ""),
+        ("google-gla:gemini-2.5-pro", "google", "gemini-2.5-pro", ""),
+        ("vertex:gemini-2.5-pro", "vertex", "gemini-2.5-pro", ""),
+        ("vertex_ai/gemini-2.5-pro", "vertex", "gemini-2.5-pro", ""),
+        (
+            "projects/p/locations/us-central1/publishers/google/models/gemini-2.5-pro",
+            "vertex",
+            "projects/p/locations/us-central1/publishers/google/models/gemini-2.5-pro",
+            "",
+        ),
+        ("gpt-5", "openai", "gpt-5", ""),
+        ("gpt-4o-mini", "openai", "gpt-4o-mini", ""),
+        ("o3", "openai", "o3", ""),
+        ("o4-mini", "openai", "o4-mini", ""),
+        ("openai:gpt-5", "openai", "gpt-5", ""),
+        ("openai/gpt-5", "openai", "gpt-5", ""),
+        ("OpenAI:gpt-5", "openai", "gpt-5", ""),
+        ("openai:ft:gpt-4o:org::id", "openai", "ft:gpt-4o:org::id", ""),
+        ("openai-chat:gpt-5", "openai-chat", "gpt-5", ""),
+        ("openai-responses:gpt-5", "openai-responses", "gpt-5", ""),
+        ("claude-opus-4-8", "anthropic", "claude-opus-4-8", ""),
+        ("claude-3-5-sonnet@20240620", "anthropic", "claude-3-5-sonnet@20240620", ""),
+        ("anthropic/claude-opus-4-8", "anthropic", "claude-opus-4-8", ""),
+        ("bedrock:us.anthropic.claude-opus-4-8-v1:0", "bedrock", "us.anthropic.claude-opus-4-8-v1:0", ""),
+        ("us.amazon.nova-pro-v1:0", "bedrock", "us.amazon.nova-pro-v1:0", ""),
+        ("ollama/llama3.2", "ollama", "llama3.2", ""),
+        ("ollama_chat/gpt-oss:20b", "ollama", "gpt-oss:20b", ""),
+        ("openrouter/meta-llama/llama-3.3-70b", "openrouter", "meta-llama/llama-3.3-70b", ""),
+        ("groq/llama-3.3-70b", "groq", "llama-3.3-70b", ""),
+        ("azure/my-deployment", "azure", "my-deployment", ""),
+        ("openai:mine@http://127.0.0.1:8080/v1", "openai", "mine", "http://127.0.0.1:8080/v1"),
+        ("openai:mine@http://127.0.0.1:8080/v1/", "openai", "mine", "http://127.0.0.1:8080/v1"),
+        ("mine@https://models.example/v1", "openai-chat", "mine", "https://models.example/v1"),
+        ("openai:org/mine@http://[::1]:8080/v1", "openai", "org/mine", "http://[::1]:8080/v1"),
+    ],
+)
+def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -> None:
+    name = read_name(text, MODELS.names())
+    assert (name.provider, name.model, name.url) == (provider, model, url)
+    assert name.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("gemni-2.5-flash", "Did you mean 'gemini-2.5-flash'?"),
+        ("gpt5", "Did you mean 'gpt-5'?"),
+        ("opnai:gpt-5", "Did you mean 'openai:gpt-5'?"),
+        ("antropic/claude-opus-4-8", "Did you mean 'anthropic/claude-opus-4-8'?"),
+        ("openai", "That is a provider: name one of its models, as in 'openai:MODEL'."),
+        ("openai:", "names a provider and no model"),
+        ("gpt-oss:20b", "Did you mean 'ollama/gpt-oss:20b'?"),
+        ("mine@http://", "has no host in its address 'http://'"),
+        ("", "Expected a model's own name"),
+        ("whatever", "Providers: anthropic, azure, bedrock"),
+    ],
+)
+def test_a_name_that_is_none(text: str, told: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        read_name(text, MODELS.names())
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_other_tools_call_a_provider_leads_to_one_of_ours() -> None:
+    assert set(ALIASES.values()) <= set(MODELS.names())

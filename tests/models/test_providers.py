@@ -1,0 +1,281 @@
+"""What a provider is sent, and what becomes of its answer: over HTTP, in the protocol of each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
+from proctor.models.load import load_model
+from tests.models.asking import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
+from tests.models.loopback import Asked, ModelServer, Says, Status
+
+Serve = Callable[[Any], ModelServer]
+
+every_provider = pytest.mark.parametrize("name", PROVIDERS)
+
+
+@every_provider
+def test_an_answer_by_a_schema(serve: Serve, name: str) -> None:
+    server = serve(Says(data=YES, tokens=(120, 30), cached_tokens=20, model="the-one-that-answered"))
+    reply = ask(load_model(name))
+    assert (reply.structured, reply.text) == (YES, '{"verdict": "yes"}')
+    assert (reply.finish, reply.requests, reply.model) == (Finish.STOP, 1, "the-one-that-answered")
+    assert reply.usage == Usage(input_tokens=120, output_tokens=30, cached_tokens=20)
+    asked = server.requests[0]
+    assert asked.text == "You judge.\nIs it so?"
+    assert asked.model == name.partition(":")[2]
+    assert asked.schema is not None
+    assert asked.schema["properties"]["verdict"]["enum"] == ["yes", "no"]
+    assert (server.count, server.strangers) == (1, [])
+
+
+@every_provider
+def test_an_answer_in_words(serve: Serve, name: str) -> None:
+    server = serve(Says(text="It is so."))
+    reply = ask(load_model(name), options(schema=None))
+    assert (reply.text, reply.structured, reply.finish) == ("It is so.", None, Finish.STOP)
+    assert server.requests[0].schema is None
+
+
+@pytest.mark.parametrize("name", ["anthropic:claude-3-5-haiku-latest", "ollama/llama3.2-cloud"])
+def test_an_answer_by_a_tool_call_where_there_are_no_schemas(serve: Serve, name: str) -> None:
+    server = serve(Says(data=YES))
+    reply = ask(load_model(name))
+    assert server.requests[0].tool == "verdict"
+    assert (reply.structured, reply.text, reply.finish) == (YES, '{"verdict":"yes"}', Finish.STOP)
+
+
+@every_provider
+def test_the_whole_text_is_the_answer_or_there_is_none(serve: Serve, name: str) -> None:
+    said = [
+        'Sure! {"verdict": "yes"}',
+        '{"verdict": "yes"} {"verdict": "no"}',
+        '{"verdict": "no", "verdict": "yes"}',
+    ]
+    said += ['{"verdict": NaN}', '{"verdict": "ye', "```json\n{}\n```"]
+    serve([Says(text=text) for text in said])
+    model = load_model(name)
+    for text in said:
+        reply = ask(model)
+        assert (reply.structured, reply.text) == (None, text)
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_an_answer_nested_without_end_is_none(serve: Serve, name: str) -> None:
+    """Google's own client already fails at it."""
+    serve(Says(text="[" * 5_000))
+    model = patient(name)
+    if name.startswith("google"):
+        assert fault(model).fault is ModelFault.BROKE_PROTOCOL
+    else:
+        assert ask(model).structured is None
+
+
+def test_a_tool_called_twice_or_by_another_name_is_no_answer(serve: Serve) -> None:
+    server = serve(Says(data=YES))
+    model = load_model("ollama/llama3.2-cloud")
+    server.script = lambda asked: Says(data=YES)
+    call = {"type": "function", "function": {"name": "verdict", "arguments": '{"verdict": "yes"}'}}
+    for calls in (
+        [call | {"id": "1"}, call | {"id": "2"}],
+        [{**call, "id": "1", "function": {"name": "x", "arguments": "{}"}}],
+    ):
+        server.script = Status(code=200, body=_chat_answer(calls))
+        assert ask(model).structured is None
+
+
+def _chat_answer(calls: list[dict[str, Any]]) -> bytes:
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    return json.dumps(
+        {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    ).encode()
+
+
+# --- fault 25: each end is of its own kind ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "finish"),
+    [
+        *((name, Says(finish="length", text='{"verd'), Finish.LENGTH) for name in PROVIDERS),
+        *((name, Says(finish="length"), Finish.LENGTH) for name in PROVIDERS),
+        *((name, Says(text=""), Finish.STOP) for name in PROVIDERS),
+        *((name, Says(finish="content_filter"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
+        *((name, Says(finish="blocked"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
+        *((name, Says(finish="refusal", text="I will not."), Finish.REFUSAL) for name in PROVIDERS[:2]),
+        (PROVIDERS[2], Says(finish="refusal"), Finish.CONTENT_FILTER),
+        (PROVIDERS[3], Says(finish="refusal", text="I will not."), Finish.REFUSAL),
+    ],
+    ids=lambda value: (
+        f"{value.finish}{'+text' if value.text else ''}" if isinstance(value, Says) else str(value)
+    ),
+)
+def test_each_end_is_of_its_own_kind(serve: Serve, name: str, said: Says, finish: Finish) -> None:
+    server = serve(said)
+    for wanted in (options(), options(schema=None)):
+        reply = ask(load_model(name), wanted)
+        assert (reply.finish, reply.structured) == (finish, None)
+        assert reply.text == said.text
+    assert server.count == 2, "an answer that is none is not asked for again here: judges do that"
+
+
+@every_provider
+def test_what_was_spent_is_told_whatever_the_end(serve: Serve, name: str) -> None:
+    serve(Says(finish="length", text='{"verd', tokens=(7, 3)))
+    usage = ask(load_model(name)).usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (7, 3)
+
+
+@pytest.mark.parametrize("name", PROVIDERS[:3])
+def test_tokens_that_nobody_counted_are_unknown(serve: Serve, name: str) -> None:
+    serve(Says(data=YES, tokens=None))
+    reply = ask(load_model(name))
+    assert (reply.usage, reply.cost) == (None, None)
+
+
+# --- cost -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "answered", "cost"),
+    [
+        ("google:gemini-2.5-flash", "gemini-2.5-flash", 1000 * 0.30e-6 + 100 * 2.50e-6),
+        ("google:gemini-2.5-flash", "gemini-2.5-pro", 1000 * 1.25e-6 + 100 * 10e-6),
+        ("google:gemini-2.5-flash", "gemini-of-tomorrow", None),
+        ("anthropic:claude-opus-4-8", "claude-opus-4-8", 1000 * 5e-6 + 100 * 25e-6),
+        ("openai-chat:gpt-4.1", "gpt-4.1", None),
+        ("ollama/gpt-oss:20b", "gpt-oss:20b", None),
+    ],
+)
+def test_the_price_is_that_of_the_model_that_answered(
+    serve: Serve, name: str, answered: str, cost: float | None
+) -> None:
+    """A server of one's own has no price, whatever its models are called."""
+    serve(Says(data=YES, tokens=(1000, 100), model=answered))
+    assert ask(load_model(name)).cost == (None if cost is None else pytest.approx(cost, rel=1e-9))
+
+
+# --- addresses and keys -----------------------------------------------------------------------------------------------
+
+
+def _sent_key(asked: Asked) -> str:
+    headers = asked.headers
+    return headers.get("authorization") or headers.get("x-goog-api-key") or headers.get("x-api-key") or ""
+
+
+@pytest.mark.parametrize(
+    "model", ["openai:gpt-4.1", "google:gemini-2.5-flash", "anthropic:claude-opus-4-8", "ollama:llama3.2"]
+)
+def test_the_key_of_a_provider_does_not_go_to_an_address_in_a_name(
+    serve: Serve, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(Says(data=YES))
+    name = f"{model}@{server.openai_url if 'openai' in model else server.url}"
+    ask(load_model(name))
+    assert "test-key-of" not in _sent_key(server.requests[0])
+    monkeypatch.setenv("PROCTOR_MODEL_API_KEY", "the-key-for-it")
+    ask(load_model(name))
+    assert "the-key-for-it" in _sent_key(server.requests[1])
+
+
+@pytest.mark.parametrize("base", ["OLLAMA_BASE_URL", "OLLAMA_HOST"])
+@pytest.mark.parametrize("form", ["{url}", "{url}/v1", "{host}"])
+def test_where_ollama_is(serve: Serve, monkeypatch: pytest.MonkeyPatch, base: str, form: str) -> None:
+    server = serve(Says(data=YES))
+    monkeypatch.delenv("OLLAMA_BASE_URL")
+    monkeypatch.setenv(base, form.format(url=server.url, host=server.url.removeprefix("http://")))
+    assert ask(load_model("ollama/llama3.2")).structured == YES
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+def test_vertex_serves_gemini_without_an_api_key(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server = serve(Says(data=YES))
+    monkeypatch.delenv("GOOGLE_API_KEY")
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "us-central1")
+    monkeypatch.setenv("GOOGLE_VERTEX_BASE_URL", server.url)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", _service_account(tmp_path, f"{server.url}/token"))
+    reply = ask(load_model("gemini-2.5-flash"))
+    assert reply.structured == YES
+    asked = server.requests[0]
+    assert "projects/my-project/locations/us-central1/publishers/google/models/gemini-2.5-flash" in asked.path
+    assert (asked.headers["authorization"], server.tokens) == ("Bearer token-of-the-project", 1)
+
+
+def _service_account(folder: Path, token_uri: str) -> str:
+    """Write the file of a service account whose tokens come from `token_uri`; its key was made for this test."""
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    words = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+        words.Encoding.PEM, words.PrivateFormat.PKCS8, words.NoEncryption()
+    )
+    account = {
+        "type": "service_account",
+        "project_id": "my-project",
+        "private_key_id": "1",
+        "private_key": key.decode(),
+        "client_email": "judge@my-project.iam.gserviceaccount.com",
+        "client_id": "1",
+        "token_uri": token_uri,
+    }
+    file = folder / "account.json"
+    file.write_text(json.dumps(account), encoding="utf-8")
+    return str(file)
+
+
+# --- conversations and loops ------------------------------------------------------------------------------------------
+
+
+@every_provider
+def test_a_conversation_keeps_its_turns(serve: Serve, name: str) -> None:
+    server = serve(Says(text="fine"))
+    turns = [Message("system", "S"), Message("user", "A"), Message("assistant", "B"), Message("user", "C")]
+
+    async def asked() -> Reply:
+        return await load_model(name).complete(turns, options=ModelOptions())
+
+    assert asyncio.run(asked()).text == "fine"
+    assert server.requests[0].text.splitlines() == ["S", "A", "B", "C"]
+
+
+@every_provider
+def test_one_model_serves_one_loop_after_the_other(serve: Serve, name: str) -> None:
+    server = serve(Says(data=YES))
+    model = load_model(name)
+    assert [ask(model).structured for _ in range(3)] == [YES, YES, YES]
+    assert server.count == 3
+
+
+@every_provider
+def test_calls_run_at_once_over_few_connections(serve: Serve, name: str) -> None:
+    server = serve(Says(data=YES, delay=0.05))
+    model = load_model(name)
+
+    async def many() -> list[Reply]:
+        calls = [model.complete(MESSAGES, options=options()) for _ in range(40)]
+        replies = await asyncio.gather(*calls)
+        await model.close()
+        return replies
+
+    assert [reply.structured for reply in asyncio.run(many())] == [YES] * 40
+    assert server.count == 40
+    assert server.most_at_once > 10
+    assert server.connections <= 40
+
+
+def test_the_schema_that_is_sent_is_the_one_that_was_given(serve: Serve) -> None:
+    server = serve(Says(data=YES))
+    ask(load_model("google:gemini-2.5-flash"))
+    sent = server.requests[0].schema
+    assert sent is not None
+    assert {key: sent[key] for key in SCHEMA} == SCHEMA
