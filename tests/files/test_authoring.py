@@ -158,3 +158,28 @@ def test_an_unusual_layout_is_changed_rightly_or_not_at_all(text: str, change: s
         assert path.read_text() == text
     else:
         assert [each.eval_id for each in load_eval_set(path).eval_cases] == ids
+
+
+BESIDE = {
+    "s.evalset.yaml": "cases:\n  - case: a\n    ask: hi\n    expect: x  # beside\n# the end\n",
+    "s.evalset.json": (
+        '{"eval_set_id": "s",\n "eval_cases": [\n  {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": '
+        '"hi"}]}}]} // beside\n  // the end\n ]}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_comment_beside_the_last_case_stays_beside_it(name: str, line_end: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_bytes(BESIDE[name].replace("\n", line_end).encode())
+    before = file.read_bytes()
+    turn = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "r"}]}}
+    add_cases(file, [EvalCase.model_validate({"eval_id": "b", "conversation": [turn]})])
+    lines = file.read_text().splitlines()
+    assert next(n for n, line in enumerate(lines) if "beside" in line) < next(
+        n for n, line in enumerate(lines) if '"b"' in line or "case: b" in line
+    )
+    remove_cases(file, ["b"])
+    assert file.read_bytes() == before

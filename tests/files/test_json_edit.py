@@ -181,3 +181,17 @@ def test_comments_that_go_with_what_is_replaced_are_told() -> None:
     edit.replace(node_at(edit, "a"), [1, 3])
     edit.replace(node_at(edit, "b"), 4)
     assert list(edit.lost()) == [(2, "// one")]
+
+
+@pytest.mark.parametrize("comma", ["", ","], ids=["no comma behind the last", "a comma behind the last"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_a_comment_beside_the_last_item_stays_beside_it(comma: str, line_end: str) -> None:
+    text = f'[\n  {{"id": "a"}},\n  {{"id": "b"}}{comma} // about b\n  // the end\n]'.replace("\n", line_end)
+    edit = JsonEdit(text)
+    edit.append(edit.root, [{"id": "c"}, 4])
+    longer = edit.text()
+    assert '{"id": "b"}, // about b' in longer.splitlines()[2]
+    again = JsonEdit(longer)
+    assert again.value(again.root) == [{"id": "a"}, {"id": "b"}, {"id": "c"}, 4]
+    again.remove_items(again.root, [2, 3])
+    assert again.text() == text

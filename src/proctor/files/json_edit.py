@@ -12,6 +12,7 @@ from typing import Any
 from proctor.files.splices import Comment, SplicedText
 
 _COMMENT = re.compile(r"(?://|#)[^\n]*")
+_SIDE_COMMENT = re.compile(r"[ \t]*(,?)[ \t]*(?://|#)[^\r\n]*")
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
@@ -115,7 +116,14 @@ class JsonEdit(SplicedText):
         gap, last = self._gap_of(node), node.items[-1]
         indent, one_line = gap.rpartition("\n")[2], "\n" not in gap
         texts = [self.render(value, indent, one_line=one_line) for value in values]
-        self._splices.append((last.end, last.end, "".join(f",{gap}{text}" for text in texts)))
+        comment = _SIDE_COMMENT.match(self.source, last.end)
+        if comment is None or one_line:
+            self._splices.append((last.end, last.end, "".join(f",{gap}{text}" for text in texts)))
+            return
+        if not comment[1]:  # no comma is there: one comes before the comment, which is about the last item
+            self._splices.append((last.end, last.end, ","))
+        end, more = comment.end(), f",{gap}".join(texts)
+        self._splices.append((end, end, f"{gap}{more}{comment[1]}"))
 
     def replace_items(self, node: JsonNode, texts: Sequence[str]) -> None:
         """Put other items into a list, given as JSON text; nothing happens where they are those that are there."""
@@ -156,9 +164,14 @@ class JsonEdit(SplicedText):
         end = items[-1].end
         if last + 1 == len(items):
             return end, ""
+        tail = self._tail(items, last)
+        if self.source[end : end + 1] == ",":  # one too many, in a layout that has it
+            end += 1
+        else:
+            tail = tail.replace(",", "", 1)
         line = self._end_of_line(end)
-        is_commented = self.source[end:line].lstrip(" \t,").startswith(("//", "#"))
-        return line if is_commented else end, self._tail(items, last).replace(",", "", 1)
+        is_commented = self.source[end:line].lstrip(" \t").startswith(("//", "#"))
+        return line if is_commented else end, tail
 
     def _tail(self, items: list[JsonNode], index: int) -> str:
         """What stands behind an item: its comma, and a comment on the line."""

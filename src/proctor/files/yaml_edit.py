@@ -14,6 +14,8 @@ from proctor.files.splices import Comment, SplicedText
 from proctor.files.yaml_emit import emit
 
 _COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
+_LINE_END = re.compile(r"\r?\n")
+_BESIDE = re.compile(r"[ \t]+#[^\r\n]*")
 
 
 class YamlEdit(SplicedText):
@@ -75,6 +77,8 @@ class YamlEdit(SplicedText):
                 self._splices.append((name.start_mark.index, self._end_of(held), written.strip()))
             return
         end = self._end_of(entries[after][1])
+        if beside := _BESIDE.match(self.source, end):
+            end = beside.end()
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{written.rstrip()}"))
 
     def _put_parts(self, node: yaml.Node, before: Any, value: Any) -> bool:
@@ -119,6 +123,8 @@ class YamlEdit(SplicedText):
         pad = " " * column
         items = [self._indented(emit([value]), column).rstrip() for value in values]
         end = self._end_of(last)
+        if beside := _BESIDE.match(self.source, end):  # a comment on its line stays there
+            end = beside.end()
         self._splices.append((end, end, "".join(f"\n{blank}{pad}{item}" for item in items)))
 
     def remove_items(self, node: yaml.Node, indexes: Collection[int]) -> None:
@@ -134,10 +140,15 @@ class YamlEdit(SplicedText):
         for index in indexes:
             start = self.source.rfind("\n", 0, node.value[index].start_mark.index) + 1
             end = self._line_end(self._end_of(node.value[index]))
-            after = self.source[end:]
-            if after[:1] == "\n":  # one of the blank lines around it
-                end += 1
+            if blank := _LINE_END.match(self.source, end):  # one of the blank lines around it
+                end = blank.end()
             self._splices.append((start, end, ""))
+
+    def text(self) -> str:
+        """Return the text with all changes made, in the line ends that it has."""
+        if "\r\n" in self.source:
+            self._splices = [(start, end, _LINE_END.sub("\r\n", new)) for start, end, new in self._splices]
+        return super().text()
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of the old text: what begins with `#` and is in no value."""
@@ -179,7 +190,8 @@ class YamlEdit(SplicedText):
         if len(node.value) < 2:
             return False
         before, last = node.value[-2:]
-        return "\n\n" in self.source[self._end_of(before) : last.start_mark.index]
+        between = self.source[self._end_of(before) : last.start_mark.index]
+        return "\n\n" in between.replace("\r", "")
 
     def _end_of(self, node: yaml.Node) -> int:
         """Where the last character of a value stands: what follows in a block are line ends and comments."""
