@@ -22,6 +22,10 @@ class Estimate:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        value = "unknown" if self.value is None else f"{self.value:.2f}"
+        return f"{value} [{self.low:.2f}, {self.high:.2f}]"
+
     @property
     def width(self) -> float:
         """How far the interval reaches from end to end."""

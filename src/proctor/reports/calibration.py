@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.summary import percent
 from proctor.sanitize import clean, clean_json, encodable, shorten
-from proctor.schema.calibration import Agreement, CalibrationReport, Disagreement, Figure
+from proctor.schema.calibration import Agreement, CalibrationReport, Disagreement
 from proctor.schema.label import Labelled
 
 _LONGEST = 300
@@ -118,8 +118,8 @@ def _figures(found: Agreement) -> Iterator[str]:
 def _pass_rate(report: CalibrationReport) -> Iterator[str]:
     rate = report.pass_rate
     yield f"pass rate of the run ({report.verdicts} verdicts)"
-    yield f"  by the judge   {Figure.of(rate.apparent)}"
-    yield f"  corrected      {Figure.of(rate.corrected)}   for what the judge gets wrong (Rogan-Gladen)"
+    yield f"  by the judge   {rate.apparent}"
+    yield f"  corrected      {rate.corrected}   for what the judge gets wrong (Rogan-Gladen)"
     if rate.corrected.value is None:
         yield f"  {_why_unknown(report.calibration.agreement)}"
     elif rate.unclipped != rate.corrected.value:

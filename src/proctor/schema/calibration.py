@@ -26,9 +26,7 @@ class Figure(WireModel):
         return cls(value=estimate.value, low=estimate.low, high=estimate.high)
 
     def __str__(self) -> str:
-        if self.value is None:
-            return f"unknown [{self.low:.2f}, {self.high:.2f}]"
-        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return str(Estimate(self.value, self.low, self.high))
 
 
 class Agreement(WireModel):
