@@ -18,6 +18,7 @@ _CLOSING = "\"'”’»›)]}*_`」』）】》"
 _END = re.compile(
     rf"(?:[{re.escape(_STOPS)}]+[{re.escape(_CLOSING)}]*(?=\s))|(?:[{_WIDE_STOPS}]+[{re.escape(_CLOSING)}]*)"
 )
+_NEXT = re.compile(r"\s*(\S)")
 _ITEM = re.compile(r"\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
@@ -111,10 +112,10 @@ def _ends_here(block: str, stop: re.Match[str]) -> bool:
     """Whether a stop ends its sentence: not after an abbreviation, nor where a small letter follows."""
     if stop[0][0] in _WIDE_STOPS:
         return True
-    after = block[stop.end() :].lstrip()
-    if not after or after[0].islower():
-        return not after
+    after = _NEXT.match(block, stop.end())
+    if after is None or after[1].islower():
+        return after is None
     if stop[0] != ".":
         return True
     before = block[max(0, stop.start() - 12) : stop.start()]
-    return not (_SHORT.search(before) or (after[0].isdigit() and _SHORT_BEFORE_NUMBER.search(before)))
+    return not (_SHORT.search(before) or (after[1].isdigit() and _SHORT_BEFORE_NUMBER.search(before)))
