@@ -20,7 +20,7 @@ from proctor.schema.trial import Failure, FailureKind
 def scripted(script: Any = None, **how: Any) -> tuple[RunJudges, ScriptedModel]:
     """The judges of a run, all of them a model that follows a script."""
     model = ScriptedModel(script, **how)
-    return RunJudges(find=lambda _: model, default="scripted"), model
+    return RunJudges(find=lambda *_: model, default="scripted"), model
 
 
 Answer = Callable[[Question[Any], int], Any]
