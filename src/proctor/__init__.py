@@ -139,7 +139,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk import_run import_runs list_runs load_run open_store prune_runs"
+        " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk import_run import_runs"
+        " list_runs load_run open_store prune_runs"
         " rescore rescore_sync resume resume_sync"
     ),
     "proctor.metrics.custom": "metric",

@@ -24,19 +24,20 @@ async def evaluate(
     `agent` is an AGENT string or an object: a function, a coroutine function, an object with `answer`, an agent of
     google-adk. `eval_sets` is one set or several.
 
-    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config says, else 1),
-    `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the config says),
-    `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`,
-    `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case ids by set id; other sets are left out),
-    `shard` (`"2/4"`: the second of four parts), `changed_since` (a commit of git: only cases whose content is another one now),
-    `retry_errors` (further attempts after infrastructure errors), `fail_fast`, `max_failures`, `max_tokens`, `max_time`,
-    `max_cost` (US dollars on models), `max_judge_calls` (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text, 10,000
-    events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of
-    its own, the others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown`
-    (around each trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can
-    be resumed; without one it is in memory only), `outputs` (where the caller writes the result besides, kept for
-    `resume`: `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`; nothing is written here), `keep_evidence`
-    (`"failures"` keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
+    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config
+    says, else 1), `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the
+    config says), `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit),
+    `trial_timeout`, `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case
+    ids by set id; other sets are left out), `shard` (`"2/4"`: the second of four parts), `changed_since` (a commit of
+    git: only cases whose content is another one now), `retry_errors` (further attempts after infrastructure errors),
+    `fail_fast`, `max_failures`, `max_tokens`, `max_time`, `max_cost` (US dollars on models), `max_judge_calls`
+    (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text,
+    10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the
+    others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown` (around each
+    trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can be resumed;
+    without one it is in memory only), `outputs` (where the caller writes the result besides, kept for `resume`:
+    `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`; nothing is written here), `keep_evidence` (`"failures"`
+    keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
 
     Whatever happens inside a case is in the result: check `result.passed`, `result.outcome`, `result.exit_code`.
 

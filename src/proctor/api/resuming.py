@@ -53,13 +53,14 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     """Go on with a run, with the options that it had: trials with evidence are not run again.
 
     `run` is an id, the beginning of one, or `latest`; without it the newest unfinished run. `store` is where it is
-    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets` and `judge` are needed where they
-    were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes on although the set, the config, the agent or a version
-    is another one than at the start; what is there keeps its verdict. `retry_errors` runs again what ended in an
-    error (both attempts are kept). `max_failures`, `max_tokens`, `max_time`, `max_cost`, `max_judge_calls`, `stop` are limits of this time, not those
-    of the first; `concurrency`, `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in
-    google-adk's form (`adk:DIR`) that the result is written to in the end; without it those that `proctor eval
-    --store adk:DIR` wrote to, so that these files are whole. (Reports are written by the command line.)
+    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets` and `judge` are needed where
+    they were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes
+    on although the set, the config, the agent or a version is another one than at the start; what is there keeps its
+    verdict. `retry_errors` runs again what ended in an error (both attempts are kept). `max_failures`, `max_tokens`,
+    `max_time`, `max_cost`, `max_judge_calls`, `stop` are limits of this time, not those of the first; `concurrency`,
+    `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in google-adk's form
+    (`adk:DIR`) that the result is written to in the end; without it those that `proctor eval --store adk:DIR` wrote
+    to, so that these files are whole. (Reports are written by the command line.)
 
     A run that is finished is returned as it is.
 
