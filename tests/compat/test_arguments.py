@@ -84,7 +84,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no sets for the service": (lambda: all_of(adk_ts.LocalEvalService(agent).perform_inference({"eval_cases": []})), "expected `eval_cases`, a list of eval sets"),
     "a set that is none": (lambda: all_of(adk_ts.LocalEvalService(agent).perform_inference({"eval_cases": [None]})), "eval_cases: expected an EvalSet (or a dict of its fields), got None"),
     "results that are none": (lambda: all_of(adk_ts.LocalEvalService(agent).evaluate({"inference_results": 3, "evaluate_config": {"eval_metrics": 3}})), "expected `inference_results`"),
-    "a metric that is none": (lambda: all_of(adk_ts.LocalEvalService(agent).evaluate({"inference_results": ["x"], "evaluate_config": {"eval_metrics": ["y"]}})), "eval_metrics.0"),
+    "a metric that is none": (lambda: all_of(adk_ts.LocalEvalService(agent).evaluate({"inference_results": ["x"], "evaluate_config": {"eval_metrics": ["y"]}})), "metric: expected an EvalMetric (or a dict of its fields), got str"),
     # --- google-adk
     "no path": (lambda: AgentEvaluator.evaluate(agent, NOTHING), "eval_dataset_file_path_or_dir: expected a path, got None"),
     "no set": (lambda: AgentEvaluator.evaluate_eval_set(agent, NOTHING, criteria=TEXT), "eval_set: expected an EvalSet (or a dict of its fields), got None"),

@@ -276,7 +276,7 @@ REFUSED_SETUPS: list[tuple[dict[str, Any], str]] = [
     ({"criteria": None}, "eval_config is needed"),
     ({"criteria": {}}, "nothing decides it"),
     ({"criteria": {"response_match_scor": 0.5}}, "Did you mean 'response_match_score'"),
-    ({"criteria": {"safety_v1": 0.5}}, "safety_v1"),
+    ({"criteria": {"safety_v1": 0.5}}, "The model gemini-2.5-flash cannot be asked: set"),
     ({"eval_set": {"eval_set_id": "s", "eval_cases": []}}, "has no cases"),
     ({"eval_set": {"eval_set_id": "s"}}, "eval_cases"),
     ({"agent_module": "no_such_module"}, "no_such_module"),
