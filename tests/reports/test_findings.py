@@ -10,6 +10,8 @@ import pytest
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
+from proctor.reports.blocks import Finding, Findings
+from proctor.reports.findings import findings_of
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal import TerminalReport
 from proctor.schema.verdict import RunResult
@@ -88,6 +90,17 @@ def test_as_data_and_as_google_adk_has_it() -> None:
     assert '"supporting_excerpt":' in written(load_report("json"), run())
     adk = written(load_report("adk"), run())
     assert adk.count('"rationale": "There are two."') == 2  # of the case, and of the turn
+
+
+def test_rubrics_whose_text_is_not_known_are_told_by_their_reason() -> None:
+    """As read back from a result file of google-adk, which has ids only; a metric of one's own may say no more, either."""
+    scores = [
+        {"rubric_id": "brief", "score": 0, "rationale": "There are two."},
+        {"rubric_id": "city", "score": 1},
+    ]
+    [found] = findings_of({"rubric_scores": scores}, full=False)
+    assert isinstance(found, Findings)
+    assert found.lines == [Finding(False, "brief", "There are two."), Finding(True, "city", "")]
 
 
 def test_votes_that_are_none_are_told_with_what_the_judge_said() -> None:

@@ -35,7 +35,8 @@ def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
     holds = None if not isinstance(score, int | float) else score >= 1
     points = f", {found['points']:g} points" if isinstance(found.get("points"), int | float) else ""
     why = _why(found, full=full) if full or not holds else ""
-    return Finding(holds, f"{found.get('rubric_id', '')}{points}", str(found.get("text") or ""), why)
+    name, text = f"{found.get('rubric_id', '')}{points}", str(found.get("text") or "")
+    return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(found, full=full))
 
 
 def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
