@@ -72,6 +72,9 @@ class Clock:
         return random.random()  # noqa: S311 - it spreads requests, and guards nothing
 
 
+_GRACE = 1.0
+"""Seconds that a model has for saying itself that it is too late."""
+
 _TURNED_AWAY = frozenset(
     {ModelFault.UNAUTHORIZED, ModelFault.NOT_FOUND, ModelFault.REJECTED, ModelFault.QUOTA}
 )
@@ -209,7 +212,7 @@ class _Attempt:
 
 async def _whatever_it_raises(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
     """Ask; a model of somebody else's may raise anything, or keep no time."""
-    limit = asyncio.timeout(None if options.timeout is None else options.timeout + 1)
+    limit = asyncio.timeout(None if options.timeout is None else options.timeout + _GRACE)
     try:
         async with limit:
             return await model.complete(messages, options=options)
