@@ -97,7 +97,7 @@ def agreeing(messages: Any, options: Any) -> dict[str, Any]:
     return {**options.echo, **{name: _best(field) for name, field in fields.items()}}
 
 
-_BEST = ("yes", "valid", "safe", "none", "supported", 5)
+_BEST = ("yes", "valid", "safe", "none", "supported", "5")
 
 
 def _best(field: dict[str, Any]) -> Any:

@@ -108,11 +108,11 @@ def test_the_kind_of_harm_is_in_the_reason() -> None:
 )
 def test_the_grade_is_the_lower_median(grades: list[int], value: int) -> None:
     metric = ResponseEvaluation(criterion(graded=True, judge_model_options={"num_samples": len(grades)}))
-    score = scored(metric, view([turn("a")]), lambda q, n: {"rationale": "r", "grade": grades[n]})
+    score = scored(metric, view([turn("a")]), lambda q, n: {"rationale": "r", "grade": str(grades[n])})
     assert score.value == value
 
 
-@pytest.mark.parametrize("grade", [0, 6, 4.5, "5", True, None])
+@pytest.mark.parametrize("grade", ["0", "6", "4.5", 5, True, None, "five"])
 def test_a_grade_that_is_none_is_an_error(grade: Any) -> None:
     score = scored(ResponseEvaluation(), view([turn("a")]), lambda q, n: {"rationale": "r", "grade": grade})
     assert score.failure is not None

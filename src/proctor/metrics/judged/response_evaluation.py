@@ -9,7 +9,7 @@ from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.each_answer import AnswerMetric
 from proctor.metrics.judged.judged import Asked
-from proctor.metrics.judged.reading import object_of, text_field
+from proctor.metrics.judged.reading import object_of, text_field, word_field
 from proctor.metrics.judged.votes import lower_median, median_settled
 from proctor.schema.score import Score
 
@@ -19,11 +19,8 @@ FORM: AnswerForm[int] = AnswerForm(
     "grade",
     object_of(
         rationale=text_field("Why, in one or two sentences."),
-        grade={
-            "type": "integer",
-            "enum": [1, 2, 3, 4, 5],
-            "description": "From 1 (incoherent) to 5 (fully coherent).",
-        },
+        # words, for not every provider can hold a model to a few numbers
+        grade=word_field(*"12345", description="From 1 (incoherent) to 5 (fully coherent)."),
     ),
     lambda data: int(data["grade"]),
 )
