@@ -124,10 +124,11 @@ def test_a_tie_is_a_no_and_the_rationale_is_of_the_winning_side() -> None:
         verdicts("yes", "yes", "no"),
         verdicts("yes", "perhaps"),
         {"verdicts": [verdicts("yes")["verdicts"][0]] * 2},
+        {"verdicts": [*verdicts("yes", "no")["verdicts"], verdicts("no")["verdicts"][0]]},
         {"verdicts": "yes"},
         {"score": 1},
     ],
-    ids=["none", "one missing", "one too many", "no such word", "one twice", "no list", "another form"],
+    ids=["none", "one missing", "one too many", "no such word", "one twice", "one twice beside all", "no list", "another form"],
 )
 def test_an_answer_that_is_none_is_an_error_and_no_number(answer: Any) -> None:
     score = scored(metric(rubric("a"), rubric("b")), view([turn("a")]), lambda question, number: answer)
