@@ -51,6 +51,24 @@ def test_every_trial_has_the_same_values_there(travel: RunResult, tmp_path: Path
     assert next(entries, None) is None
 
 
+def test_rubrics_are_read_there(root: Path, tmp_path: Path) -> None:
+    """Of each turn with its rationale, and of the case."""
+    guide = root / "examples" / "city_guide"
+    judge = f"scripted:{guide / 'judge.json'}"
+    run = proctor.evaluate_sync(
+        str(guide / "boastful.py"), guide / "guide.evalset.yaml", judge=judge, store="memory:guide"
+    )
+    export_to_adk(run, tmp_path)
+    [app] = [path.name for path in tmp_path.iterdir()]
+    [found] = read_by_adk(tmp_path, app)
+    bern = next(entry for entry in found.eval_case_results if entry.eval_id == "about_bern")
+    overall = bern.overall_eval_metric_results[0].details.rubric_scores
+    of_turn = bern.eval_metric_result_per_invocation[0].eval_metric_results[0].details.rubric_scores
+    for scores in (overall, of_turn):
+        assert [(each.rubric_id, each.score) for each in scores] == [("sober", 0.0), ("names_the_river", 1.0)]
+    assert "brochure" in of_turn[0].rationale
+
+
 def _same(entry: Any, case: Any, index: int, trial: Any) -> None:
     assert (entry.eval_id, entry.final_eval_status.name) == (case.eval_id, trial.outcome.status.name)
     assert [one.metric_name for one in entry.overall_eval_metric_results] == list(case.metrics)
