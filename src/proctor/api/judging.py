@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError
@@ -83,6 +83,11 @@ class JudgesOnDemand:
     def spending(self) -> list[Spent]:
         """Return what they took so far, by model."""
         return self.made.spending() if self.made is not None else []
+
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with the reason when a judge will not be asked any more."""
+        if self.made is not None:
+            self.made.listen(tell)
 
     async def close(self) -> None:
         """Let go of connections, when the run is over."""

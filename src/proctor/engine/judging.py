@@ -69,6 +69,9 @@ class _Noting:
     def spending(self) -> list[Spent]:
         return self._judges.spending()
 
+    def listen(self, tell: Callable[[str], None]) -> None:
+        self._judges.listen(tell)
+
     async def close(self) -> None:
         await self._judges.close()
 

@@ -165,8 +165,9 @@ class Run:
         def hear(reason: str, drain: float | None) -> None:
             loop.call_soon_threadsafe(obey, reason, drain)
 
-        if options.budget is not None:
-            options.budget.listen(self._limit_reached)
+        for hopeless in (options.budget, options.judges):
+            if hopeless is not None:
+                hopeless.listen(self._limit_reached)
         if options.stop is not None:
             options.stop.listen(hear)
             if options.stop.reason:  # asked for before anything began: then nothing does

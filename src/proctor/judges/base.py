@@ -138,6 +138,10 @@ class Judges(Protocol):
         """Return what they took so far, by model."""
         ...
 
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with the reason when a judge will not be asked any more: whatever waits for it is in vain."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections, when the run is over."""
         ...

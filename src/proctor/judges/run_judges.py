@@ -48,6 +48,8 @@ class RunJudges:
     spent: Spent = field(default_factory=Spent)
     limiter: Limiter = field(default_factory=Limiter)
     """How many calls are under way at once."""
+    tell: Callable[[str], None] = lambda _: None
+    """Hears when a model has turned away so many calls that it is not asked any more."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
@@ -62,6 +64,10 @@ class RunJudges:
     def remember(self, cache: AnswerCache) -> None:
         """Look there for answers before a model is asked, and keep there what it answers."""
         self.cache = cache
+
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with the reason when a judge will not be asked any more."""
+        self.tell = tell
 
     async def close(self) -> None:
         """Let go of the connections of models that were found by name."""
@@ -92,6 +98,8 @@ class RunJudges:
             reply = await self._reply(model, messages, options)
         except ModelError as error:
             self.spent.failed(model.name, error)
+            if error.fault is ModelFault.GIVEN_UP:
+                self.tell(f"the judge {model.name}: {error}")
             raise
         finally:
             if self.budget is not None:

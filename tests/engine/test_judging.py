@@ -1,0 +1,290 @@
+"""Trials that are judged: nobody waits for a judge but whoever must, and a judge has time of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.engine.deadlines import Slot
+from proctor.engine.executor import LocalExecutor
+from proctor.models.base import ModelError, ModelFault, ModelOptions
+from proctor.models.scripted import ScriptedModel
+from proctor.schema.verdict import Outcome, RunResult
+from tests.engine.scripted import case, eval_set, turn
+
+MATCH, SAFE = "final_response_match_v2", "safety_v1"
+VALID = {"rationale": "it does", "verdict": "valid"}
+
+
+def cases(count: int) -> Any:
+    return eval_set(*(case(f"c{n}", turn(f"q{n}", say=f"the answer to q{n}")) for n in range(count)))
+
+
+async def agent(text: str) -> str:
+    return f"the answer to {text}"
+
+
+def judged(
+    judge: Any, count: int = 1, criteria: Any = None, *, samples: int = 1, **options: Any
+) -> RunResult:
+    how = {"threshold": 1.0, "judge_model_options": {"num_samples": samples}}
+    config = {"criteria": criteria or {MATCH: how}}
+    return proctor.evaluate_sync(
+        options.pop("agent", agent), cases(count), config=config, judge=judge, **options
+    )
+
+
+class Meeting:
+    """A judge that answers when so many calls are under way, and a model of what was at most."""
+
+    name, has_schemas = "meeting", True
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted, self.there, self.most = wanted, 0, 0
+        self.all_here = asyncio.Event()
+
+    async def __call__(self, _messages: Any, options: ModelOptions) -> dict[str, Any]:
+        self.there += 1
+        self.most = max(self.most, self.there)
+        if self.there >= self.wanted:
+            self.all_here.set()
+        await asyncio.wait_for(self.all_here.wait(), 20)
+        self.there -= 1
+        return {**options.echo, **VALID}
+
+
+def test_a_trial_that_waits_for_its_judge_has_given_its_place_away() -> None:
+    """With one agent at a time twelve answers are judged at once."""
+    meeting = Meeting(12)
+    result = judged(meeting, 12, concurrency=1)
+    assert result.passed
+    assert meeting.most == 12
+
+
+def test_agents_at_work_stay_within_the_concurrency() -> None:
+    at_work = most = 0
+
+    async def counting(text: str) -> str:
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.005)
+        at_work -= 1
+        return text
+
+    assert judged(Meeting(10), 10, concurrency=3, agent=counting).passed
+    assert most <= 3
+
+
+def test_so_many_wait_aside_and_no_more() -> None:
+    begun: list[int] = []
+    most = 0
+
+    async def run() -> None:
+        nonlocal most
+        free = asyncio.Event()
+
+        async def work(job: int, slot: Slot) -> int:
+            nonlocal most
+            begun.append(job)
+            executor.set_aside(slot)
+            most = max(most, len(begun))
+            if len(begun) == 5:
+                asyncio.get_running_loop().call_later(0.05, free.set)
+            await free.wait()
+            return job
+
+        executor: LocalExecutor[int, int] = LocalExecutor(
+            work,
+            abandoned=lambda job, _: job,
+            on_done=done,
+            concurrency=1,
+            shortest_timeout=None,
+            most_aside=5,
+        )
+        await executor.run(iter(range(12)))
+
+    finished: list[int] = []
+
+    def done(_job: int, outcome: int) -> None:
+        if not finished:
+            assert len(begun) == 5
+        finished.append(outcome)
+
+    asyncio.run(run())
+    assert sorted(finished) == list(range(12))
+
+
+def test_metrics_of_one_trial_ask_at_the_same_time() -> None:
+    meeting = Meeting(2)
+    one = {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}
+
+    async def say(messages: Any, options: ModelOptions) -> dict[str, Any]:
+        await meeting(messages, options)
+        fields = options.schema["properties"] if options.schema else {}
+        return {
+            **options.echo,
+            **{name: _some(field) for name, field in fields.items() if name not in options.echo},
+        }
+
+    result = judged(say, 1, {MATCH: one, SAFE: one})
+    assert [metric.outcome for metric in result.cases[0].metrics.values()][:2] == [Outcome.PASSED] * 2
+    assert meeting.most == 2
+
+
+def _some(field: Any) -> Any:
+    good = (word for word in ("valid", "safe", "none", "yes") if word in field.get("enum", ()))
+    return next(good, next(iter(field.get("enum", ())), [] if field.get("type") == "array" else "because"))
+
+
+def test_a_metric_that_needs_the_scores_of_judges_waits_for_them() -> None:
+    criteria = {
+        "both": {"threshold": 0.5, "weights": {MATCH: 1.0, "response_match_score": 1.0}},
+        MATCH: {"threshold": 0.1, "judge_model_options": {"num_samples": 1}},
+        "response_match_score": 0.1,
+    }
+    config = {
+        "criteria": criteria,
+        "custom_metrics": {"both": {"code_config": {"name": "proctor.metrics.weighted.Weighted"}}},
+    }
+    result = proctor.evaluate_sync(
+        agent, cases(1), config=config, judge=ScriptedModel({**VALID, "verdict": "invalid"})
+    )
+    metrics = result.cases[0].metrics
+    overlap = metrics["response_match_score"].score
+    assert overlap is not None
+    assert metrics[MATCH].score == 0.0
+    assert metrics["both"].score == pytest.approx(overlap / 2)
+
+
+def test_the_time_limit_of_a_turn_is_not_the_judges() -> None:
+    result = judged(ScriptedModel(VALID, delay=0.3), timeout=0.1, trial_timeout=0.15)
+    assert result.passed
+
+
+def test_a_parallelism_limit_that_is_written_is_kept() -> None:
+    limits = {"num_samples": 5, "parallelism_limit": 2}
+    at_once = most = 0
+
+    async def say(_messages: Any, options: ModelOptions) -> dict[str, Any]:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.002)
+        at_once -= 1
+        return {**options.echo, **VALID}
+
+    assert judged(say, 8, {MATCH: {"threshold": 1.0, "judge_model_options": limits}}).passed
+    assert most == 2
+
+
+def test_two_hundred_calls_are_under_way_at_once_and_no_more() -> None:
+    meeting = Meeting(200)
+    assert judged(meeting, 100, samples=5).passed
+    assert meeting.most == 200
+
+
+class Ended(BaseException):
+    """What ends a process, in the wrong hands."""
+
+
+BROKEN: dict[str, Any] = {
+    "an exception": ValueError("oh"),
+    "an exception that is none": Ended("oh"),
+    "the end of the process": SystemExit(3),
+    "a cancellation": asyncio.CancelledError(),
+    "no answer": ModelError("no", fault=ModelFault.UNAVAILABLE),
+}
+
+
+@pytest.mark.parametrize("raised", BROKEN.values(), ids=BROKEN)
+def test_a_judge_that_breaks_breaks_its_metric_alone(raised: BaseException) -> None:
+    async def say(_messages: Any) -> str:
+        raise raised
+
+    criteria = {
+        MATCH: {"threshold": 1.0, "judge_model_options": {"num_samples": 1}},
+        "response_match_score": 0.1,
+    }
+    result = judged(say, 2, criteria)
+    assert result.outcome is Outcome.ERROR
+    for one in result.cases:
+        assert one.metrics[MATCH].outcome is Outcome.ERROR
+        assert one.metrics[MATCH].score is None
+        assert one.metrics["response_match_score"].outcome is Outcome.PASSED
+
+
+def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.judges.run_judges.PATIENCE", 0.1)
+    monkeypatch.setattr("proctor.judges.run_judges._GRACE", 0.1)
+
+    class Stubborn:
+        name, has_schemas = "stubborn", True
+
+        async def complete(self, messages: Any, *, options: Any) -> Any:
+            for _ in range(20):
+                try:
+                    await asyncio.sleep(0.2)
+                except asyncio.CancelledError:
+                    continue
+
+    result = judged(Stubborn())
+    failure = result.cases[0].metrics[MATCH].failure
+    assert failure is not None
+    assert "did not answer within 0.1 s" in failure.message
+
+
+def test_one_turn_without_verdict_makes_the_metric_an_error_and_the_others_stay() -> None:
+    def say(messages: Any, options: ModelOptions) -> dict[str, Any]:
+        verdict = "perhaps" if "q1" in messages[1].text else "valid"
+        return {**options.echo, "rationale": "because", "verdict": verdict}
+
+    given = eval_set(case("c", *(turn(f"q{n}", say=f"the answer to q{n}") for n in range(3))))
+    result = proctor.evaluate_sync(agent, given, config={"criteria": {MATCH: 0.5}}, judge=say)
+    metric = result.cases[0].metrics[MATCH]
+    assert metric.outcome is Outcome.ERROR
+    assert metric.score is None
+    assert [one.score for one in metric.per_invocation] == [1.0, None, 1.0]
+    answers = metric.per_invocation[1].details["ballot"]["votes"]  # type: ignore[index] # it has one
+    assert sum(len(vote["answers"]) for vote in answers) == 15
+
+
+def test_a_model_that_turns_everything_away_ends_the_run() -> None:
+    calls: Iterator[int] = iter(range(100))
+
+    async def refuse(_messages: Any) -> str:
+        given_up = next(calls) > 5
+        raise ModelError("401", fault=ModelFault.GIVEN_UP if given_up else ModelFault.UNAUTHORIZED)
+
+    result = judged(refuse, 30, concurrency=1)
+    assert "the judge refuse: 401" in result.stopped_by
+    assert result.counts[Outcome.NOT_RUN] > 10
+    assert result.outcome is Outcome.ERROR
+
+
+def test_recorded_invocations_are_judged_too() -> None:
+    actual = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
+    scores = proctor.score_sync(actual, actual, criteria={MATCH: 1.0}, judge=ScriptedModel(VALID))
+    assert scores[MATCH].score == 1.0
+    assert scores[MATCH].per_invocation[0].reason == "it does"
+
+
+def test_without_judges_nothing_of_theirs_is_loaded() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, proctor\n"
+        "async def agent(text): return text\n"
+        "turn = {'user_content': {'parts': [{'text': 'q'}]}, 'final_response': {'parts': [{'text': 'q'}]}}\n"
+        "given = {'eval_set_id': 's', 'eval_cases': [{'eval_id': 'c', 'conversation': [turn]}]}\n"
+        "result = proctor.evaluate_sync(agent, given, config={'criteria': {'response_match_score': 1.0}})\n"
+        "assert result.passed\n"
+        "print([name for name in sys.modules if name.startswith(('proctor.judges', 'proctor.models'))])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
