@@ -337,6 +337,44 @@ def test_a_case_that_a_test_asked_for_is_evaluated(sandbox: Sandbox, body: str, 
         result.stdout.fnmatch_lines([told])
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        "evaluate(eval_case)",
+        "proctor.evaluate_sync('bot.py', proctor.EvalSet(eval_set_id='s', eval_cases=[eval_case]))",
+    ],
+)
+def test_a_fixture_may_evaluate_the_case(sandbox: Sandbox, how: str) -> None:
+    result = _test(
+        sandbox,
+        f"@pytest.fixture\ndef found(evaluate, eval_case):\n    return {how}\n"
+        "@pytest.mark.proctor('cases.evalset.json:good,bad')\n"
+        "def test_it(found):\n    assert found\n"
+        "@pytest.mark.proctor('cases.evalset.json:good')\n"
+        "def test_that(eval_case):\n    pass\n",
+    )
+    result.assert_outcomes(passed=1, failed=2)
+
+
+def test_of_a_test_that_is_run_again_only_the_last_time_counts(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "conftest.py",
+        "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    runtestprotocol(item, nextitem=nextitem, log=False)\n"
+        "    item.config.second = True\n"
+        "    runtestprotocol(item, nextitem=nextitem)\n"
+        "    return True\n",
+    )
+    result = _test(
+        sandbox,
+        "@pytest.mark.proctor('cases.evalset.json:good')\n"
+        "def test_it(eval_case, evaluate, request):\n"
+        "    if not hasattr(request.config, 'second'):\n        evaluate(eval_case)\n",
+    )
+    result.assert_outcomes(failed=1)
+
+
 def test_a_case_that_is_expected_to_fail_may_be_left_unevaluated(sandbox: Sandbox) -> None:
     head = "@pytest.mark.proctor('cases.evalset.json:good')\n"
     result = _test(

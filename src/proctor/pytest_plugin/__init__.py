@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.pytest_plugin.options import add_options
-from proctor.pytest_plugin.watch import watch_of
+from proctor.pytest_plugin.watch import new_watch, watch_of, watching
 from proctor.watching import WATCHERS
 
 if TYPE_CHECKING:
@@ -164,18 +164,26 @@ class Told:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Hear of what a test's fixtures evaluate."""
+    with watching(new_watch(item)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that would be green for what it did not await, look at or evaluate."""
     watch = watch_of(item)
-    WATCHERS.append(watch)
+    watch.is_running = True
     try:
-        outcome = yield
+        with watching(watch):
+            outcome = yield
     except BaseException:
         _forgotten()  # said with this failure, or not the next test's fault
         watch.forget()
         raise
     finally:
-        WATCHERS.remove(watch)
+        watch.is_running = False
     if found := _forgotten():
         pytest.fail("\n".join(found), pytrace=False)
     watch.check(item, is_over=True)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from proctor.watching import WATCHERS
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.overlooked import Evaluated, Pending
 
 
 class Watch:
-    """Hears of the evaluations of one test while its function runs; the fixture `evaluate` tells it of its own, too."""
+    """Hears of the evaluations of one test, in its fixtures and its function; `evaluate` tells it of its own, too."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.has_evaluated = False
+        self.is_running = False
+        """Whether the test's own function runs: what fixtures make may be for other tests, too."""
         self.pending: list[Pending] = []
         """What the test is to await."""
         self.results: list[Evaluated] = []
@@ -30,7 +36,7 @@ class Watch:
 
         One that is kept in a store can be looked at there, later and by anybody.
         """
-        return result if result.passed or result.run_id else self.keep(result)
+        return self.keep(result) if self.is_running and not (result.passed or result.run_id) else result
 
     def keep(self, result: Any) -> Evaluated:
         """Remember a result until the test is over, or looks at it from now on."""
@@ -58,7 +64,23 @@ class Watch:
             pytest.fail(said, pytrace=False)
 
 
+@contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """Let a test's watch hear of what is evaluated."""
+    WATCHERS.append(watch)
+    try:
+        yield
+    finally:
+        WATCHERS.remove(watch)
+
+
 _KEY = pytest.StashKey[Watch]()
+
+
+def new_watch(item: pytest.Item) -> Watch:
+    """Begin anew: the test is about to be set up, perhaps not for the first time."""
+    item.stash[_KEY] = Watch()
+    return item.stash[_KEY]
 
 
 def watch_of(item: pytest.Item) -> Watch:
