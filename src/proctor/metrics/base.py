@@ -165,6 +165,21 @@ COMMON_OPTIONS: Mapping[str, str] = {
 }
 
 
+INTERMEDIATE = "include_intermediate_responses_in_final"
+SEE_EVERY_STEP = frozenset(
+    {
+        "hallucinations_v1",
+        "multi_turn_task_success_v1",
+        "multi_turn_tool_use_quality_v1",
+        "multi_turn_trajectory_quality_v1",
+        "per_turn_user_simulator_quality_v1",
+        "rubric_based_multi_turn_trajectory_quality_v1",
+        "rubric_based_tool_use_quality_v1",
+    }
+)
+"""Metrics that ask a judge about more than a final answer, or about something else."""
+
+
 def options_of(facts: MetricFacts) -> dict[str, str]:
     """The options that mean something to this metric, its own first; none for one that is only reported."""
     if not facts.gates:
@@ -172,7 +187,8 @@ def options_of(facts: MetricFacts) -> dict[str, str]:
     common = {
         name: meaning
         for name, meaning in COMMON_OPTIONS.items()
-        if facts.kind == "judge" or "judge" not in meaning
+        if (facts.kind == "judge" or "judge" not in meaning)
+        and not (name == INTERMEDIATE and facts.name in SEE_EVERY_STEP)
     }
     own = {
         name: f"{meaning} (required)" if name in facts.required else meaning
@@ -220,14 +236,19 @@ def needs_of(facts: MetricFacts) -> str:
 
 def idle_options(facts: MetricFacts, criterion: BaseCriterion | None) -> Iterator[str]:
     """Options of ADK's that any criterion may have, where nothing reads them: the metric asks no model."""
-    if criterion is None or facts.kind != "deterministic":
+    if criterion is None:
+        return
+    if criterion.include_intermediate_responses_in_final and facts.name in SEE_EVERY_STEP:
+        yield f"{INTERMEDIATE}: {_SEEN}"
+    if facts.kind != "deterministic":
         return
     if criterion.include_intermediate_responses_in_final:
-        yield f"include_intermediate_responses_in_final: {_IDLE}"
+        yield f"{INTERMEDIATE}: {_IDLE}"
     if {"judge_model_options", "judgeModelOptions"} & (criterion.model_extra or {}).keys():
         yield f"judge_model_options: {_IDLE}"
 
 
+_SEEN = "nothing reads this option here: it is for metrics that judge the final answer by itself"
 _IDLE = "nothing reads this option here: the metric asks no language model"
 
 

@@ -10,6 +10,7 @@ import pytest
 import proctor
 from proctor.errors import CriterionError, MetricError
 from proctor.judges.base import Question
+from proctor.metrics.base import INTERMEDIATE, idle_options, options_of
 from proctor.metrics.judged.rubric_final_response import RubricFinalResponse
 from proctor.metrics.judged.rubric_survey import shut_out
 from proctor.metrics.judged.rubric_tool_use import RubricToolUse
@@ -128,7 +129,16 @@ def test_a_tie_is_a_no_and_the_rationale_is_of_the_winning_side() -> None:
         {"verdicts": "yes"},
         {"score": 1},
     ],
-    ids=["none", "one missing", "one too many", "no such word", "one twice", "one twice beside all", "no list", "another form"],
+    ids=[
+        "none",
+        "one missing",
+        "one too many",
+        "no such word",
+        "one twice",
+        "one twice beside all",
+        "no list",
+        "another form",
+    ],
 )
 def test_an_answer_that_is_none_is_an_error_and_no_number(answer: Any) -> None:
     score = scored(metric(rubric("a"), rubric("b")), view([turn("a")]), lambda question, number: answer)
@@ -312,3 +322,13 @@ def test_of_a_conversation_calls_of_the_older_form_are_shown() -> None:
     )
     assert shown["turn 1, tool call"] == ['{"tool": "f", "arguments": {}}']
     assert shown["turn 2, final answer"] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "idle"), [(RubricFinalResponse, False), (RubricToolUse, True), (RubricTrajectory, True)]
+)
+def test_an_option_that_nothing_reads_is_told(kind: type[RubricMetric], idle: bool) -> None:
+    stated = {"threshold": 0.5, "rubrics": [rubric("r")], INTERMEDIATE: True}
+    criterion = BaseCriterion.model_validate(stated)
+    assert bool([*idle_options(kind.facts, criterion)]) is idle
+    assert (INTERMEDIATE in options_of(kind.facts)) is not idle
