@@ -302,9 +302,12 @@ def all_kept(question: Question[Any], number: int) -> Any:
     return verdicts(*[True] * int(items.split()[-3]))
 
 
-@pytest.mark.parametrize(("begins", "value"), [("Hi", 1.0), (" Hi\n", 1.0), ("Hello", 0.5)])
-def test_the_first_message_is_the_starting_prompt(begins: str, value: float) -> None:
-    assert scored(UserSimulatorQuality(), played(begins, "Rome?"), all_kept).value == value
+@pytest.mark.parametrize(
+    ("begins", "prompt", "value"),
+    [("Hi", "Hi", 1.0), (" Hi\n", "Hi", 1.0), ("Hi", "Hi ", 1.0), ("Hello", "Hi", 0.5)],
+)
+def test_the_first_message_is_the_starting_prompt(begins: str, prompt: str, value: float) -> None:
+    assert scored(UserSimulatorQuality(), played(begins, "Rome?", prompt=prompt), all_kept).value == value
 
 
 def test_one_point_broken_breaks_the_turn_and_says_which() -> None:

@@ -68,7 +68,8 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         turns = case.conversation or ()
         others = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
         kinds = ", ".join(sorted({each.type or "none" for each in others}))
-        but = f"; there are {len(others)}, of type {kinds}" if others else ""
+        count = f"there are {len(others)}" if len(others) > 1 else "there is one"
+        but = f"; {count}, of type {kinds}" if others else ""
         return (
             f"{self.facts.name} has no rubrics to judge it by: state some in the criterion, or in the case or its turns "
             f'with "type": "{self.rubric_type}"{but}'
