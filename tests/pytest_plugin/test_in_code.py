@@ -103,6 +103,9 @@ def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
         pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json')", False, id="dropped"),
         pytest.param("result = proctor.evaluate_sync('bot.py', 'cases.evalset.json')", False, id="only named"),
         pytest.param("asyncio.run(proctor.evaluate('bot.py', 'cases.evalset.json'))", False, id="awaited and dropped"),
+        pytest.param(
+            "asyncio.run(proctor.evaluate_matrix(['bot.py', 'bot.py'], 'cases.evalset.json'))", False, id="of two agents, dropped"
+        ),
         pytest.param("helper()", False, id="returned by a function and dropped"),
         pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json:good')", True, id="it passed"),
         pytest.param("print(proctor.evaluate_sync('bot.py', 'cases.evalset.json'))", False, id="printed"),

@@ -99,7 +99,7 @@ async def evaluate_matrix(
         raise idle[0]
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    return await _one_after_the_other(prepared, options.get("progress"))
+    return [ended(run) for run in await _one_after_the_other(prepared, options.get("progress"))]
 
 
 async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:
