@@ -332,3 +332,10 @@ def test_an_option_that_nothing_reads_is_told(kind: type[RubricMetric], idle: bo
     criterion = BaseCriterion.model_validate(stated)
     assert bool([*idle_options(kind.facts, criterion)]) is idle
     assert (INTERMEDIATE in options_of(kind.facts)) is not idle
+
+
+def test_of_a_conversation_only_the_list_of_its_last_turn_is_checked() -> None:
+    built = metric(kind=RubricTrajectory)
+    first, last = [rubric("a", type=WHOLE), rubric("a", type=WHOLE)], [rubric("b", type=WHOLE)]
+    assert built.check(case_of(first, last)) == []
+    assert "has no rubrics to judge it by" in built.check(case_of(last, None))[0]
