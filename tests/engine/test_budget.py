@@ -112,6 +112,24 @@ class TestDollars:
         asyncio.run(many())
         assert most >= 40
 
+    def test_but_only_as_many_as_there_is_room_for(self) -> None:
+        budget, most, now = RunBudget(max_cost=0.05), 0, 0
+
+        async def one() -> None:
+            nonlocal most, now
+            await budget.admit("judge")
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.001)
+            now -= 1
+            budget.settle("judge", Reply(cost=0.01))
+
+        async def many() -> None:
+            await asyncio.gather(*(one() for _ in range(50)), return_exceptions=True)
+
+        asyncio.run(many())
+        assert most == 4  # when the first has told its price
+
     def test_a_price_that_is_not_known_ends_it_and_is_named(self) -> None:
         budget = RunBudget(max_cost=5.0)
         assert sum(all_at_once(budget, [None] * 30)) == 1

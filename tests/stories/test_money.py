@@ -219,6 +219,16 @@ class TestGoingOn:
         assert of_judges(second).calls == CASES * VOTES - 10
         assert sum(one.cached for one in second.spent) == 10
 
+    def test_a_limit_that_is_reached_does_not_keep_known_answers_from_deciding(self, tmp_path: Path) -> None:
+        store, judge = tmp_path / "s.db", Judge()
+        others = {"trips": [f"case{i}" for i in range(1, CASES)]}
+        assert evaluated(judge, store=store, only=others)
+        assert evaluated(None, store=store, no_judge=True)
+        again = proctor.rescore_sync(
+            store=store, judge=judge, config=CONFIG, max_judge_calls=1, concurrency=1
+        )
+        assert again.counts == {Outcome.PASSED: CASES - 1, Outcome.NOT_RUN: 1}
+
     def test_answers_that_are_known_need_no_call(self, tmp_path: Path) -> None:
         store, judge = tmp_path / "s.db", Judge()
         evaluated(judge, store=store)
