@@ -71,3 +71,19 @@ def is_valid(text: str) -> bool | None:
 def text_of(output: Mapping[str, Any]) -> str | None:
     """The text of one answer; `None` where the call failed or nothing came."""
     return output.get("text")
+
+
+def validity(text: str) -> bool | None:
+    """What one sample says of a final answer beside its reference; case matters, and two words are no label."""
+    label = _label(text, "is_the_agent_response_valid")
+    if label is not None:
+        if label in {"valid", "true"}:
+            return True
+        return False if label in {"invalid", "almost", "false", "partially_valid", "partially"} else None
+    label = _label(text, "is_the_agent_response_invalid")
+    return None if label is None else label not in {"true", "invalid"}
+
+
+def _label(text: str, field: str) -> str | None:
+    found = re.search(rf'"{field}":\s*\[*\s*"*([^"\]\s,}}]*)"*\s*\]*\s*[,\n}}]', text)
+    return found[1] if found else None
