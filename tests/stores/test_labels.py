@@ -60,6 +60,7 @@ def test_labels_go_with_their_run_and_calibrations_stay(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError):
         store.labels("run1")
     assert store.calibrations() == [CALIBRATION]
+    assert store._connection.rows("SELECT COUNT(*) FROM labels") == [(0,)]
     store.begin(manifest(), planned(3), judging(), Heard()).close()
     assert store.labels("run1") == []
 

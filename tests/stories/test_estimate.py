@@ -181,6 +181,18 @@ def test_the_command_line_tells_it_and_runs_nothing(project: Path) -> None:
     assert len(proctor.list_runs()) == 1
 
 
+def test_nothing_to_run_takes_nothing(project: Path) -> None:
+    words = ["eval", "agent_of_money.py", "trips.evalset.json"]
+    assert in_this_process(*words).returncode == 0
+    done = in_this_process(*words, "--failed", "latest", "--estimate")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing to run: every case passed" in done.stderr
+    (project / "trips.evalset.json").write_text(json.dumps(a_set(1)))
+    shards = [in_this_process(*words, "--shard", f"{i}/2", "--estimate") for i in (1, 2)]
+    assert [done.returncode for done in shards] == [0, 0]
+    assert sum("nothing to run" in done.stderr for done in shards) == 1
+
+
 def test_what_is_wrong_is_said_by_the_command_line(project: Path) -> None:
     done = in_this_process("eval", "agent_of_money.py", "none.evalset.json", "--estimate")
     assert done.returncode == 2

@@ -11,8 +11,10 @@ from proctor.api.estimating import estimate_sync
 from proctor.api.project import prepare_process
 from proctor.api.runs import is_for_results
 from proctor.cli.asking import Asking
+from proctor.cli.failures import say
 from proctor.cli.keeping import NOWHERE
 from proctor.cli.process import stdout_is_ours
+from proctor.errors import NothingToRunError
 from proctor.reports.estimate import write_estimate, write_json
 from proctor.settings import load_settings
 
@@ -30,8 +32,15 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
     with stdout_is_ours() as stdout:
         # no store is made for it, and no report
         asking = Asking(words, {**given, "stores": (NOWHERE,), "reports": (), "format_": None}, settings)
+        if asking.is_empty:
+            say(f"nothing to run: every case passed in {given['failed']}")
+            return 0
         for agent in asking.chosen.agents:
-            found = estimate_sync(agent, asking.chosen.sets, **{**asking.options, "store": store})
+            try:
+                found = estimate_sync(agent, asking.chosen.sets, **{**asking.options, "store": store})
+            except NothingToRunError as nothing:
+                say(f"nothing to run: {nothing}")
+                continue
             if as_json:
                 write_json(found, stdout)
                 continue
