@@ -7,25 +7,42 @@ on Linux with a C compiler.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proctor.api.exporting import export_run
+from proctor.api.runs import open_runs
+from proctor.schema.run import RunState
+from tests.cli.project import case, make_project, proctor as proctor_there
 from tests.reports.build import good, run
 from tests.stores.making import opened, write_run
 from tests.stores.worker import TABLES
-from tests.stories.crashing import Blow, KilledRun, Ledger, Process, Project, differences, stored, undisturbed
+from tests.stories.crashing import (
+    Blow,
+    KilledRun,
+    Ledger,
+    Process,
+    Project,
+    differences,
+    stored,
+    told,
+    undisturbed,
+)
 from tests.stories.test_killed_export import _cases
 
 pytestmark = [
@@ -195,13 +212,19 @@ export_run(new, {form!r}, {path!r})
 """
 
 
-def every_call(library: Path, folder: Path, root: Path, command: list[str]) -> Iterator[int]:
+def every_call(
+    library: Path, folder: Path, root: Path, command: list[str], *, cwd: Path | None = None
+) -> Iterator[int]:
     """Kill a command at its first call, its second … and yield after each; the caller lays out `folder` anew."""
     python = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     for number in count(1):
         fault = Fault(library, folder, number, "kill")
         done = subprocess.run(
-            command, env={**os.environ, **python, **fault.environment}, capture_output=True, check=False
+            command,
+            env={**os.environ, **python, **fault.environment},
+            capture_output=True,
+            check=False,
+            cwd=cwd,
         )
         yield number
         if not fault.has_struck():
@@ -264,3 +287,61 @@ def test_a_store_whose_update_is_killed_at_every_call(library: Path, tmp_path: P
         lay_out()
     print(f"killed at each of {len(versions) - 1} calls; {versions.count(first)} times it is the old one")
     assert set(versions) == {first, first + 1}
+
+
+# --- what works on a store that is there ---------------------------------------------------------------------------------
+
+_STRICT = {"criteria": {"response_match_score": 1.0}}
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> Path:
+    """A folder with a store of two runs, and one of them as a file."""
+    make_project(tmp_path, case("fine", "hello"), case("wrong", "no call"))
+    (tmp_path / "strict.json").write_text(json.dumps(_STRICT))
+    (tmp_path / "kept").mkdir()
+    for _ in range(2):
+        done = proctor_there("eval", "agent.py", "cases.evalset.json", "--store", "kept/s.db", cwd=tmp_path)
+        assert done.returncode == 1, done.stderr
+    written = proctor_there("export", "latest", "--store", "kept/s.db", "-o", "run.jsonl", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    shutil.copytree(tmp_path / "kept", tmp_path / "before")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "finished"),
+    [
+        (["prune", "--keep", "1", "--yes"], {1, 2}),
+        (["import", "run.jsonl"], {2, 3}),
+        (["score", "latest", "--config", "strict.json"], {2}),
+    ],
+    ids=["prune", "import", "score"],
+)
+def test_what_works_on_a_store_and_is_killed_at_every_call(
+    library: Path, two_runs: Path, root: Path, words: list[str], finished: set[int]
+) -> None:
+    """Each run is there whole, with its verdicts, or not at all; and the same command can be given again."""
+    kept, was = two_runs / "kept", _told(two_runs / "before")
+    command = [sys.executable, "-m", "proctor", *words, "--store", "kept/s.db"]
+    seen: list[int] = []
+    for _ in every_call(library, kept, root, command, cwd=two_runs):
+        now = _told(kept)
+        seen.append(len(now))
+        assert all(now[run_id] == was[run_id] for run_id in now.keys() & was.keys()), "a run is another one"
+        assert len(now) in finished
+        again = subprocess.run(command, cwd=two_runs, capture_output=True, text=True, check=False)
+        assert again.returncode in (0, 1), again.stderr
+        shutil.rmtree(kept)
+        shutil.copytree(two_runs / "before", kept)
+    print(f"{words[0]}: killed at each of {len(seen) - 1} calls; finished runs after that: {Counter(seen)}")
+    assert set(seen) == finished
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """What the finished runs of a store say in their first judging, by id; looking changes nothing."""
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        with closing(open_runs(Path(copy, "s.db"))) as store:
+            ids = [record.run_id for record in store.runs() if record.state is RunState.FINISHED]
+            return {run_id: told(store.load(run_id, 1)) for run_id in ids}
