@@ -36,10 +36,7 @@ def _http(error: Exception, status: int, model: str) -> ModelError:
     headers: Mapping[str, str] = getattr(error, "headers", None) or {}
     named = f"{status} {_PHRASES.get(status, '')}".rstrip()
     said = _said(getattr(error, "body", None))
-    hint = getattr(error, "suggested_model_id", None)
     message = f"{model} answered {named}" + (f": {said}" if said else "")
-    if hint:
-        message += f". Did you mean {hint!r}?"
     wait = read_retry_after(headers, now=time.time())
     if wait is None:  # Gemini says it in the body
         wait = _positive(getattr(error, "retry_after", None))

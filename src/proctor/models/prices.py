@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["cost_of"]
+__all__ = ["cost_of", "similar_model"]
 
 
 def cost_of(response: Any, *, own_address: bool) -> float | None:
@@ -35,3 +36,12 @@ def cost_of(response: Any, *, own_address: bool) -> float | None:
             continue
         return float(price.total_price)
     return None
+
+
+def similar_model(name: str, provider: str) -> str:
+    """Return the model of a provider's in the price list whose name is closest to `name`; `""`: none is, or it is there."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    known = [model.id for one in get_snapshot().providers if one.id == provider for model in one.models]
+    close = get_close_matches(name, known, n=1, cutoff=0.75)
+    return close[0] if close and name not in known else ""

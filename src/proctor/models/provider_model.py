@@ -17,7 +17,7 @@ from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.faults import model_error
 from proctor.models.names import ModelName
-from proctor.models.prices import cost_of
+from proctor.models.prices import cost_of, similar_model
 from proctor.models.settings import Dialect, map_settings
 from proctor.threads import THREADS
 
@@ -74,7 +74,7 @@ class ProviderModel:
             message = f"{self.name} did not answer within {options.timeout or 0:g} s"
             raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
         except Exception as error:
-            raise model_error(error, self.name) from error
+            raise self._error(error) from error
         reply = _reply(response, options)
         cost = cost_of(response, own_address=self._own_address)
         return Reply(**reply, cost=cost, seconds=time.monotonic() - began)
@@ -94,10 +94,18 @@ class ProviderModel:
         """Close its connections; it may be asked again afterwards."""
         await self._line.close()
 
+    def _error(self, error: Exception) -> ModelError:
+        found = model_error(error, self.name)
+        if found.fault is not ModelFault.NOT_FOUND:
+            return found
+        close = similar_model(self._model.model_name, self._model.system)
+        hint = f". Did you mean {close!r}?" if close else ""
+        return ModelError(f"{found}{hint}", fault=found.fault, status=found.status)
+
     def _ready(self) -> Any:
         with self._building:
             if self._model is None:
-                self._model = self._build()
+                self._model = _asking_once(self._build())
             return self._model
 
     def _settings(self, options: ModelOptions) -> dict[str, Any]:
@@ -105,7 +113,6 @@ class ProviderModel:
         self._without_sampling(values)
         if self._dialect in {"anthropic", "bedrock"}:
             values.setdefault("max_tokens", _LONGEST_ANSWER)
-        values["max_retries"] = 0  # whoever tries again does so above, and counts it
         if options.timeout is not None and self._dialect != "bedrock":
             values["timeout"] = options.timeout + 1  # ours ends first, and says so in our words
         if self._dialect == "openai-responses":
@@ -135,6 +142,17 @@ def _can_sample(profile: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     if "thinking" in values:
         return values["thinking"] is False and not profile.get("thinking_always_enabled", False)
     return not profile.get("thinking_enabled_by_default", False)
+
+
+def _asking_once(model: Any) -> Any:
+    """Keep a client from trying again by itself: whoever does so stands above, and counts it.
+
+    Set on the client, once: as a setting of each call it makes a copy of the client, which takes longer than the call.
+    """
+    client: Any = getattr(model, "client", None)
+    if hasattr(client, "max_retries"):
+        client.max_retries = 0
+    return model
 
 
 class _Line:

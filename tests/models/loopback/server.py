@@ -90,7 +90,12 @@ class ModelServer:
             writer.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        first = await reader.readexactly(1)
+        if first == b"\x16":  # a client that speaks TLS to a server that does not
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            await writer.drain()
+            return False
+        head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         _, path, _ = head[0].split(" ")
         headers = {
             name.strip().lower(): value.strip()

@@ -1,0 +1,308 @@
+"""Fault 26 of the catalogue over HTTP: what providers do wrong, how long is waited, and how many requests they see."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import socket
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from proctor.models.base import ModelError, ModelFault, Reply
+from proctor.models.limiter import Limiter
+from proctor.models.load import load_model
+from proctor.models.patience import Patience, PatientModel
+from tests.models.asking import MESSAGES, PROVIDERS, YES, FakeClock, ask, fault, options, patient
+from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
+
+Serve = Callable[[Any], ModelServer]
+
+TRIES = Patience().tries
+
+every_provider = pytest.mark.parametrize("name", PROVIDERS)
+
+
+# --- 429 --------------------------------------------------------------------------------------------------------------
+
+SERVER_TIME = 1_790_000_000.0
+
+
+@every_provider
+@pytest.mark.parametrize(
+    ("headers", "asked"),
+    [
+        ({"Retry-After": "7"}, 7),
+        ({"Retry-After": "0.5"}, 0.5),
+        (
+            {
+                "Retry-After": formatdate(SERVER_TIME + 40, usegmt=True),
+                "Date": formatdate(SERVER_TIME, usegmt=True),
+            },
+            40,
+        ),
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5),
+        ({"Retry-After": "1e9"}, 60),
+        ({"Retry-After": "1000000000"}, 60),
+        ({"Retry-After": "-5"}, None),
+        ({"Retry-After": "0"}, None),
+        ({"Retry-After": "in a moment"}, None),
+        ({"Retry-After": formatdate(SERVER_TIME - 90, usegmt=True)}, None),
+        ({}, None),
+    ],
+    ids=str,
+)
+def test_429_is_waited_for_as_asked(
+    serve: Serve, name: str, headers: dict[str, str], asked: float | None
+) -> None:
+    server = serve([Status(code=429, headers=headers), Says(data=YES)])
+    clock = FakeClock()
+    model = patient(name, clock=clock)
+    assert ask(model).structured == YES
+    assert server.count == 2
+    (wait,) = clock.waits
+    if asked is None:
+        assert 0.5 <= wait <= 1
+    else:
+        assert asked <= wait <= asked * 1.1
+    assert model.limiter.lowest == 1
+
+
+def test_gemini_says_in_the_body_how_long_to_wait(serve: Serve) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "14s"}]
+    error = {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": details}}
+    server = serve([Status(code=429, body=json.dumps(error).encode()), Says(data=YES)])
+    clock = FakeClock()
+    assert ask(patient("google:gemini-2.5-flash", clock=clock)).requests == server.count == 2
+    assert 14 <= clock.waits[0] <= 15.4
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("openai-chat:gpt-4.1", Status(code=429, error="insufficient_quota")),
+        ("openai-responses:gpt-4.1", Status(code=429, error="insufficient_quota")),
+        ("anthropic:claude-opus-4-8", Status(code=402, error="billing_error")),
+        ("openai-chat:gpt-4.1", Status(code=402)),
+    ],
+)
+def test_an_account_without_money_is_not_waited_for(serve: Serve, name: str, status: Status) -> None:
+    server = serve(status)
+    error = fault(patient(name))
+    assert (error.fault, error.requests, server.count) == (ModelFault.QUOTA, 1, 1)
+
+
+def test_429_without_end_ends_at_the_last_try(serve: Serve) -> None:
+    server = serve(Status(code=429, message="slow down"))
+    error = fault(patient(PROVIDERS[0], patience=Patience(timeout=1e9)))
+    assert (error.fault, error.status, server.count) == (
+        ModelFault.RATE_LIMITED,
+        429,
+        TRIES[ModelFault.RATE_LIMITED],
+    )
+    assert "answered 429 Too Many Requests: slow down (20 requests" in str(error)
+
+
+def _many_calls(model: PatientModel, number: int) -> list[Reply | BaseException]:
+    async def many() -> list[Reply | BaseException]:
+        calls = (model.complete(MESSAGES, options=options()) for _ in range(number))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    return asyncio.run(many())
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        (PROVIDERS[0], 150),
+        *(pytest.param(name, 1000, marks=pytest.mark.slow) for name in (PROVIDERS[0], PROVIDERS[2])),
+    ],
+)
+def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, name: str, calls: int) -> None:
+    chance = random.Random(26)
+    refused = Status(code=429, headers={"Retry-After": "1"}, delay=0.01)
+
+    def answer(asked: Asked) -> Answer:
+        is_refused = chance.random() < 0.3 if calls >= 1000 else asked.number % 10 in {1, 4, 7}
+        return refused if is_refused else Says(data=YES, delay=0.01)
+
+    server = serve(answer)
+    model = patient(name)
+    replies = _many_calls(model, calls)
+    assert [getattr(reply, "structured", reply) for reply in replies] == [YES] * calls
+    assert server.count <= 1.5 * calls
+    assert (
+        server.count
+        == model.traffic.requests
+        == sum(reply.requests for reply in replies if isinstance(reply, Reply))
+    )
+    assert model.limiter.lowest < 10, "fewer ran at once"
+
+
+# --- what may pass ----------------------------------------------------------------------------------------------------
+
+
+@every_provider
+@pytest.mark.parametrize("code", [500, 502, 503, 504, 529])
+def test_a_server_that_fails_is_tried_again_by_one_layer_alone(serve: Serve, name: str, code: int) -> None:
+    server = serve([Status(code=code), Status(code=code, headers={"x-should-retry": "true"}), Says(data=YES)])
+    clock = FakeClock()
+    reply = ask(patient(name, clock=clock))
+    assert (reply.structured, reply.requests, server.count) == (YES, 3, 3)
+    assert 0.5 <= clock.waits[0] <= 1 <= clock.waits[1] <= 2
+
+    server.script = Status(code=code)
+    before = server.count
+    error = fault(patient(name))
+    assert (error.fault, error.status) == (ModelFault.UNAVAILABLE, code)
+    assert server.count - before == error.requests == TRIES[ModelFault.UNAVAILABLE]
+
+
+@every_provider
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("reset", ModelFault.UNAVAILABLE),
+        ("closed", ModelFault.UNAVAILABLE),
+        ("truncated", ModelFault.UNAVAILABLE),
+        ("half_json", ModelFault.BROKE_PROTOCOL),
+        ("html", ModelFault.BROKE_PROTOCOL),
+        ("garbage", ModelFault.BROKE_PROTOCOL),
+        ("other_json", ModelFault.BROKE_PROTOCOL),
+        ("nothing", ModelFault.BROKE_PROTOCOL),
+    ],
+)
+def test_what_no_protocol_foresees(serve: Serve, name: str, how: Any, kind: ModelFault) -> None:
+    server = serve([Breaks(how=how), Says(data=YES)])
+    reply = ask(patient(name))
+    if (
+        reply.structured is None
+    ):  # Gemini's client takes any JSON, and nothing, for an answer without candidates
+        assert (name, how in {"other_json", "nothing"}, reply.text, reply.usage) == (
+            PROVIDERS[2],
+            True,
+            "",
+            None,
+        )
+        return
+    assert (reply.structured, reply.requests, server.count) == (YES, 2, 2)
+    server.script = Breaks(how=how)
+    error = fault(patient(name))
+    assert error.fault is kind
+    assert server.count - 2 == error.requests == TRIES[kind]
+    assert name in str(error)
+    assert "\n" not in str(error)
+
+
+@every_provider
+@pytest.mark.parametrize("how", ["hangs", "trickles"])
+def test_an_answer_that_does_not_come_in_time(serve: Serve, name: str, how: Any) -> None:
+    server = serve([Breaks(how=how), Says(data=YES)])
+    quick = Patience(request_timeout=0.7)
+    assert ask(patient(name, patience=quick)).requests == server.count == 2
+    server.script = Breaks(how=how)
+    error = fault(patient(name, patience=Patience(request_timeout=0.2)))
+    assert (error.fault, error.requests) == (ModelFault.TIMED_OUT, TRIES[ModelFault.TIMED_OUT])
+    assert server.count - 2 == error.requests
+    assert str(error).startswith(f"{name} did not answer within 0.2 s")
+
+
+def _at(url: str, model: str) -> str:
+    return f"openai-chat:{model}@{url}"
+
+
+def test_nobody_is_there(serve: Serve) -> None:
+    serve(Says(data=YES))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    error = fault(patient(_at(url, "m")))
+    assert (error.fault, error.requests) == (ModelFault.UNAVAILABLE, TRIES[ModelFault.UNAVAILABLE])
+    assert "cannot be reached" in str(error)
+
+
+def test_the_server_speaks_no_tls(serve: Serve) -> None:
+    server = serve(Says(data=YES))
+    error = fault(patient(_at(server.openai_url.replace("http:", "https:"), "m")))
+    assert (error.fault, error.requests) == (ModelFault.UNAVAILABLE, TRIES[ModelFault.UNAVAILABLE])
+
+
+def test_the_name_of_the_host_is_not_known(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve(Says(data=YES))
+
+    def unknown(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(
+        "socket.getaddrinfo", unknown
+    )  # the one thing here that cannot be had without a network
+    error = fault(patient(_at("http://models.invalid/v1", "m")))
+    assert (error.fault, error.requests) == (ModelFault.UNAVAILABLE, TRIES[ModelFault.UNAVAILABLE])
+
+
+# --- what will not pass -----------------------------------------------------------------------------------------------
+
+
+@every_provider
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (400, ModelFault.REJECTED),
+        (401, ModelFault.UNAUTHORIZED),
+        (403, ModelFault.UNAUTHORIZED),
+        (404, ModelFault.NOT_FOUND),
+        (422, ModelFault.REJECTED),
+    ],
+)
+def test_a_call_that_is_turned_away_is_not_made_again_and_after_five_none_is(
+    serve: Serve, name: str, code: int, kind: ModelFault
+) -> None:
+    server = serve(Status(code=code, message="it is not you, it is us"))
+    model = patient(name)
+    error = fault(model)
+    assert (error.fault, error.status, error.requests, server.count) == (kind, code, 1, 1)
+    assert "it is not you, it is us" in str(error)
+    results = _many_calls(PatientModel(load_model(name), limiter=Limiter(3), clock=FakeClock()), 100)
+    faults = [result.fault for result in results if isinstance(result, ModelError)]
+    assert faults.count(ModelFault.GIVEN_UP) == 100 - (server.count - 1)
+    assert server.count - 1 < 5 + 3
+    assert (
+        len(
+            {str(result) for result, kind in zip(results, faults, strict=True) if kind is ModelFault.GIVEN_UP}
+        )
+        == 1
+    )
+
+
+def test_what_a_provider_says_is_told_without_the_key_that_it_repeats(serve: Serve) -> None:
+    server = serve(
+        Status(
+            code=401, message="Incorrect API key provided: test-key-of-openai.\nSee  the docs " + "x" * 900
+        )
+    )
+    said = str(fault(patient(PROVIDERS[0])))
+    assert "test-key-of-openai" not in said
+    assert said.startswith(f"{PROVIDERS[0]} answered 401 Unauthorized: Incorrect API key provided: ***")
+    assert "\n" not in said
+    assert len(said) < 400
+    assert server.count == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("openai-responses:gpt-4o-mimi", ". Did you mean 'gpt-4o-mini'?"),
+        ("google:gemini-2.5-flsh", ". Did you mean 'gemini-2.5-flash'?"),
+        ("anthropic:claude-opus-48", ". Did you mean 'claude-opus-4-8'?"),
+        ("google:gemini-2.5-flash", ""),
+        ("google:something-else", ""),
+    ],
+)
+def test_a_model_that_a_provider_does_not_have_may_have_been_meant_otherwise(
+    serve: Serve, name: str, told: str
+) -> None:
+    serve(Status(code=404, error="NOT_FOUND", message="no such model"))
+    assert str(fault(patient(name))) == f"{name} answered 404 Not Found: no such model{told}"
