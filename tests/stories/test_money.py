@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -191,6 +193,21 @@ class TestCapOnDollars:
         assert any(warning.startswith(said) for warning in evaluated(Judge(), agent, max_cost=100.0).warnings)
 
 
+ROOT = Path(__file__).resolve().parents[2]
+_DIES_AFTER_30_CALLS = """
+import os, sys
+from tests.stories.test_money import Judge, evaluated
+
+class Dying(Judge):
+    async def complete(self, messages, *, options):
+        if self.calls == 30:
+            os._exit(9)
+        return await super().complete(messages, options=options)
+
+evaluated(Dying(), store=sys.argv[1], concurrency=1)
+"""
+
+
 class TestGoingOn:
     @pytest.mark.parametrize("limit", [{"max_judge_calls": 20}, {"max_cost": 0.195}])
     def test_a_resumed_run_pays_for_nothing_twice(self, tmp_path: Path, limit: dict[str, Any]) -> None:
@@ -204,6 +221,19 @@ class TestGoingOn:
         assert judge.calls == CASES * VOTES
         assert agent.asked == CASES
         assert of_judges(second).calls == CASES * VOTES
+
+    def test_what_a_killed_process_spent_is_counted_by_the_votes(self, tmp_path: Path) -> None:
+        store, judge = tmp_path / "s.db", Judge()
+        died = subprocess.run([sys.executable, "-c", _DIES_AFTER_30_CALLS, str(store)], cwd=ROOT, check=False)
+        assert died.returncode == 9
+        result = proctor.resume_sync(store=store, agent=Agent(), eval_sets=SET, judge=judge)
+        assert result.passed
+        assert len(result.judged_by) == 1
+        spent = of_judges(result)
+        assert (
+            CASES * VOTES - VOTES <= spent.calls <= CASES * VOTES
+        )  # but for a case whose scores were not there yet
+        assert spent.known_cost == pytest.approx(0.01 * spent.calls)
 
     def test_a_run_that_is_judged_again_is_capped_as_well(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"

@@ -5,48 +5,64 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.schema.spending import Spent, together
 from proctor.schema.trial import FailureKind
 
 if TYPE_CHECKING:
     from proctor.engine.budget import RunBudget
     from proctor.engine.criteria import BoundMetric
+    from proctor.engine.keeping import StoredRun
     from proctor.engine.options import RunOptions
     from proctor.engine.spending import Spending
     from proctor.schema.judged_by import JudgedBy
     from proctor.schema.run import RunSummary
     from proctor.schema.score import MetricScore
-    from proctor.schema.spending import Spent
 
 
 class Money:
     """The money of one run."""
 
-    __slots__ = ("_before", "_budget", "_judges", "_seen", "_spending")
+    __slots__ = ("_asks_judges", "_before", "_budget", "_judges", "_seen", "_spending")
 
-    def __init__(self, options: RunOptions, spending: Spending) -> None:
+    def __init__(self, options: RunOptions, spending: Spending, *, asks_judges: bool) -> None:
         """Take the caps, the judges, and what counts the agent's tokens."""
+        self._asks_judges = asks_judges
         self._budget, self._judges, self._spending = options.budget, options.judges, spending
         self._before: list[Spent] = []
         self._seen: dict[tuple[str, str, str], None] = {}
 
-    def begin_with(self, earlier: RunSummary, *, judged_anew: bool) -> None:
-        """Take what earlier processes spent; a new judging has a purse of its own, and the agent is counted anew."""
+    def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
+        """Take what earlier processes spent; a new judging has a purse of its own, and the agent is counted anew.
+
+        Of a process that was killed there is no summary: then the votes say it that stand with the scores.
+        """
         past = {"agent", "judge"} if judged_anew else {"agent"}
         self._before = [one for one in earlier.spent if one.purpose not in past]
-        if not judged_anew:
-            self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
+        if judged_anew:
+            return
+        self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
+        if self._asks_judges and earlier.outcome is None and not earlier.spent:
+            self._recount(stored)
+
+    def _recount(self, stored: StoredRun) -> None:
+        found: list[Spent] = []
+        for case in stored.store.planned(stored.writer.run_id):
+            for trial in stored.trials(case.position):
+                for name, score in trial.scores.items():
+                    for details in _all_details(score):
+                        self._seen.update({(name, *by): None for by in _by(details)})
+                        found += _spent_on(details)
+        self._before = together([*self._before, *found])
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
         """Take note of who judged one trial."""
         for bound, score in zip(metrics, scores or (), strict=False):
             if bound.judge:
-                for details in (score.details, *(each.details for each in score.per_invocation)):
+                for details in _all_details(score):
                     self._seen.update({(bound.name, *by): None for by in _by(details)})
 
     def spent(self) -> list[Spent]:
         """Return what was spent, by purpose and model."""
-        from proctor.schema.spending import together
-
         judges = self._judges.spending() if self._judges is not None else []
         return together([*self._before, *self._spending.costs.spent(), *judges])
 
@@ -90,6 +106,34 @@ def _may_be_for_money(score: MetricScore) -> bool:
     """Tell whether a judge's failure may be that it was not asked: once anybody was refused, one too many is judged again."""
     failure = score.failure
     return failure is not None and (failure.kind is FailureKind.NOT_ASKED or failure.where == "judge")
+
+
+def _all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
+    yield score.details
+    for each in score.per_invocation:
+        yield each.details
+
+
+def _spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
+    """What the votes of a ballot took, as they stand with a score."""
+    ballot = (details or {}).get("ballot")
+    if not isinstance(ballot, dict):
+        return
+    for vote in ballot.get("votes") or ():
+        answers, cost = len(vote.get("answers") or ()), vote.get("cost")
+        if not answers or vote.get("cached"):
+            continue
+        asked, said = vote.get("input_tokens"), vote.get("output_tokens")
+        yield Spent(
+            purpose="judge",
+            model=str(ballot.get("model")),
+            calls=answers,
+            input_tokens=asked or 0,
+            output_tokens=said or 0,
+            uncounted=answers if asked is None or said is None else 0,
+            cost=cost or 0.0,
+            unpriced=answers if cost is None else 0,
+        )
 
 
 def _by(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:

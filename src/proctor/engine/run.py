@@ -62,7 +62,7 @@ class Run:
     _earlier_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self._money = Money(self.options, self._spending)
+        self._money = Money(self.options, self._spending, asks_judges=self.plan.asks_judges)
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -110,7 +110,7 @@ class Run:
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(self.stored.attempts())
-                self._money.begin_with(earlier, judged_anew=self.agent is None)
+                self._money.begin_with(self.stored, earlier, judged_anew=self.agent is None)
                 known = [said for said in earlier.warnings if not is_about_retries(said)]
                 past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
                 run.warnings += [said for said in known if said not in run.warnings and said not in past]
@@ -136,6 +136,7 @@ class Run:
             commit=None if self.stored is None else self._commit,
             concurrency=options.concurrency,
             shortest_timeout=min(limits, default=None),
+            most_aside=options.most_aside,
         )
         if self.plan.asks_judges:
             work.set_aside = self._executor.set_aside
@@ -165,9 +166,7 @@ class Run:
         def hear(reason: str, drain: float | None) -> None:
             loop.call_soon_threadsafe(obey, reason, drain)
 
-        for hopeless in (options.budget, options.judges):
-            if hopeless is not None:
-                hopeless.listen(self._limit_reached)
+        options.listen(self._limit_reached)
         if options.stop is not None:
             options.stop.listen(hear)
             if options.stop.reason:  # asked for before anything began: then nothing does
