@@ -41,7 +41,7 @@ def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
 
 def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
     quoted = {"for": found.get("supporting_excerpt"), "against": found.get("contradicting_excerpt")}
-    sides = [f"{side}: \u201c{_cut(str(text), full=full)}\u201d" for side, text in quoted.items() if text]
+    sides = [f'{side}: "{_cut(str(text), full=full)}"' for side, text in quoted.items() if text]
     why = "; ".join(filter(None, [_why(found, full=full).rstrip("."), *sides]))
     label = str(found.get("label", "")).replace("_", " ")
     return Finding(_is_grounded(found), label, str(found.get("sentence") or ""), why)
@@ -72,11 +72,18 @@ def _votes(ballot: Mapping[str, Any]) -> Iterator[Block]:
     votes = _dicts(ballot.get("votes"))
     if votes:
         yield Fact("judge", ", ".join(_cast(ballot, votes)))
+    alike: dict[str, list[Mapping[str, Any]]] = {}
     for vote in votes:
-        if vote.get("problem"):
-            answers = [str(each) for each in vote.get("answers") or ()]
-            said = f"; it said: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
-            yield Note("vote", f"{vote['problem']}{said}")
+        if problem := vote.get("problem"):
+            alike.setdefault(str(problem), []).append(vote)
+    for problem, found in alike.items():
+        times = f" ({len(found)} votes)" if len(found) > 1 else ""
+        yield Note("vote", f"{problem}{times}{_said(found[0])}")
+
+
+def _said(vote: Mapping[str, Any]) -> str:
+    answers = [str(each) for each in vote.get("answers") or ()]
+    return f"; it said: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
 
 
 def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -85,7 +92,8 @@ def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iter
     asked, planned = len(votes), ballot.get("planned")
     yield f"{usable} of {asked} votes usable" if usable < asked else f"{asked} vote{'s' * (asked != 1)}"
     if isinstance(planned, int) and planned > asked:
-        yield f"{planned - asked} more could not have changed it"
+        more = planned - asked
+        yield f"{more} more could not have changed it" if usable else f"{more} not asked for"
     agreed = ballot.get("agreement")
     if isinstance(agreed, int | float) and usable > 1:
         yield f"{agreed:.0%} agree"

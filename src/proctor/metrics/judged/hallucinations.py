@@ -170,7 +170,7 @@ def _reason(found: Sequence[Finding]) -> str:
             else "the context bears it out"
         )
     told = "; ".join(
-        f"“{_short(each.sentence)}” is {each.label}: {each.verdict['rationale']}" for each in missed
+        f'"{_short(each.sentence)}" is {each.label}: {each.verdict["rationale"]}' for each in missed
     )
     return f"{len(missed)} of {len(found)} sentences not borne out: {told}"
 
