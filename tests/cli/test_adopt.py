@@ -239,6 +239,24 @@ def test_where_google_adk_said_something_else_the_cause_is_named() -> None:
     assert any("tool_trajectory_avg_score" in line and "`look" in line for line in shown), shown
 
 
+def test_the_cause_is_named_where_nothing_was_kept_and_where_the_rule_is_another() -> None:
+    """google-adk keeps nothing of an agent that broke; and it gives 0 where nothing is left of two equal answers."""
+    file = keep_results()
+    document = json.loads(file.read_text())
+    first, second = document["eval_case_results"]
+    first["eval_metric_result_per_invocation"], first["overall_eval_metric_results"] = [], []
+    first["final_eval_status"] = second["final_eval_status"] = 2
+    first["session_details"] = None
+    for one in second["overall_eval_metric_results"]:
+        if one["metric_name"] == "response_match_score":
+            one["eval_status"], one["score"] = 2, 0.0
+    file.write_text(json.dumps(document))
+    shown = adopt()
+    assert any("google-adk kept nothing that the agent did" in line for line in shown), shown
+    said = "response_match_score: failed (0.00) there, passed (1.00) here: by another rule, see docs/differences-from-adk.md"
+    assert f"         {said}" in shown
+
+
 def test_a_result_that_cannot_be_read_is_said() -> None:
     keep_results().write_text("{")
     assert any(line.startswith("HISTORY") and "cannot be judged again" in line for line in adopt())

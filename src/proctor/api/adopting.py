@@ -151,6 +151,9 @@ async def _compared(file: Path, store: Store, run_id: str) -> list[Compared]:
     ]
 
 
+_ANOTHER_RULE = "by another rule, see docs/differences-from-adk.md"
+
+
 def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
     """The metrics whose verdicts differ, each with what Proctor says of it; else what it says of the whole case."""
     found = False
@@ -158,12 +161,14 @@ def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
         before = was.metrics.get(name)
         if metric.gate and (before is None or before.outcome is not metric.outcome):
             found = True
-            yield f"{name}: {_told(before)} there, {_told(metric)} here{f': {metric.reason}' if metric.reason else ''}"
+            yield f"{name}: {_told(before)} there, {_told(metric)} here: {metric.reason or _ANOTHER_RULE}"
     for name, before in was.metrics.items():
         if name not in now.metrics and before.gate:
             found = True
             yield f"{name}: {_told(before)} there, not computed here"
-    if not found:
+    if not found and now.outcome is Outcome.NOT_RUN:
+        yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to judge"
+    elif not found:
         yield now.reason or "the case was not judged"
 
 
