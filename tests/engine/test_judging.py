@@ -52,7 +52,7 @@ class Meeting:
         self.most = max(self.most, self.there)
         if self.there >= self.wanted:
             self.all_here.set()
-        await asyncio.wait_for(self.all_here.wait(), 20)
+        await asyncio.wait_for(self.all_here.wait(), 5)
         self.there -= 1
         return {**options.echo, **VALID}
 
@@ -93,7 +93,7 @@ def test_so_many_wait_aside_and_no_more() -> None:
             begun.append(job)
             executor.set_aside(slot)
             most = max(most, len(begun))
-            if len(begun) == 5:
+            if len(begun) == 6:
                 asyncio.get_running_loop().call_later(0.05, free.set)
             await free.wait()
             return job
@@ -112,7 +112,7 @@ def test_so_many_wait_aside_and_no_more() -> None:
 
     def done(_job: int, outcome: int) -> None:
         if not finished:
-            assert len(begun) == 5
+            assert len(begun) == 6  # five that wait aside, and one in the only place
         finished.append(outcome)
 
     asyncio.run(run())
@@ -186,6 +186,18 @@ def test_two_hundred_calls_are_under_way_at_once_and_no_more() -> None:
     meeting = Meeting(200)
     assert judged(meeting, 100, samples=5).passed
     assert meeting.most == 200
+
+
+def test_where_the_first_failure_ends_the_run_nobody_begins_before_it_is_judged() -> None:
+    asked: list[str] = []
+
+    async def counting(text: str) -> str:
+        asked.append(text)
+        return text
+
+    judge = ScriptedModel({**VALID, "verdict": "invalid"}, delay=0.02)
+    assert judged(judge, 10, concurrency=1, fail_fast=True, agent=counting).counts[Outcome.NOT_RUN] == 9
+    assert asked == ["q0"]
 
 
 class Ended(BaseException):

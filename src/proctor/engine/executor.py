@@ -81,8 +81,7 @@ class LocalExecutor(Generic[Job, Done]):
         self._wake_up()
 
     def _has_place(self) -> bool:
-        aside = len(self._aside)
-        return len(self._active) - aside < self._concurrency and aside < self._most_aside
+        return len(self._active) < self._concurrency + min(len(self._aside), self._most_aside)
 
     def stop(self, drain: float | None = None) -> None:
         """Begin no further job; what is under way gets `drain` seconds to end (`None`: as long as it takes)."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from proctor.engine.executor import MOST_ASIDE
 from proctor.engine.sharding import parse_shard
 from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
@@ -70,6 +71,18 @@ class RunOptions:
     """Called after each trial, whatever came of it."""
     keep_evidence: Literal["all", "failures"] = "all"
     explain: Literal["all", "failures"] = "failures"
+
+    @property
+    def most_aside(self) -> int:
+        """Trials that may wait for judges while others have their places; none where the first failure may end it all."""
+        return 0 if self.fail_fast or self.max_failures is not None else MOST_ASIDE
+
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with the reason when no judge will be asked any more: a cap is reached, or it refuses."""
+        if self.budget is not None:
+            self.budget.listen(tell)
+        if self.judges is not None:
+            self.judges.listen(tell)
 
     def problems(self) -> list[SetupError]:
         """Return what is wrong with these options."""
