@@ -194,6 +194,45 @@ def test_what_was_kept_and_cannot_be_used_is_asked_for_again(kept: bytes) -> Non
     assert ask(model, cache=cache).votes[0].cached
 
 
+def test_the_same_question_at_the_same_time_is_paid_once() -> None:
+    model = ScriptedModel(YES, delay=0.01)
+
+    async def five_times() -> list[Any]:
+        run = judges(model, cache=Kept())
+        each = [run.judge("helps", options(), stated=False) for _ in range(5)]
+        return await asyncio.gather(*(one.ask(question(), samples=5) for one in each))
+
+    ballots = asyncio.run(five_times())
+    assert len(model.asked) == 3
+    assert [ballot.verdicts for ballot in ballots] == [[True] * 3] * 5
+
+
+@pytest.mark.parametrize("first", ["nothing", "cancelled"])
+def test_who_waited_for_an_answer_that_did_not_come_asks(first: str) -> None:
+    calls = 0
+
+    async def say(_messages: Any, given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        mine = calls
+        await asyncio.sleep(0.02)
+        if mine == 1 and first == "nothing":
+            raise ModelError("no", fault=ModelFault.UNAVAILABLE)
+        return {**given.echo, **YES}
+
+    async def twice() -> list[Any]:
+        judge = judges(FunctionModel(say), cache=Kept()).judge("helps", options(), stated=False)
+        asking = [asyncio.create_task(judge.ask(question())) for _ in range(2)]
+        await asyncio.sleep(0.01)
+        if first == "cancelled":
+            asking[0].cancel()
+        return await asyncio.gather(*asking, return_exceptions=True)
+
+    _, second = asyncio.run(twice())
+    assert second.verdicts == [True]
+    assert calls == 2
+
+
 def test_a_ballot_is_never_kept() -> None:
     cache, model = Kept(), ScriptedModel(YES)
     ask(model, cache=cache)

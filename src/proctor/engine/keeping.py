@@ -132,21 +132,30 @@ class StoredRun:
             self._writer.close()
 
 
+_NEWEST = 1000
+
+
 class Answers:
     """What judges answered, in the store of a run (see `AnswerCache`)."""
 
     def __init__(self, stored: StoredRun) -> None:
         self._stored = stored
+        self._newest: dict[str, bytes] = {}
 
     def get(self, key: str) -> bytes | None:
         """Return what a judge answered, in this run or another; this one rests on it, too, from now on."""
+        if key in self._newest:
+            return self._newest[key]
         found = self._stored.store.answer(key)
         if found is not None:
             self._stored.writer.put([AnswerRecord(key, b"")])
         return found
 
     def put(self, key: str, answer: bytes) -> None:
-        """Keep an answer, without waiting for the disk."""
+        """Keep an answer, without waiting for the disk; until it is there the newest ones are at hand."""
+        while len(self._newest) >= _NEWEST:
+            del self._newest[next(iter(self._newest))]
+        self._newest[key] = answer
         self._stored.writer.put([AnswerRecord(key, answer)])
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from proctor.judges.asking import read_verdict
-from proctor.judges.base import AnswerCache, Question, UnusableAnswerError, V, Vote
+from proctor.judges.base import Question, UnusableAnswerError, V, Vote
 from proctor.judges.paper import instructions
 from proctor.models.base import Usage
 
@@ -55,9 +55,8 @@ def kept_answer(vote: Vote[Any], answer: Mapping[str, Any]) -> bytes:
     return json.dumps(kept, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def vote_from(cache: AnswerCache, key: str, question: Question[V]) -> Vote[V] | None:
-    """Return the vote that rests on what is kept under `key`; `None` where nothing is, or nothing that can be used."""
-    kept = cache.get(key)
+def vote_from(kept: bytes | None, question: Question[V]) -> Vote[V] | None:
+    """Return the vote that rests on an answer that was kept; `None` where there is none, or none that can be used."""
     if kept is None:
         return None
     try:

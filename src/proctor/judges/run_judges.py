@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from proctor.errors import CriterionError, SetupError
 from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
@@ -17,6 +18,7 @@ from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled, together
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.limiter import Limiter
+from proctor.models.load import check_settings
 from proctor.schema.criterion import JudgeModelOptions
 from proctor.schema.spending import Spent as SpentOf
 
@@ -50,6 +52,8 @@ class RunJudges:
     """How many calls are under way at once."""
     tell: Callable[[str], None] = lambda _: None
     """Hears when a model has turned away so many calls that it is not asked any more."""
+    asking: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
+    """What is being asked, by its key: whether an answer came of it. Nobody pays for the same at the same time."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
@@ -57,9 +61,14 @@ class RunJudges:
 
         Raises:
             SetupError: no such model, no key for it, an extra that is missing.
+            CriterionError: its settings cannot be.
         """
         model = self.only or self._named(options.judge_model if stated else self.default)
-        return ModelJudge(self, model, metric, options)
+        try:
+            notes = check_settings(model, _settings(options))
+        except SetupError as problem:
+            raise CriterionError(f"{metric}: judge_model_config: {problem}") from problem
+        return ModelJudge(self, model, metric, options, notes)
 
     def remember(self, cache: AnswerCache) -> None:
         """Look there for answers before a model is asked, and keep there what it answers."""
@@ -121,8 +130,16 @@ class RunJudges:
 class ModelJudge:
     """See `Judge`: one model under one criterion."""
 
-    def __init__(self, judges: RunJudges, model: ChatModel, metric: str, options: JudgeModelOptions) -> None:
+    def __init__(
+        self,
+        judges: RunJudges,
+        model: ChatModel,
+        metric: str,
+        options: JudgeModelOptions,
+        notes: Sequence[str] = (),
+    ) -> None:
         self.model = model.name
+        self.notes = notes
         self._judges, self._model, self._options = judges, model, options
         self.metric = metric
         self._settings = _settings(options)
@@ -154,20 +171,41 @@ class ModelJudge:
         return await together([self.ask(question, **how) for question in questions])
 
     async def _vote(self, question: Question[V], content: bytes, number: int) -> Vote[V]:
-        cache, key = self._judges.cache, sample_key(content, number)
-        if cache is not None and (known := vote_from(cache, key, question)) is not None:
-            self._judges.spent.cached += 1
-            return known
-        if self._turns is None:
+        cache = self._judges.cache
+        if cache is None:
+            return (await self._asked(question))[0]
+        key, asking = sample_key(content, number), self._judges.asking
+        while (known := vote_from(cache.get(key), question)) is None:
+            if (under_way := asking.get(key)) is None:
+                return await self._asked_first(question, key, cache)
+            if await asyncio.shield(under_way):
+                continue  # it is there now
+            break  # they got no answer: another try may
+        if known is None:
+            return (await self._asked(question))[0]
+        self._judges.spent.cached += 1
+        return known
+
+    async def _asked_first(self, question: Question[V], key: str, cache: AnswerCache) -> Vote[V]:
+        """Ask, while whoever asks the same waits for the answer."""
+        under_way = self._judges.asking[key] = asyncio.get_running_loop().create_future()
+        answer = None
+        try:
             vote, answer = await self._asked(question)
-        else:
-            async with self._turns:
-                vote, answer = await self._asked(question)
-        if cache is not None and answer is not None:
-            cache.put(key, kept_answer(vote, answer))
-        return vote
+            if answer is not None:
+                cache.put(key, kept_answer(vote, answer))
+            return vote
+        finally:
+            del self._judges.asking[key]
+            under_way.set_result(answer is not None)
 
     async def _asked(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
+        if self._turns is None:
+            return await self._ask_once(question)
+        async with self._turns:
+            return await self._ask_once(question)
+
+    async def _ask_once(self, question: Question[V]) -> tuple[Vote[V], dict[str, Any] | None]:
         return await ask_once(
             question,
             partial(self._judges.call, self._model),
