@@ -71,11 +71,17 @@ class LlmAsAJudgeCriterion(BaseCriterion):
     judge_model_options: JudgeModelOptions = Field(default_factory=JudgeModelOptions)
 
 
+def _read_texts(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [{"criterion": each} if isinstance(each, str) and each.strip() else each for each in value]
+
+
 class RubricsBasedCriterion(BaseCriterion):
-    """For metrics that ask a model about rubrics."""
+    """For metrics that ask a model about rubrics; one may be written as its text alone."""
 
     judge_model_options: JudgeModelOptions = Field(default_factory=JudgeModelOptions)
-    rubrics: Annotated[list[Rubric], NULL_IS_EMPTY_LIST] = []
+    rubrics: Annotated[list[Rubric], BeforeValidator(_read_texts), NULL_IS_EMPTY_LIST] = []
 
 
 class HallucinationsCriterion(BaseCriterion):

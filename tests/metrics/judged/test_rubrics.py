@@ -18,7 +18,7 @@ from proctor.metrics.judged.rubric_trajectory import RubricTrajectory
 from proctor.metrics.judged.rubrics import RubricMetric
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion, JudgeModelOptions, RubricsBasedCriterion
-from proctor.schema.rubric import Rubric
+from proctor.schema.rubric import Rubric, stable_rubric_id
 from proctor.schema.score import MetricScore
 from tests.metrics.judged.judges import Repeating, passages, rubric, verdicts
 from tests.metrics.making import turn, view
@@ -87,6 +87,21 @@ def test_points_are_weights() -> None:
         ).value
         == 1 / 4
     )
+
+
+def test_a_rubric_of_a_criterion_may_be_its_text_alone() -> None:
+    built = RubricFinalResponse(
+        BaseCriterion.model_validate({"threshold": 0.5, "rubrics": ["R", rubric("s", "S")]})
+    )
+    score = scored(built, view([turn("a")]), yes_to("R"))
+    found = [
+        (each["rubric_id"], each["text"], each["score"])
+        for each in (score.per_invocation[0].details or {})["rubrics"]
+    ]
+    assert found == [(stable_rubric_id("R"), "R", 1.0), ("s", "S", 0.0)]
+    for wrong in ("", " ", 7, None):
+        with pytest.raises(CriterionError, match="rubrics"):
+            RubricFinalResponse(BaseCriterion.model_validate({"threshold": 0.5, "rubrics": [wrong]}))
 
 
 def test_a_turn_without_rubrics_does_not_apply_and_a_case_without_any_is_an_error() -> None:

@@ -27,7 +27,7 @@ __all__ = ["OPTIONS", "SOURCE", "RubricMetric"]
 
 OPTIONS = {
     "rubrics": "properties that must hold, for every case: `rubric_id`, `rubric_content.text_property`; or `criterion`, "
-    "with `points` as its weight"
+    "with `points` as its weight; or the text alone"
 }
 SOURCE = "google-adk's metric of this name; prompt, answers and votes are Proctor's"
 NO_TURNS = "the conversation has no turns"
