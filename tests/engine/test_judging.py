@@ -209,6 +209,7 @@ BROKEN: dict[str, Any] = {
     "an exception that is none": Ended("oh"),
     "the end of the process": SystemExit(3),
     "a cancellation": asyncio.CancelledError(),
+    "no memory": MemoryError(),
     "no answer": ModelError("no", fault=ModelFault.UNAVAILABLE),
 }
 

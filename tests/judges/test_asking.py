@@ -74,6 +74,13 @@ def test_after_three_answers_that_are_none_there_is_no_verdict_and_all_three_are
     assert vote.problem.where == "judge"
 
 
+def test_of_an_endless_answer_the_beginning_is_kept() -> None:
+    vote = ask(["x" * 10**6, YES]).votes[0]
+    assert vote.verdict is True
+    assert len(vote.answers[0]) < 300_000
+    assert vote.answers[0].endswith("(1,000,000 characters)")
+
+
 ENDS = {
     "refusal": (Reply(text="I cannot", finish=Finish.REFUSAL), FailureKind.REFUSED, 1),
     "content filter": (Reply(finish=Finish.CONTENT_FILTER), FailureKind.FILTERED, 1),

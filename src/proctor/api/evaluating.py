@@ -34,7 +34,8 @@ async def evaluate(
     (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text,
     10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the
     others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown` (around each
-    trial), `judge`, `store` (a URL, a path or a `Store`: the run is written there as it happens, and can be resumed;
+    trial), `judge` (whom metrics ask that ask a model: a name for criteria that name none, or for all of them a
+    `ChatModel` or a function from messages to text or data), `store` (a URL, a path or a `Store`: the run is written there as it happens, and can be resumed;
     without one it is in memory only), `outputs` (where the caller writes the result besides, kept for `resume`:
     `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`; nothing is written here), `keep_evidence` (`"failures"`
     keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.

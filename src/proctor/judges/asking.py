@@ -18,6 +18,9 @@ __all__ = ["ask_once", "read_verdict"]
 _TRIES = 3
 """How often a model is asked for one vote, where its answers cannot be used."""
 
+_LONGEST = 2**18
+"""Characters of an answer that are kept as it came."""
+
 Call = Callable[[Sequence[Message], ModelOptions], Awaitable[Reply]]
 
 _NOT_PLAIN = "it did not say plainly what was asked"
@@ -104,7 +107,7 @@ def _note(vote: Vote[Any], reply: Reply) -> None:
     """Add what one reply said and took to its vote."""
     first = not vote.answers
     text = reply.text or (json.dumps(reply.structured, default=repr) if reply.structured is not None else "")
-    vote.answers.append(text)
+    vote.answers.append(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)")
     vote.model = reply.model or vote.model
     vote.seconds += reply.seconds
     vote.usage = reply.usage if first else _sum(vote.usage, reply.usage)
