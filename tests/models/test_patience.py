@@ -181,7 +181,8 @@ def test_fewer_run_at_once_after_too_much() -> None:
             raise _fails(ModelFault.RATE_LIMITED, 1)
         return Reply(text="fine")
 
-    patient = PatientModel(ScriptedModel(model), clock=FakeClock(), limiter=Limiter(100))
+    patience = Patience(at_first=100)
+    patient = PatientModel(ScriptedModel(model), clock=FakeClock(), limiter=Limiter(100), patience=patience)
 
     async def many() -> list[Reply]:
         return await asyncio.gather(*(patient.complete(MESSAGES, options=options()) for _ in range(600)))
@@ -208,6 +209,29 @@ def test_the_time_of_a_call_does_not_run_while_it_waits_for_its_turn() -> None:
 
     assert [reply.seconds for reply in asyncio.run(many())] == [50] * 10
     assert clock.now() == 1500
+
+
+def test_until_there_is_a_first_reply_few_are_asked_at_once() -> None:
+    under_way, most, replies = 0, [], 0
+
+    async def model(messages: Sequence[Message], options: ModelOptions) -> Reply:
+        nonlocal under_way, replies
+        under_way += 1
+        most.append((replies > 0, under_way))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        under_way -= 1
+        replies += 1
+        return Reply(text="fine")
+
+    patient = PatientModel(ScriptedModel(model), clock=FakeClock())
+
+    async def many() -> list[Reply]:
+        return await asyncio.gather(*(patient.complete(MESSAGES, options=options()) for _ in range(400)))
+
+    assert len(asyncio.run(many())) == 400
+    assert max(at_once for is_proven, at_once in most if not is_proven) == 20
+    assert max(at_once for _, at_once in most) == 200
 
 
 # --- models of somebody else's ------------------------------------------------------------------------------------------

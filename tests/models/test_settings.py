@@ -138,6 +138,11 @@ def test_both_spellings(spelling: str) -> None:
         ({"top_p": 1.5}, "'top_p' must be a number from 0 to 1, not 1.5"),
         ({"maxOutputTokens": 0}, "'maxOutputTokens' must be a whole number of at least 1, not 0"),
         ({"stop_sequences": "END"}, "'stop_sequences' must be an array of texts, not 'END'"),
+        (
+            {"thinking_config": {"thinking_level": "very"}},
+            "(minimal, low, medium, high), not {'thinking_level': 'very'}",
+        ),
+        ({"thinking_config": 5}, "'thinking_config' must be an object"),
         ({"candidate_count": 3}, "each sample is a call of its own (`num_samples` says how many)"),
         ({"system_instruction": "be kind"}, "the instructions of a judge are those of its metric"),
         ({"tools": []}, "'tools' cannot be set: a judge has no tools"),

@@ -178,7 +178,8 @@ def _append(
             return
         found = _bound(name, metric, criterion)
         if "judge" in metric.facts.needs:
-            found.judge = given_judge(metric, options.judges)
+            found.judge, notes = given_judge(metric, options.judges)
+            bound.doubts += [_doubt(name, said) for said in notes]
         bound.metrics.append(found)
         bound.doubts += [_doubt(name, said) for said in idle_options(metric.facts, criterion)]
     except SetupError as problem:

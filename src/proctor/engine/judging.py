@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from proctor.schema.spending import Spent
 
 
-def given_judge(metric: Any, judges: Judges | None) -> str:
-    """Give a metric the judges of the run, and return the name of the model that it asks.
+def given_judge(metric: Any, judges: Judges | None) -> tuple[str, list[str]]:
+    """Give a metric the judges of the run; return the name of the model that it asks, and what is to be known of it.
 
     Raises:
         SetupError: there is none, or the one that it names cannot be asked.
@@ -36,12 +36,17 @@ def given_judge(metric: Any, judges: Judges | None) -> str:
         if type(problem) is SetupError:  # a key that is not set: the file that names the judge is right
             problem.is_mistake = False
         raise
-    return " ".join(dict.fromkeys(noting.models)) or "?"
+    return " ".join(dict.fromkeys(noting.models)) or "?", list(dict.fromkeys(noting.notes))
 
 
 def prompts_of(metric: Any) -> dict[str, str]:
     """Return the hashes of the prompts that a metric asks with (those it holds), and of what every judge is told."""
-    held = [one for value in getattr(metric, "__dict__", {}).values() for one in _several(value) if isinstance(one, Prompt)]
+    held = [
+        one
+        for value in getattr(metric, "__dict__", {}).values()
+        for one in _several(value)
+        if isinstance(one, Prompt)
+    ]
     return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
 
 
@@ -57,10 +62,12 @@ class _Noting:
     def __init__(self, judges: Judges) -> None:
         self._judges = judges
         self.models: list[str] = []
+        self.notes: list[str] = []
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
         judge = self._judges.judge(metric, options, stated=stated)
         self.models.append(judge.model)
+        self.notes += judge.notes
         return judge
 
     def remember(self, cache: AnswerCache) -> None:

@@ -108,6 +108,8 @@ class Judge(Protocol):
 
     model: str
     """As users name it."""
+    notes: Sequence[str]
+    """What a person should know about how it is asked: settings that its provider does not have."""
 
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None

@@ -64,11 +64,19 @@ class Limiter:
             self.limit = min(float(self.most), self.limit + max(_RISES_BY, 1.0 / self.limit))
         self._give_back()
 
+    def widen(self, most: int) -> None:
+        """Let `most` run at once from now on."""
+        self.most, self.limit = most, float(most)
+        self._let_in()
+
     def _has_room(self) -> bool:
         return self.in_use < int(self.limit)
 
     def _give_back(self) -> None:
         self.in_use -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
         while self._waiting and self._has_room():
             leave = self._waiting.popleft()
             if not leave.done():  # else whoever waited has given up

@@ -38,6 +38,8 @@ class Patience:
         }
     )
     """How many requests of one call may end so; all other faults end it at once."""
+    at_first: int = 20
+    """Requests at once until there is a first reply: a key that is wrong is not tried 200 times."""
     in_a_row: int = 5
     """After so many calls in a row that were turned away (400, 401, 403, 404, no quota), none is made any more."""
 
@@ -103,6 +105,7 @@ class PatientModel:
         self._model = model
         self._prepare = getattr(model, "prepare", None)
         self._clock = clock or Clock()
+        self._unproven: Limiter | None = Limiter(self.patience.at_first)
         self._turned_away = 0
         self._given_up = ""
 
@@ -142,6 +145,19 @@ class PatientModel:
 
     async def _ask(self, messages: Sequence[Message], options: ModelOptions, attempt: _Attempt) -> Reply:
         """Make one request, when it is its turn."""
+        first = self._unproven
+        if first is None:
+            return await self._request(messages, options, attempt)
+        slot = await first.acquire()
+        try:
+            reply = await self._request(messages, options, attempt)
+        finally:
+            first.release(slot)
+        self._unproven = None
+        first.widen(self.limiter.most)
+        return reply
+
+    async def _request(self, messages: Sequence[Message], options: ModelOptions, attempt: _Attempt) -> Reply:
         slot = await self.limiter.acquire()
         limited: bool | None = None
         began = self._clock.now()

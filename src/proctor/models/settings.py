@@ -192,6 +192,16 @@ def _texts(value: Any) -> bool:
     )
 
 
+_LEVELS = ("minimal", "low", "medium", "high")
+
+
+def _thinking(value: Any) -> bool:
+    if not _object(value):
+        return False
+    level = next((one for key, one in _as_dict(value).items() if _snake(key) == "thinking_level"), None)
+    return level is None or str(level).lower() in _LEVELS
+
+
 def _object(value: Any) -> bool:
     return isinstance(value, Mapping) or hasattr(value, "model_dump")
 
@@ -205,6 +215,9 @@ _VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "presence_penalty": ("a number from -2 to 2", _number(-2, 2)),
     "frequency_penalty": ("a number from -2 to 2", _number(-2, 2)),
     "stop_sequences": ("an array of texts", _texts),
-    "thinking_config": ('an object, such as {"thinking_budget": 0}', _object),
+    "thinking_config": (
+        f'an object, such as {{"thinking_budget": 0}} or {{"thinking_level": "low"}} ({", ".join(_LEVELS)})',
+        _thinking,
+    ),
     "http_options": ('an object, such as {"timeout": 60000}', _object),
 }
