@@ -36,7 +36,9 @@ class Watch:
 
         One that is kept in a store can be looked at there, later and by anybody.
         """
-        return self.keep(result) if self.is_running and not (result.passed or result.run_id) else result
+        if not self.is_running or result.run_id or result.passed:
+            return result
+        return self.keep(result)
 
     def keep(self, result: Any) -> Evaluated:
         """Remember a result until the test is over, or looks at it from now on."""
