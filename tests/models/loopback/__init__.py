@@ -1,7 +1,8 @@
 """A server on this machine that speaks the protocols of model providers, scripted by the test that starts it.
 
 It is no mock: what asks it opens a connection and speaks HTTP. One server speaks all protocols at once: OpenAI's chat
-completions and responses, Gemini's generateContent (also as Vertex has it) and Anthropic's messages::
+completions and responses, Gemini's generateContent (also as Vertex has it), Anthropic's messages
+and Bedrock's Converse::
 
     with serve_models(Says(data={"verdict": "yes"})) as server:
         model = load_model(server.name("gpt-5"), environment=server.environment())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Protocol = Literal["openai-chat", "openai-responses", "gemini", "anthropic"]
+Protocol = Literal["openai-chat", "openai-responses", "gemini", "anthropic", "bedrock"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import unquote
 
 from tests.models.loopback.answers import Asked, Protocol, Says, Status
 
 _GEMINI = re.compile(r".*/models/(?P<model>[^/:]+):generateContent")
+_BEDROCK = re.compile(r".*/model/(?P<model>[^/]+)/converse")
 _PATHS: dict[str, Protocol] = {
     "/chat/completions": "openai-chat",
     "/responses": "openai-responses",
@@ -23,6 +25,8 @@ def protocol_of(path: str) -> Protocol | None:
     path = path.partition("?")[0]
     if _GEMINI.fullmatch(path):
         return "gemini"
+    if _BEDROCK.fullmatch(path):
+        return "bedrock"
     return next((protocol for ending, protocol in _PATHS.items() if path.endswith(ending)), None)
 
 
@@ -33,14 +37,14 @@ def read_request(
     protocol = protocol_of(path)
     assert protocol is not None
     schema, tool = _wanted(protocol, body)
-    found = _GEMINI.fullmatch(path.partition("?")[0])
+    found = _GEMINI.fullmatch(path.partition("?")[0]) or _BEDROCK.fullmatch(path)
     return Asked(
         number=number,
         protocol=protocol,
         path=path,
         headers=headers,
         body=body,
-        model=found["model"] if found else str(body.get("model", "")),
+        model=unquote(found["model"]) if found else str(body.get("model", "")),
         text="\n".join(_texts(body)),
         schema=schema,
         tool=tool,
@@ -86,10 +90,21 @@ def _wanted(protocol: Protocol, body: Mapping[str, Any]) -> tuple[Mapping[str, A
         schema = given.get("schema")
     if schema is not None:
         return schema, None
+    if protocol == "bedrock":
+        return _wanted_of_bedrock(body)
     for tool in body.get("tools") or []:
         for declared in tool.get("functionDeclarations", [tool.get("function", tool)]):
             keys = ("parameters", "parametersJsonSchema", "input_schema")
             return next((declared[key] for key in keys if key in declared), None), declared.get("name")
+    return None, None
+
+
+def _wanted_of_bedrock(body: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str | None]:
+    form = (body.get("outputConfig") or {}).get("textFormat", {}).get("structure", {}).get("jsonSchema", {})
+    if form:
+        return json.loads(form["schema"]), None
+    for tool in (body.get("toolConfig") or {}).get("tools") or []:
+        return tool["toolSpec"]["inputSchema"]["json"], tool["toolSpec"]["name"]
     return None, None
 
 
@@ -103,6 +118,7 @@ def write_answer(asked: Asked, says: Says) -> dict[str, Any]:
         "openai-responses": _responses,
         "gemini": _gemini,
         "anthropic": _anthropic,
+        "bedrock": _bedrock,
     }[asked.protocol]
     return writer(asked, says, says.model or asked.model)
 
@@ -244,6 +260,22 @@ def _anthropic(asked: Asked, says: Says, model: str) -> dict[str, Any]:
     }
 
 
+def _bedrock(asked: Asked, says: Says, model: str) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"text": _said(says)}] if says.text or says.data is not None else []
+    reasons = {"length": "max_tokens", "stop": "end_turn", "content_filter": "content_filtered"}
+    reason = reasons.get(says.finish, "guardrail_intervened")
+    if asked.tool and says.data is not None:
+        content = [{"toolUse": {"toolUseId": "tool_1", "name": asked.tool, "input": says.data}}]
+        reason = "tool_use"
+    spent, said = says.tokens or (0, 0)
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": reason,
+        "usage": {"inputTokens": spent, "outputTokens": said, "totalTokens": spent + said},
+        "metrics": {"latencyMs": 1},
+    }
+
+
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 _GRPC = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
@@ -256,6 +288,8 @@ def write_error(protocol: Protocol, status: Status) -> dict[str, Any]:
     if protocol == "gemini":
         grpc = status.error or _GRPC.get(status.code, "UNKNOWN")
         return {"error": {"code": status.code, "message": status.message, "status": grpc}}
+    if protocol == "bedrock":
+        return {"message": status.message, "__type": status.error or f"{name}Exception"}
     if protocol == "anthropic":
         return {
             "type": "error",
