@@ -124,3 +124,17 @@ def test_what_a_judge_or_a_file_says_cannot_draw() -> None:
     )
     for report in (TerminalReport(), PlainReport()):
         assert not {"\x1b", "\x07", "\x9b"} & {*written(report, result, verbose=True)}
+
+
+def test_who_sees_it_otherwise_is_heard() -> None:
+    votes = [
+        {"verdict": True, "rationale": "the same"},
+        {"verdict": False, "rationale": "the date differs"},
+        {"verdict": True, "rationale": "alike"},
+    ]
+    ballot = {"model": "m", "planned": 3, "agreement": 2 / 3, "votes": votes}
+    blocks = list(findings_of({"ballot": ballot}, full=True))
+    assert [str(block) for block in blocks if "differs" in str(block) or "alike" in str(block)] == [
+        str(blocks[1])
+    ]
+    assert "no: the date differs" in str(blocks[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -72,6 +73,7 @@ def _votes(ballot: Mapping[str, Any]) -> Iterator[Block]:
     votes = _dicts(ballot.get("votes"))
     if votes:
         yield Fact("judge", ", ".join(_cast(ballot, votes)))
+    yield from _dissent(votes)
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for vote in votes:
         if problem := vote.get("problem"):
@@ -79,6 +81,20 @@ def _votes(ballot: Mapping[str, Any]) -> Iterator[Block]:
     for problem, found in alike.items():
         times = f" ({len(found)} votes)" if len(found) > 1 else ""
         yield Note("vote", f"{problem}{times}{_said(found[0])}")
+
+
+def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """What those say who see it otherwise than most. Verdicts on many things at once have an agreement for each."""
+    plain = [vote for vote in votes if isinstance(vote.get("verdict"), bool | int | float | str)]
+    for most, _ in Counter(repr(vote["verdict"]) for vote in plain).most_common(1):
+        for vote in plain:
+            if repr(vote["verdict"]) != most:
+                why = shorten(str(vote.get("rationale") or "no reason given"), _LONGEST_WHY)
+                yield Note("vote", f"{_word(vote['verdict'])}: {why}")
+
+
+def _word(verdict: object) -> str:
+    return {True: "yes", False: "no"}[verdict] if isinstance(verdict, bool) else str(verdict)
 
 
 def _said(vote: Mapping[str, Any]) -> str:
