@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.registry import METRICS
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
+from tests.metrics.making import Calls, turn
 
 CALLS: list[dict[str, Any]] = [
     {"name": "book_table", "args": {"date": "1 May", "guest": {"name": "Ada"}}},
@@ -46,3 +48,35 @@ def test_what_no_case_expects(name: str, arguments: Any, doubts: list[str]) -> N
 def test_without_matchers_nobody_looks() -> None:
     assert METRICS.get("tool_trajectory_avg_score")().survey() is None
     assert METRICS.get("trajectory_recall")().survey() is None
+
+
+@pytest.mark.parametrize(
+    ("tool_args", "problems", "doubts"),
+    [
+        ({"book": ["covers"]}, [], []),
+        ({"book": ["covers", "guest.name"]}, [], []),
+        ({"book": "exact"}, [], []),
+        ({"book": ["cover"]}, ["tool_args.book: no expected call has 'cover' (Did you mean 'covers'?), so nothing of its calls would be compared"], []),
+        ({"book": ["covers", "guest.nme"]}, [], ["tool_args.book: no expected call has 'guest.nme' (Did you mean 'guest.name'?); only null is compared with null there"]),
+        ({"boook": "exact"}, [], ["tool_args.boook: no case expects a call of 'boook'. Did you mean 'book'?"]),
+    ],
+)  # fmt: skip
+def test_a_path_that_nobody_has_compares_nothing(
+    tool_args: Any, problems: list[str], doubts: list[str]
+) -> None:
+    """Null is null on both sides: with a slip every call would be the same as every other."""
+    criterion = BaseCriterion.model_validate({"threshold": 1, "args": "ignore", "tool_args": tool_args})
+    survey = METRICS.get("trajectory_superset_match")(criterion).survey()
+    calls: Calls = [("book", {"covers": 2, "guest": {"name": "Ada"}})]
+    survey.see(EvalCase(eval_id="c", conversation=[turn("x", calls)]))
+    assert [*survey.problems()] == problems
+    assert [*survey.doubts()] == doubts
+
+
+def test_by_hand_it_is_warned_about() -> None:
+    made, wanted = turn("x", [("book", {"covers": 9})]), turn("x", [("book", {"covers": 2})])
+    criteria = {"trajectory_strict_match": {"threshold": 1, "tool_args": {"book": ["cover"]}}}
+    found = proctor.score_sync(made, wanted, criteria=criteria)["trajectory_strict_match"]
+    assert (
+        found.per_invocation[0].warning == "`tool_args` names what no call has, expected or made: book.cover"
+    )

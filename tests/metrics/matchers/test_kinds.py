@@ -147,7 +147,7 @@ ONE_OF = [
     (match("one_of", values=["a", 1]), 1.0, True),
     (match("one_of", values=["a", 1]), "b", False),
     (match("one_of", values=["a", match("regex", pattern="^b")]), "bc", True),
-    (match("one_of", values=[match("ignore")]), ABSENT, True),
+    (match("one_of", values=[1, 2]), ABSENT, False),
 ]
 JSON_EQUAL = [
     (match("json", {"a": 1}), {"a": 1.0}, True),
@@ -229,3 +229,12 @@ def test_long_lists_are_compared_in_time() -> None:
     assert fits(match("set", [*range(20_000)], repeats=True), [*range(19_999, -1, -1)])
     assert not fits(match("set", [*range(20_000)]), [*range(20_001)])
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("kind", ["ignore", "present"])
+def test_one_of_several_cannot_be_anything(kind: str) -> None:
+    reader = MatcherReader()
+    reader.template(match("one_of", values=["a", match(kind)]), "x")
+    assert reader.problems == [
+        f'x.values[1]: "{kind}" takes every value, so the others of `values` say nothing; write "{kind}" alone, or leave it out'
+    ]

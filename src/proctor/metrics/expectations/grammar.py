@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from heapq import heappop, heappush
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "may_be_empty",
     "optional",
     "read_as",
+    "takes_everything",
 ]
 
 ALONE = 10
@@ -87,6 +89,51 @@ def may_be_empty(node: Node) -> bool:
     if isinstance(node, InOrder | AnyOrder):
         return all(map(may_be_empty, node.items))
     return isinstance(node, Repeated)
+
+
+def takes_everything(node: Node) -> bool:
+    """Whether any calls at all fit.
+
+    Only calls that are meant whatever they are (any tool, any arguments) fit one that nobody named; so it is whether
+    such calls alone can be read in every number.
+    """
+    lengths = _lengths(node)
+    return lengths.tail is not None and {*range(lengths.tail)} <= lengths.some
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """How many calls nobody named can be read: these numbers, and every one from `tail`."""
+
+    some: frozenset[int] = frozenset()
+    tail: int | None = None
+
+    def least(self) -> int | None:
+        return min((*self.some, *(() if self.tail is None else (self.tail,))), default=None)
+
+    def then(self, other: _Lengths) -> _Lengths:
+        least, others = self.least(), other.least()
+        if least is None or others is None:
+            return _Lengths()
+        tails = ([] if self.tail is None else [self.tail + others]) + (
+            [] if other.tail is None else [other.tail + least]
+        )
+        return _Lengths(frozenset(a + b for a in self.some for b in other.some), min(tails, default=None))
+
+    def otherwise(self, other: _Lengths) -> _Lengths:
+        tails = [tail for tail in (self.tail, other.tail) if tail is not None]
+        return _Lengths(self.some | other.some, min(tails, default=None))
+
+
+def _lengths(node: Node) -> _Lengths:
+    if isinstance(node, One):
+        return _Lengths(frozenset({1})) if node.pattern.takes_any_call() else _Lengths()
+    if isinstance(node, Repeated):
+        return _Lengths(frozenset({0}), 0 if _lengths(node.item).least() == 1 else None)
+    found = [_lengths(each) for each in node.items]
+    if isinstance(node, Alternatives):
+        return reduce(_Lengths.otherwise, found, _Lengths())
+    return reduce(_Lengths.then, found, _Lengths(frozenset({0})))
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from typing import Any
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.kinds import Present
 from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.matchers.templates import Template
-from proctor.metrics.matching import ArgumentDifference
+from proctor.metrics.matchers.templates import Matched, OneOf, Plain, Template
+from proctor.metrics.matching import ArgumentDifference, equal_json
 from proctor.metrics.wording import show_name, show_value
 
 __all__ = ["CALL_KEYS", "CallPattern", "read_call"]
@@ -46,6 +47,40 @@ class CallPattern:
         if self.response is not None and not self.response.fits(made.response):
             found.append(_difference(RESPONSE, self.response, made.response))
         return found
+
+    def takes_any(self) -> bool:
+        """Whether every call of its tools is meant, whatever its arguments and its response."""
+        args = self.args is None or (
+            self.other_args and all(each.fits(ABSENT) for each in self.args.values())
+        )
+        return args and (self.response is None or self.response.fits(ABSENT))
+
+    def may_have(self, name: str) -> bool:
+        """Whether a call that is meant may have an argument of this name."""
+        return self.args is None or self.other_args or name in self.args
+
+    def takes_any_call(self) -> bool:
+        """Whether every call is meant, of whatever tool."""
+        return ANY_TOOL in self.tools and self.takes_any()
+
+    def covers(self, other: CallPattern, alike: Collection[str] = ()) -> bool:
+        """Whether every call that is the other is surely this, too; not told of all where it is so.
+
+        `alike`: arguments whose value does not matter.
+        """
+        tools = ANY_TOOL in self.tools or ({*other.tools} <= {*self.tools} and ANY_TOOL not in other.tools)
+        if not tools or self.takes_any():
+            return tools
+        args, others = self.args or {}, other.args or {}
+        asked = {name: each for name, each in args.items() if name not in alike and not each.fits(ABSENT)}
+        stated = all(name in others and _is_within(others[name], each) for name, each in asked.items())
+        further = (
+            self.args is None or self.other_args or (not other.other_args and others.keys() <= args.keys())
+        )
+        same_response = self.response is None or (
+            other.response is not None and _is_within(other.response, self.response)
+        )
+        return stated and further and same_response
 
     def tell_tools(self) -> str:
         """The tools in words."""
@@ -83,6 +118,15 @@ def _difference(name: str, template: Template, actual: Any) -> ArgumentDifferenc
     if actual is ABSENT:
         return ArgumentDifference(name, "missing", expected=template.source)
     return ArgumentDifference(name, "differs", template.source, actual)
+
+
+def _is_within(one: Template, other: Template) -> bool:
+    """Whether all that fits the one surely fits the other."""
+    if equal_json(one.source, other.source) or (isinstance(one, Plain) and other.fits(one.source)):
+        return True
+    if isinstance(one, OneOf):
+        return all(_is_within(each, other) for each in one.options)
+    return isinstance(other, Matched) and isinstance(other.matcher, Present) and not one.fits(ABSENT)
 
 
 def read_call(

@@ -16,6 +16,7 @@ from proctor.metrics.expectations.grammar import (
     Repeated,
     may_be_empty,
     optional,
+    takes_everything,
 )
 from proctor.metrics.expectations.guards import Guard
 from proctor.metrics.expectations.made import Made
@@ -132,7 +133,13 @@ class _Block:
 
     def _check_that_it_decides(self, read: Expectation, given: Mapping[str, Any]) -> None:
         """Where others are allowed, a call that may be left out says nothing, nor does how often it may come."""
-        if not read.others_allowed or read.calls is None:
+        if read.calls is None:
+            return
+        if not read.others_allowed:
+            if not read.limits and takes_everything(read.calls):
+                self._problem(
+                    ".calls", "it can never fail: whatever is called, and nothing, is what it expects"
+                )
             return
         if _says_at_most(given["calls"]):
             self._problem(

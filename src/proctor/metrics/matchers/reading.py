@@ -129,7 +129,15 @@ class MatcherReader:
         if not isinstance(values, list | tuple) or not values:
             self.problem(where, f"`values` must be a list with at least one value, got {show_value(values)}")
             return []
-        return [self.template(each, f"{where}.values[{i}]") for i, each in enumerate(values)]
+        options = [self.template(each, f"{where}.values[{i}]") for i, each in enumerate(values)]
+        for index, option in enumerate(options):
+            if isinstance(option, Matched) and isinstance(option.matcher, Ignore | Present):
+                kind = '"ignore"' if isinstance(option.matcher, Ignore) else '"present"'
+                self.problem(
+                    f"{where}.values[{index}]",
+                    f"{kind} takes every value, so the others of `values` say nothing; write {kind} alone, or leave it out",
+                )
+        return options
 
     def _check_options(self, kind: str, spec: Mapping[str, Any], where: str, key: str) -> None:
         known = KINDS[kind]

@@ -10,8 +10,10 @@ from typing import Any
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.guards import Guard
 from proctor.metrics.expectations.patterns import CallPattern, read_call
+from proctor.metrics.matchers.kinds import Json
 from proctor.metrics.matchers.paths import Path, read_path
 from proctor.metrics.matchers.reading import MatcherReader
+from proctor.metrics.matchers.templates import Matched, Plain, Template
 from proctor.metrics.wording import show_value
 
 __all__ = ["Kind", "Rule", "read_rules"]
@@ -41,6 +43,9 @@ EXAMPLE = (
 )
 
 
+Pairs = tuple[tuple[Path, Path], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule about calls `first`, and where there are two kinds of calls, `second`."""
@@ -49,7 +54,7 @@ class Rule:
     first: CallPattern
     second: CallPattern | None = None
     most: int = 0
-    same: tuple[tuple[Path, Path], ...] = ()
+    same: Pairs = ()
     """Arguments of the first and of the second call that must be equal for the rule to be about the two."""
     name: str = ""
     where: str = ""
@@ -130,7 +135,53 @@ def _built(kind: Kind, given: Mapping[str, Any], reader: MatcherReader, where: s
     if not isinstance(name, str):
         reader.problem(f"{where}.name", f"expected text, got {show_value(name)}")
     same = _same(given["same"], reader, f"{where}.same", pairs=second is not None) if "same" in given else ()
+    for path, pattern in (
+        (path, each) for pair in same for path, each in zip(pair, (first, second), strict=True) if each
+    ):
+        if not pattern.may_have(str(path[0])):
+            reader.problem(f"{where}.same", f"{pattern.tell()} can have no argument {str(path[0])!r}")
+    if kind is Kind.NOT_BEFORE and second is not None and (why := _unbreakable(first, second, same)):
+        reader.problem(where, f"it can never be broken: {why}")
     return Rule(kind, first, second, most, same, str(name), where)
+
+
+def _unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> str:
+    """Why no call can be one that is too early, as far as that is sure."""
+    if all(_is_alike(first, *pair) for pair in same) and second.covers(first, _alike(second, same)):
+        return f"{first.tell()} is {second.tell()} itself, so none comes before the first of those"
+    for one, other in same:
+        here, there = ((each.args or {}).get(str(path[0])) for each, path in ((first, one), (second, other)))
+        if len(one) == len(other) == 1 and here is not None and there is not None and _apart(here, there):
+            return f"`{one[0]}` is {here.tell()} of the one and {there.tell()} of the other, so they are never the same"
+    return ""
+
+
+def _is_alike(call: CallPattern, one: Path, other: Path) -> bool:
+    """Whether a call surely has the same at both places, so that it goes with itself."""
+    here, there = ((call.args or {}).get(str(path[0])) for path in (one, other))
+    if one == other:
+        return True
+    plain = len(one) == len(other) == 1 and isinstance(here, Plain) and isinstance(there, Plain)
+    return plain and there is not None and here is not None and there.fits(here.source)
+
+
+def _alike(pattern: CallPattern, same: Pairs) -> set[str]:
+    """Arguments of which it need not be asked what they are, since they are the same as those of the other call anyway."""
+    names = {str(path[0]) for path, _ in same if len(path) == 1}
+    return {
+        name for name in names if name in (pattern.args or {}) and not _is_strict((pattern.args or {})[name])
+    }
+
+
+def _is_strict(value: Template) -> bool:
+    """Whether it may tell values apart that are the same under `same`: 1 and 1.0."""
+    return isinstance(value, Matched) and isinstance(value.matcher, Json) and value.matcher.strict
+
+
+def _apart(one: Template, other: Template) -> bool:
+    return (isinstance(one, Plain) and not other.fits(one.source)) or (
+        isinstance(other, Plain) and not one.fits(other.source)
+    )
 
 
 def _times(given: Any, reader: MatcherReader, where: str) -> int:
@@ -140,7 +191,7 @@ def _times(given: Any, reader: MatcherReader, where: str) -> int:
     return given
 
 
-def _same(given: Any, reader: MatcherReader, where: str, *, pairs: bool) -> tuple[tuple[Path, Path], ...]:
+def _same(given: Any, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
     """An argument, several, or `{of the first call: of the second}`; each may be a path."""
     if isinstance(given, str):
         given = [given]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.matching import ArgumentDifference, ByValue, argument_differences
 from proctor.metrics.trajectory import Call
 
@@ -44,6 +46,32 @@ class ByMode:
     def same(self, wanted: Call, made: Call) -> bool:
         """Compare names, then arguments."""
         return wanted.name == made.name and not self.differences(wanted, made)
+
+    def survey(self) -> Survey | None:
+        """Look through cases for the tools and paths that are named."""
+        from proctor.metrics.matchers.argument_survey import ComparedSurvey
+
+        return ComparedSurvey(self.tools) if self.tools else None
+
+    def doubt(self, case: CaseView) -> str:
+        """Say which paths neither an expected call has nor one that was made: there null is compared with null."""
+        if all(isinstance(mode, str) for mode in self.tools.values()):
+            return ""
+        from proctor.metrics.matchers.argument_survey import paths_in
+
+        there: defaultdict[str, set[str]] = defaultdict(set)
+        for call in (call for turn in (*(case.expected or ()), *case.turns) for call in turn.tool_calls):
+            there[call.name or ""].update(paths_in(call.args or {}))
+        unknown = [
+            f"{tool}.{path}"
+            for tool, paths in self.tools.items()
+            if not isinstance(paths, str) and tool in there
+            for path in paths
+            if path not in there[tool]
+        ]
+        return (
+            f"`tool_args` names what no call has, expected or made: {', '.join(unknown)}" if unknown else ""
+        )
 
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """The arguments that differ, as far as they are compared."""

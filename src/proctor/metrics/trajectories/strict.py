@@ -9,6 +9,7 @@ from typing import Literal
 from proctor.metrics.alignment import Alignment, align
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.describing import describe
+from proctor.metrics.matchers.base import doubt
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.base import Calls
@@ -75,7 +76,11 @@ class Strict(RelationMetric[StrictCriterion]):
         reason = given.reason
         if not reason and given.value == 0:
             reason = describe(alignment) or _tell_steps(expected, actual) or _tell_messages(wanted, made)
-        return Explanation(reason or self.tell_full(wanted.tool_calls), alignment.to_details(), given.warning)
+        return Explanation(
+            reason or self.tell_full(wanted.tool_calls),
+            alignment.to_details(),
+            given.warning or doubt(self.matching, case),
+        )
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """Whatever differs."""
