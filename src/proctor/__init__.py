@@ -112,6 +112,14 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
+    from proctor.models.base import (
+        ChatModel as ChatModel,
+        Message as Message,
+        ModelError as ModelError,
+        ModelOptions as ModelOptions,
+        Reply as Reply,
+    )
+    from proctor.models.scripted import ScriptedModel as ScriptedModel
     from proctor.schema.event import Event as Event
     from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
@@ -150,6 +158,8 @@ _WHERE = {
         "ProctorError SetupError SetupProblems EvalFileError NothingToRunError UnknownNameError MissingExtraError AgentLoadError"
         " CriterionError SettingsError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
     ),
+    "proctor.models.base": "ChatModel Message ModelError ModelOptions Reply",
+    "proctor.models.scripted": "ScriptedModel",
     "proctor.engine.stopping": "StopRequest",
     "proctor.schema.event": "Event",
     "proctor.schema.label": "HumanLabel",
