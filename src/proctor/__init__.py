@@ -71,6 +71,14 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         MetricFacts as MetricFacts,
     )
     from proctor.metrics.custom import metric as metric
+    from proctor.models.base import (
+        ChatModel as ChatModel,
+        Message as Message,
+        ModelError as ModelError,
+        ModelOptions as ModelOptions,
+        Reply as Reply,
+    )
+    from proctor.models.scripted import ScriptedModel as ScriptedModel
     from proctor.schema import (
         AgentDetails as AgentDetails,
         AppDetails as AppDetails,
@@ -112,14 +120,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
-    from proctor.models.base import (
-        ChatModel as ChatModel,
-        Message as Message,
-        ModelError as ModelError,
-        ModelOptions as ModelOptions,
-        Reply as Reply,
-    )
-    from proctor.models.scripted import ScriptedModel as ScriptedModel
     from proctor.schema.event import Event as Event
     from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
