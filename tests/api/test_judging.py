@@ -12,7 +12,7 @@ import pytest
 import proctor
 from proctor.api.judging import JudgesOnDemand
 from proctor.api.runs import open_store
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import SetupProblems
 from proctor.models import load
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.criterion import JudgeModelOptions
@@ -166,6 +166,7 @@ def test_a_judge_that_is_none_is_refused_before_anything_runs(
         asked.append(text)
         return text
 
-    with pytest.raises(SetupError, match=says):
+    with pytest.raises(SetupProblems, match=says) as caught:
         do(counting, SET, config=CRITERIA, judge=judge)
+    assert len(caught.value.problems) == 1  # said once
     assert not asked

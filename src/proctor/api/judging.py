@@ -35,6 +35,11 @@ def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
     return RunBudget(**limits)
 
 
+def _never_asked(_messages: object) -> str:
+    """Stand for a judge that was refused: nothing is run."""
+    raise NotImplementedError
+
+
 class JudgesOnDemand:
     """The judges of a run (see `Judges`): nothing of them is loaded before a metric wants one.
 
@@ -62,6 +67,7 @@ class JudgesOnDemand:
             else:
                 as_model(self._given)
         except SetupError as problem:
+            self._given = _never_asked  # it is said once, and not by every metric again
             return [SetupError(f"judge: {problem}")]
         return []
 

@@ -57,8 +57,10 @@ def prepare(
         SetupProblems: what is wrong.
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
-    problems = [*_unknown(options), *JudgesOnDemand(options.get("judge")).problems()]
     run_options = _run_options(options)
+    judges = run_options.judges
+    wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
+    problems = [*_unknown(options), *wrong]
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()
