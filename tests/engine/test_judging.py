@@ -231,6 +231,39 @@ def test_a_judge_that_breaks_breaks_its_metric_alone(raised: BaseException) -> N
         assert one.metrics["response_match_score"].outcome is Outcome.PASSED
 
 
+class Given:
+    """A ChatModel of the user's own that does something else than answer."""
+
+    name, has_schemas = "given", True
+
+    def __init__(self, does: Any) -> None:
+        self.does = does
+
+    async def complete(self, messages: Any, *, options: Any) -> Any:
+        if isinstance(self.does, BaseException):
+            raise self.does
+        return self.does
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "does",
+    [SystemExit(3), KeyboardInterrupt(), UnspeakableError(), None, "yes", {"verdict": "valid"}],
+    ids=["exit", "interrupt", "unspeakable", "nothing", "a text", "a mapping"],
+)
+def test_an_object_that_is_no_model_after_all_breaks_its_metric_alone(does: Any) -> None:
+    criteria = {MATCH: 1.0, "response_match_score": 0.1}
+    one = judged(Given(does), 1, criteria).cases[0]
+    failure = one.metrics[MATCH].failure
+    assert failure is not None
+    assert failure.where == "judge"
+    assert one.metrics["response_match_score"].outcome is Outcome.PASSED
+
+
 def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.judges.run_judges.PATIENCE", 0.1)
     monkeypatch.setattr("proctor.judges.run_judges._GRACE", 0.1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from proctor.causes import safe_str
 from proctor.errors import CriterionError, SetupError
 from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
@@ -230,7 +231,7 @@ def _patience(settings: Mapping[str, Any]) -> float:
 
 async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:
     """Wait for a model, but not for ever: one that does not end when it is cancelled is left behind."""
-    task: asyncio.Task[Reply] = asyncio.ensure_future(ask())
+    task: asyncio.Task[Reply] = asyncio.ensure_future(_guarded(ask, name))
     try:
         done, _ = await asyncio.wait({task}, timeout=None if seconds is None else seconds + _GRACE)
     except asyncio.CancelledError:
@@ -241,15 +242,21 @@ async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> R
         task.cancel()
         await asyncio.wait({task}, timeout=_GRACE)
         raise ModelError(f"{name} did not answer within {seconds:g} s", fault=ModelFault.TIMED_OUT)
-    return _reply_of(task, name)
-
-
-def _reply_of(task: asyncio.Task[Reply], name: str) -> Reply:
     if task.cancelled():
         raise ModelError(f"{name} cancelled itself", fault=ModelFault.RAISED)
-    error = task.exception()
-    if error is None:
-        return task.result()
-    if isinstance(error, ModelError):
-        raise error
-    raise ModelError(f"{name} raised {type(error).__name__}: {error}", fault=ModelFault.RAISED) from error
+    return task.result()
+
+
+async def _guarded(ask: Callable[[], Any], name: str) -> Reply:
+    """Make whatever an object of the user's raises, or returns in place of a reply, a `ModelError`."""
+    try:
+        reply = await ask()
+    except (ModelError, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:  # `SystemExit`, too: in an event loop it would end the run
+        what = f"{name} raised {type(error).__name__}: {safe_str(error)}"
+        raise ModelError(what, fault=ModelFault.RAISED) from error
+    if not isinstance(reply, Reply):
+        what = f"{name} answered with {type(reply).__name__}, not with a Reply"
+        raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
+    return reply
