@@ -175,6 +175,8 @@ def test_no_room_from_any_call_on(project: Project, library: Path, kind: str, *,
         struck = fault.has_struck()
         codes[code] = codes.get(code, 0) + struck
         _check_end(project, killed, process)
+        if kind == "full":  # a draft that cannot be deleted stays
+            assert not [file for file in (project.folder / "kept").iterdir() if file.name.startswith(".")]
         killed.through([])
         assert differences(stored(project, killed.store), expected) == [], number
         killed.forget()
@@ -197,8 +199,6 @@ def _check_end(project: Project, killed: KilledRun, process: Process) -> None:
         assert reported == project.trials
     killed.check(process)
     killed.toll.in_flight += started - reported
-    left = [file.name for file in (project.folder / "kept").iterdir() if file.name.startswith(".")]
-    assert left == [], "a draft was left behind"
 
 
 # --- what is written besides [3] -----------------------------------------------------------------------------------------

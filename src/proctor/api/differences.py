@@ -7,6 +7,7 @@ import shlex
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,32 +115,65 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
 
 def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
     """Find every case of the plan in the run; an id that stands there twice is told apart by its order."""
-    there: defaultdict[tuple[str, str], deque[PlannedCase]] = defaultdict(deque)
-    count = 0
-    for case in store.planned(run_id):
-        there[case.eval_set_id, case.eval_id].append(case)
-        count += 1
-    added, changed = [], []
+    there = _There(store.planned(run_id))
+    added: list[str] = []
+    changed: list[str] = []
     for case in planned_cases(prepared.plan):
-        known = there.get((case.eval_set_id, case.eval_id))
-        if not known:
-            found.positions.append(count)
-            found.added.append(_at(case, count))
+        before = there.take(case)
+        if before is None:
+            position = there.count + len(added)
+            found.positions.append(position)
+            found.added.append(_at(case, position))
             added.append(case.eval_id)
-            count += 1
             continue
-        before = known.popleft()
         found.positions.append(before.position)
         if before.content_hash != case.content_hash:
             changed.append(case.eval_id)
             if store.case(run_id, before.position) is None:
                 found.added.append(_at(case, before.position))
-    missing = [case for left in there.values() for case in left]
+    missing = there.left()
     found.gone = [case.position for case in missing]
     gone = [case.eval_id for case in missing]
     for what, ids in (("changed", changed), ("new", added), ("gone", gone)):
         if ids:
             found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
+
+
+class _There:
+    """The cases of a run, taken one at a time; as long as they come in the run's own order, none is kept in memory."""
+
+    def __init__(self, planned: Iterator[PlannedCase]) -> None:
+        self._planned = planned
+        self._others: defaultdict[tuple[str, str], deque[PlannedCase]] | None = None
+        self.count = 0
+        """How many the run has; known from the first case on that is not the next one."""
+
+    def take(self, wanted: PlannedCase) -> PlannedCase | None:
+        """Return the next case of that set and id, if there is one."""
+        if self._others is None:
+            case = next(self._planned, None)
+            if case is not None and _id_of(case) == _id_of(wanted):
+                self.count += 1
+                return case
+            self._look_through(case)
+        known = self._others.get(_id_of(wanted)) if self._others else None
+        return known.popleft() if known else None
+
+    def left(self) -> list[PlannedCase]:
+        """Return those that nobody has taken."""
+        if self._others is None:
+            self._look_through(None)
+        return [case for cases in (self._others or {}).values() for case in cases]
+
+    def _look_through(self, first: PlannedCase | None) -> None:
+        self._others = defaultdict(deque)
+        for case in chain([] if first is None else [first], self._planned):
+            self._others[_id_of(case)].append(case)
+            self.count += 1
+
+
+def _id_of(case: PlannedCase) -> tuple[str, str]:
+    return case.eval_set_id, case.eval_id
 
 
 def _at(case: PlannedCase, position: int) -> PlannedCase:

@@ -69,6 +69,8 @@ static int hit(int needs_room, int by_half)
     if (now != at && !(at && now > at && needs_room && getenv("FAULT_STAYS")))
         return 0;
     tell();
+    if (!needs_room && !strcmp(getenv("FAULT_KIND"), "full"))
+        return 0;
     if (kills()) {
         if (by_half)
             return 1;
