@@ -39,7 +39,11 @@ def refused(given: EvalSet, criteria: EvalConfig = EXACT, **options: Any) -> str
         pytest.param(
             config(tool_trajectory_avg_scor=1.0), "Did you mean 'tool_trajectory_avg_score'?", id="misspelled"
         ),
-        pytest.param(config(safety_v1=0.5), "'safety_v1' asks a language model, and none may be asked here", id="a judge metric"),
+        pytest.param(
+            config(safety_v1=0.5),
+            "'safety_v1' asks a language model, and none may be asked here",
+            id="a judge metric",
+        ),
         pytest.param(config(token_usage_v1=1.0), "informational", id="an efficiency metric with a threshold"),
         pytest.param(config(response_match_score=0.0), "cannot fail", id="a threshold that cannot fail"),
         pytest.param(config(response_match_score=1.1), "cannot pass", id="a threshold that cannot pass"),
@@ -223,3 +227,31 @@ def test_the_efficiency_metrics_and_the_final_state_come_by_themselves() -> None
 def test_compat_leaves_the_final_state_unchecked_as_adk_does() -> None:
     names = [metric.name for metric in bind(EXACT, RunOptions(compat="adk")).metrics]
     assert "final_session_state" not in names
+
+
+@pytest.mark.parametrize(
+    ("name", "criterion", "why"),
+    [
+        ("response_match_score", {}, "no turn of the case states a reference answer (`final_response`)"),
+        ("rouge_1", {}, "no turn of the case states a reference answer (`final_response`)"),
+        ("trajectory_recall", {}, "no turn of the case expects a tool call"),
+        ("tool_expectations", {}, "neither the case nor the criterion states `expectations`"),
+        (
+            "tool_expectations",
+            {"expectations": {"turn": 5, "calls": ["x"]}},
+            "the criterion expects something of turn 5, and this conversation has 1 turn(s)",
+        ),
+        ("trajectory_rules", {}, "neither the criterion nor the case states rules"),
+        ("response_schema", {}, "neither the case nor the criterion states a schema"),
+        ("intermediate_response_match", {}, "no turn of the case states intermediate responses"),
+        ("graph_trajectory_strict_match", {}, "no turn of the case states who works in it"),
+        ("trajectory_exact_match", {"applies_to": "scenario"}, "it does not score recorded cases"),
+    ],
+)
+def test_what_a_case_lacks_that_nothing_decides(name: str, criterion: dict[str, Any], why: str) -> None:
+    bare = EvalCase.model_validate(
+        {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}
+    )
+    given = EvalSet(eval_set_id="set", eval_cases=[bare])
+    said = refused(given, config(**{name: {"threshold": 1, **criterion}}))
+    assert f"case 'a': nothing decides it: {name}: {why}" in said

@@ -275,7 +275,7 @@ def test_a_case_for_which_no_part_applies_is_refused_before_the_run() -> None:
         "weighted": {"threshold": 0.6, "weights": {"intermediate_response_match": 1}},
         "intermediate_response_match": GATE_OFF,
     }
-    with pytest.raises(SetupProblems, match="nothing decides it: weighted cannot be applied to it"):
+    with pytest.raises(SetupProblems, match="nothing decides it: weighted: none of"):
         run(criteria)
 
 

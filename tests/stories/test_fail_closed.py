@@ -377,7 +377,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
         "the criterion is for other cases",
         without_state({"criteria": {"response_match_score": {"threshold": 0.8, "applies_to": "scenario"}}}),
         2,
-        ["'paris'", "cannot be applied"],
+        ["'paris'", "nothing decides it: response_match_score: it does not score recorded cases"],
     ),
     (
         "a threshold that cannot fail",

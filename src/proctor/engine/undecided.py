@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
+from proctor.metrics.base import needs_of
 from proctor.schema.case import EvalCase
 
 __all__ = ["NO_GATE", "SCENARIO_CASE", "cannot_decide", "cannot_run"]
@@ -19,10 +20,20 @@ def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
         return problem
     if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
         return ""
-    gating = [metric.name for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
+    gating = [metric for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
         return NO_GATE
-    return f"nothing decides it: {', '.join(gating)} cannot be applied to it (is a reference missing?)"
+    return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
+
+
+def _why_not(metric: BoundMetric, case: EvalCase) -> str:
+    """Why a metric has nothing to do with a case."""
+    if not metric.covers(scenario=False):
+        return "it does not score recorded cases"
+    if metric.parts:
+        return f"none of {', '.join(part.name for part in metric.parts)} applies"
+    tell = getattr(metric.metric, "why_not", None)
+    return str(tell(case)) if tell else f"it does not apply (it needs {needs_of(metric.facts)})"
 
 
 def cannot_run(case: EvalCase) -> str:

@@ -120,6 +120,8 @@ class Metric(Protocol):
     One that needs `judge` has `use(judges)`, called once before anything is scored, with the judges of the run
     (`judges/base.py`); it takes its own from them, and may raise `SetupError`.
 
+    Optional: `applies(case) -> bool`, and where it does not `why_not(case) -> str`: what the case lacks.
+
     Optional: `check(case) -> Iterable[str]` says, before anything runs, what is wrong with what a case states for it;
     `survey() -> Survey | None` does so with its criterion, seen beside all cases.
 

@@ -47,6 +47,10 @@ class ResponseMatch:
         """Whether any turn of the case has a reference to compare with."""
         return self._adk or not all(is_blank(self._text(each)) for each in case.conversation or ())
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case states a reference answer (`final_response`)"
+
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with (ADK: an error)."""
         if case.expected is None and not self._adk:

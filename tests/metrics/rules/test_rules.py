@@ -161,7 +161,7 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
             {"call": "pay", "only_after": "book", "same": {"order": "id"}},
             [[B, ("pay", {"order": 2})]],
             ("pay only after book with the same order (there id): broken by call 2 of turn 1, `pay(order=2)`: "
-            "there is none before it"),
+            "there is none before it with id=2"),
         ),
         (
             {"call": "book", "implies_later": "pay", "name": "money"},
@@ -284,3 +284,21 @@ def test_a_message_about_a_rule_has_one_full_stop_at_its_end(rules: Any) -> None
     assert ".." not in str(caught.value)
     assert str(caught.value)[-1] in ".?"
     assert "?." not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("args", "told", "awaited"),
+    [
+        ({"path": "x"}, 'there is none after it with file="x"', {"how": 1, "file": "x"}),
+        ({}, "there is none after it (it has no `path`)", {"how": 1}),
+    ],
+)
+def test_what_was_awaited_is_shown_beside_the_step(args: Any, told: str, awaited: dict[str, Any]) -> None:
+    rule = {"call": "open", "implies_later": {"tool": "close", "args": {"how": 1}}, "same": {"path": "file"}}
+    metric = TrajectoryRules(BaseCriterion.model_validate({"threshold": 1, "rules": [rule]}))
+    case = view([turn("x", [("open", args)])])
+    explanation = metric.explain(case, metric.score(case), 0)
+    assert told in explanation.reason
+    step, missing = (explanation.details or {})["alignment"]
+    assert (step["kind"], step["actual"]["name"]) == ("matched", "open")
+    assert (missing["kind"], missing["expected"]) == ("missing", {"name": "close", "args": awaited})

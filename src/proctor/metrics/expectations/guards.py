@@ -126,26 +126,26 @@ class Guards:
             MetricError: a call was made that is surely the one that was meant, or the agent declares otherwise.
         """
         named = {name for pattern in also for name in pattern.tools}
+        unknown: dict[str, None] = {}
         found: dict[str, None] = {}
         for guard in guards:
             if any(guard.pattern.fits(call) for call in self._calls) and not guard.same:
                 continue
-            found |= dict.fromkeys(self._of(guard, named))
-        return "; ".join(and_more([*found]))
+            names = self._unknown(guard.pattern, named)
+            unknown |= dict.fromkeys(names)
+            found |= dict.fromkeys(() if names else self._of(guard))
+        return "; ".join(and_more([*_nobody_knows(unknown), *found]))
 
     def unknown_tools(self, patterns: Iterable[CallPattern]) -> str:
         """Say which tools are named that are neither declared, nor expected, nor called; usually empty."""
-        found = [self._unknown(pattern, ()) for pattern in patterns]
-        return "; ".join(dict.fromkeys(filter(None, found)))
+        found = dict.fromkeys(name for pattern in patterns for name in self._unknown(pattern, ()))
+        return "; ".join(_nobody_knows(found))
 
     def declares(self) -> bool:
         """Whether the agent says which tools it has."""
         return bool(self.tools.names)
 
-    def _of(self, guard: Guard, named: Iterable[str]) -> Iterator[str]:
-        if unknown := self._unknown(guard.pattern, named):
-            yield unknown
-            return
+    def _of(self, guard: Guard) -> Iterator[str]:
         there = [call for call in self._calls if guard.pattern.names(call)]
         if not there:
             return
@@ -172,20 +172,24 @@ class Guards:
                 raise MetricError(told)
             yield told
 
-    def _unknown(self, pattern: CallPattern, named: Iterable[str]) -> str:
+    def _unknown(self, pattern: CallPattern, named: Iterable[str]) -> list[str]:
         known = {*self._expected, *self._made, *named}
-        if {*pattern.tools} <= {*known, ANY_TOOL}:
-            return ""
-        unknown = undeclared_tools(pattern, self.tools, known)
-        if not unknown:
-            return ""
-        return f"neither declared by the agent, nor expected in the conversation, nor called: {', '.join(unknown)}"
+        return [] if {*pattern.tools} <= {*known, ANY_TOOL} else undeclared_tools(pattern, self.tools, known)
 
     def _known(self, guard: Guard) -> set[str]:
         found = declared_arguments(self.tools, guard.tools(self.tools.names))
         for args in (self._expected, self._made):
             found |= {arg for name in guard.tools(args) for arg in args.get(name, ())}
         return found
+
+
+def _nobody_knows(tools: Iterable[str]) -> list[str]:
+    named = ", ".join(tools)
+    return (
+        [f"neither declared by the agent, nor expected in the conversation, nor called: {named}"]
+        if named
+        else []
+    )
 
 
 def _contradiction(guard: Guard, tools: Tools, expected: Mapping[str, set[str]]) -> str:

@@ -75,6 +75,10 @@ class ToolExpectations:
             each.turn is None or each.turn < turns for each in self._common
         )
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return turns_lacking(self._common, len(case.conversation or ())) if self._common else NOTHING_STATED
+
     def survey(self) -> Survey | None:
         """Look for turns of the criterion that cases do not have."""
         return TurnSurvey(self._common) if any(each.turn is not None for each in self._common) else None

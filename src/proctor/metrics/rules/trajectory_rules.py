@@ -12,11 +12,13 @@ from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given
 from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.patterns import CallPattern
 from proctor.metrics.expectations.telling import Drawn, drawn_once
+from proctor.metrics.matchers.base import ABSENT
+from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.rules.checking import Breach, breaches
 from proctor.metrics.rules.rule import Kind, Rule, read_rules
-from proctor.metrics.wording import and_more, show_call
+from proctor.metrics.wording import and_more, show_call, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
@@ -65,6 +67,10 @@ class TrajectoryRules:
     def applies(self, case: EvalCase) -> bool:
         """Whether there is a rule for the case."""
         return bool(self._common) or stated(case, KEY) is not None
+
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return NO_RULES
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with a case's rules."""
@@ -155,13 +161,24 @@ def _sentence(rule: Rule, breach: Breach, calls: Sequence[Made]) -> str:
     if rule.kind is Kind.AT_MOST:
         return f"{what}, the {_ordinal(breach.count)}"
     if rule.kind is Kind.ONLY_AFTER:
-        return f"{what}: there is none before it"
+        return f"{what}: there is none before it{_of_the_same(rule, call)}"
     if rule.kind is Kind.IMPLIES_LATER:
-        return f"{what}: there is none after it"
+        return f"{what}: there is none after it{_of_the_same(rule, call)}"
     if breach.before is not None:
         other = calls[breach.before]
         return f"{what}: call {other.index + 1} of turn {other.turn + 1}, `{show_call(other)}`, is the first, and came later"
     return what
+
+
+def _of_the_same(rule: Rule, call: Made) -> str:
+    """With which arguments, where they must be the same; or that the call lacks them, so that nothing goes with it."""
+    told = []
+    for one, other in rule.same:
+        value = next(values_at(call.args or {}, one))
+        if value is ABSENT:
+            return f" (it has no `{show_path(one)}`)"
+        told.append(f"{show_path(other)}={show_value(value)}")
+    return f" with {', '.join(told)}" if told else ""
 
 
 def _ordinal(number: int) -> str:
@@ -177,6 +194,14 @@ def _drawn(rule: Rule, call: Made) -> list[Drawn]:
         asked = {"kind": "matched", "expected": {"name": call.name, "args": call.args}, "actual": made}
         return [
             Drawn(asked, place),
-            Drawn({"kind": "missing", "expected": rule.second.to_data(), "actual": None}, None),
+            Drawn({"kind": "missing", "expected": _awaited(rule, rule.second, call), "actual": None}, None),
         ]
     return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]
+
+
+def _awaited(rule: Rule, second: CallPattern, call: Made) -> dict[str, Any]:
+    """The call that should have followed, with the arguments that must be the same."""
+    data = second.to_data()
+    same = {show_path(other): next(values_at(call.args or {}, one)) for one, other in rule.same}
+    data["args"] = {**data["args"], **{name: value for name, value in same.items() if value is not ABSENT}}
+    return data

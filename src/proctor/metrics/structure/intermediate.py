@@ -77,6 +77,10 @@ class IntermediateResponseMatch:
         """Whether any turn states intermediate responses."""
         return any(said_on_the_way(turn) for turn in case.conversation or [])
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case states intermediate responses"
+
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn."""
         if case.expected is None:

@@ -84,6 +84,10 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         """Whether there is a schema for the case."""
         return self._given is not None or stated(case, KEY) is not None
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "neither the case nor the criterion states a schema"
+
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the schemas of a case."""
         turns = None if case.conversation is None else len(case.conversation)

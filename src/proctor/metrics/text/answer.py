@@ -125,6 +125,10 @@ class AnswerMetric(ABC, Generic[C]):
         except MetricError:
             return True
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case states a reference answer (`final_response`)"
+
     def unreadable(self, case: EvalCase) -> Iterator[str]:
         """Which reference answers of the case cannot be read: for metrics whose `read` may raise, known before the run."""
         turns = (case.conversation or []) if self._given is None else []

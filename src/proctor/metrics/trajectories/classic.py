@@ -204,6 +204,10 @@ class Recall(_Share):
         """Whether any turn expects a call."""
         return _expects_calls(case)
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case expects a tool call"
+
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """Not applicable where nothing is expected."""
         if not wanted:

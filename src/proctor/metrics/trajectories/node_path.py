@@ -62,6 +62,10 @@ class NodePath:
         """Whether any turn states who works in it."""
         return any(self._path(turn) is not None for turn in case.conversation or ())
 
+    def why_not(self, case: EvalCase) -> str:
+        """What the case lacks where it does not apply."""
+        return "no turn of the case states who works in it (`invocation_events` with authors)"
+
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has nothing to compare with."""
         if case.expected is None:
