@@ -264,6 +264,26 @@ def test_in_a_run_it_may_decide_alone() -> None:
     assert result.cases[0].metrics["weighted"].score == pytest.approx(2 / 3)
 
 
+def test_what_it_lacks_is_shown_though_its_parts_decide_nothing() -> None:
+    weights = {"rouge_1": 1, "trajectory_exact_match": 1}
+    off = {"threshold": 0.1, "gate": False}
+    criteria = {
+        "weighted": {"threshold": 0.9, "weights": weights},
+        "rouge_1": off,
+        "trajectory_exact_match": off,
+    }
+    [case] = run(criteria).cases
+    [turn_score] = case.metrics["weighted"].per_trial[0].per_invocation
+    assert turn_score.reason.startswith(
+        "0.83 = (1 × 0.67 rouge_1 + 1 × 1.00 trajectory_exact_match) / 2; rouge_1: "
+    )
+    assert turn_score.details["text"] == {"expected": "a b d", "actual": "a b c"}
+    assert [part["name"] for part in turn_score.details["weighted"]] == [*weights]
+    assert case.metrics["trajectory_exact_match"].per_trial[0].per_invocation[0].reason
+    passed = run({**criteria, "weighted": {"threshold": 0.5, "weights": weights}}).cases[0]
+    assert not passed.metrics["rouge_1"].per_trial[0].per_invocation[0].details  # nobody asked
+
+
 def test_with_the_final_state_check_of_a_case_that_states_none() -> None:
     weights = {"rouge_1": 1, "final_session_state": 1}
     result = run({"weighted": {"threshold": 0.6, "weights": weights}, "rouge_1": GATE_OFF})

@@ -174,21 +174,35 @@ def _unusable(what: str) -> Failure:
 
 
 def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
-    """Fill in why: of the invocations below the threshold, or of all."""
-    explainer = getattr(bound.metric, "explain", None)
-    if explainer is None:
+    """Fill in why: of the invocations below the threshold, or of all; before a combination, why its parts have their scores."""
+    if not hasattr(bound.metric, "explain"):
         return
     for index, score in enumerate(scored.per_invocation):
         missed = score.value is not None and bound.threshold is not None and score.value < bound.threshold
         if not (everything or missed):
             continue
-        try:
-            explanation = explainer(view, scored, index)
-        except BaseException as error:  # noqa: BLE001 - the score stands without its explanation
-            why = f"(no explanation: {type(error).__name__}: {safe_str(error)})"
-            score.reason = score.reason or fit_text(why)
-            continue
-        if not bound.is_quick:
-            fit_explanation(explanation)
-        score.reason, score.details = explanation.reason, explanation.details
-        score.warning = explanation.warning or score.warning
+        for part in bound.parts:
+            of_part = view.scores.get(part.name)
+            if (
+                of_part is not None
+                and index < len(of_part.per_invocation)
+                and not of_part.per_invocation[index].details
+            ):
+                _explain_one(part, view, of_part, index)
+        _explain_one(bound, view, scored, index)
+
+
+def _explain_one(bound: BoundMetric, view: CaseView, scored: MetricScore, index: int) -> None:
+    explainer, score = getattr(bound.metric, "explain", None), scored.per_invocation[index]
+    if explainer is None:
+        return
+    try:
+        explanation = explainer(view, scored, index)
+    except BaseException as error:  # noqa: BLE001 - the score stands without its explanation
+        why = f"(no explanation: {type(error).__name__}: {safe_str(error)})"
+        score.reason = score.reason or fit_text(why)
+        return
+    if not bound.is_quick:
+        fit_explanation(explanation)
+    score.reason, score.details = explanation.reason, explanation.details
+    score.warning = explanation.warning or score.warning

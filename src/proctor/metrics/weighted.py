@@ -11,6 +11,7 @@ from pydantic import Field
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.options import check_criterion
+from proctor.metrics.wording import and_more
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
 from proctor.schema.trial import Failure
@@ -22,6 +23,8 @@ NOT_BY_TURN = "it gives no score for this turn"
 NOTHING_APPLIES = "none of the combined metrics applies"
 
 
+DRAWN = ("alignment", "text", "state")
+"""Keys of details that all reports understand: see `proctor.schema.score`."""
 MOST = 1e6
 """The largest weight; the smallest is its inverse. Beyond it sums overflow, or one metric hides all others."""
 
@@ -41,6 +44,11 @@ class Part(NamedTuple):
     weight: float
     score: float | None
     reason: str = ""
+
+    @property
+    def costs(self) -> bool:
+        """Whether the combination would be higher but for it."""
+        return self.score is not None and self.score < 1
 
     def to_data(self) -> dict[str, Any]:
         """The same for reports."""
@@ -117,7 +125,12 @@ class Weighted:
         """How the score of a turn comes about."""
         parts = self._parts_of({name: case.scores.get(name) for name in self.criterion.weights}, index)
         value = score.per_invocation[index].value
-        return Explanation(NOTHING_APPLIES if value is None else self._sum(parts, value), _details(parts))
+        if value is None:
+            return Explanation(NOTHING_APPLIES, _details(parts))
+        told = [f"{part.name}: {part.reason}" for part in parts if part.reason and part.costs]
+        reason = "; ".join([self._sum(parts, value), *and_more(told)])
+        shown = [case.scores[part.name].per_invocation[index].details for part in parts if part.costs]
+        return Explanation(reason, {**_drawn(shown), **_details(parts)})
 
     def _parts_of(self, found: Mapping[str, MetricScore | None], index: int) -> list[Part]:
         """The scores of one turn."""
@@ -176,6 +189,14 @@ class Weighted:
 
 def _details(parts: Iterable[Part]) -> dict[str, Any]:
     return {"weighted": [part.to_data() for part in parts]}
+
+
+def _drawn(several: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """What reports draw of the parts: of each kind the first, since they are about the same turn."""
+    drawn: dict[str, Any] = {}
+    for details in several:
+        drawn = {**{key: value for key, value in (details or {}).items() if key in DRAWN}, **drawn}
+    return drawn
 
 
 def _broken(name: str, failure: Failure) -> Failure:
