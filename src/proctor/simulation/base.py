@@ -1,0 +1,96 @@
+"""The contract of user simulators: the conversation so far in, the user's next message out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proctor.errors import EvalError
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+from proctor.schema.content import Content
+from proctor.schema.invocation import Invocation
+from proctor.schema.played import NextStatus, PlayedUser, UserReply
+from proctor.schema.trial import Failure, FailureKind
+
+__all__ = ["WHERE", "NextUserMessage", "SimulatorError", "UserSimulator", "Users", "failed"]
+
+WHERE = "simulator"
+"""The border that failures of simulators are attributed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextUserMessage:
+    """What the user says next, or why nothing."""
+
+    message: Content | None
+    status: NextStatus
+    reply: UserReply | None = None
+    """What was asked for it and answered; `None` where nobody was asked."""
+
+    def __post_init__(self) -> None:
+        """Make sure that there is a message exactly where the status says so."""
+        if (self.message is not None) is not (self.status is NextStatus.SUCCESS):
+            raise ValueError(
+                f"there is a message if, and only if, the status is success; it is {self.status}"
+            )
+
+
+class SimulatorError(EvalError):
+    """A user simulator gave no message that can be used: nobody's fault but its own."""
+
+    def __init__(self, failure: Failure, reply: UserReply | None = None) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+        self.reply = reply
+        """What it answered all the same."""
+
+
+def failed(
+    message: str,
+    *,
+    kind: FailureKind = FailureKind.RAISED,
+    type: str = "",  # noqa: A002 - the field's name
+    infrastructure: bool = False,
+    reply: UserReply | None = None,
+) -> SimulatorError:
+    """Return the error for a simulator that gave no message."""
+    return SimulatorError(
+        Failure(where=WHERE, kind=kind, type=type, message=message, infrastructure=infrastructure), reply
+    )
+
+
+class UserSimulator(Protocol):
+    """Plays the user of one conversation."""
+
+    played: PlayedUser | None
+    """Who plays; its replies are added by whoever asks it. `None` where the messages are recorded."""
+
+    async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
+        """Return what the user says next. `so_far` is the whole conversation; it only ever grows.
+
+        Raises:
+            SimulatorError: it failed.
+        """
+        ...
+
+
+class Users(Protocol):
+    """All played users of a run."""
+
+    def problems(self, case: EvalCase, config: EvalConfig) -> list[str]:
+        """Say why nobody can play the user of a case; empty when somebody can."""
+        ...
+
+    def doubts(self, config: EvalConfig) -> list[str]:
+        """Say what a person should know about who plays."""
+        ...
+
+    def play(self, case: EvalCase, config: EvalConfig) -> UserSimulator:
+        """Return a simulator for one conversation of a case that has no problems."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections, when the run is over."""
+        ...

@@ -1,0 +1,28 @@
+"""A user who says what is recorded, whatever the agent answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.schema.content import Content
+from proctor.schema.invocation import Invocation
+from proctor.schema.played import NextStatus
+from proctor.simulation.base import NextUserMessage
+
+__all__ = ["RecordedUser"]
+
+
+class RecordedUser:
+    """Says messages in turn, then stops. (Runs of recorded cases need nobody for that: the engine goes through them.)"""
+
+    played = None
+
+    def __init__(self, messages: Sequence[Content]) -> None:
+        """Take what the user says."""
+        self._messages = messages
+
+    async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
+        """Return the message of this turn."""
+        if len(so_far) >= len(self._messages):
+            return NextUserMessage(None, NextStatus.STOP_SIGNAL_DETECTED)
+        return NextUserMessage(self._messages[len(so_far)], NextStatus.SUCCESS)

@@ -1,0 +1,102 @@
+"""All played users of a run: who plays them, found and checked before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from proctor.errors import SetupError
+from proctor.models.base import Budget, ChatModel
+from proctor.models.function import takes_options
+from proctor.models.limiter import Limiter
+from proctor.models.load import as_model, check_settings, load_model
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig, LlmBackedUserSimulatorConfig
+from proctor.schema.scenario import ConversationScenario
+from proctor.simulation.played import PlayedBy
+from proctor.simulation.templates import check_template
+from proctor.simulation.voices import FunctionVoice, ModelVoice, Voice, settings_of
+
+__all__ = ["RunUsers"]
+
+_NO_TURNS = "user_simulator_config: max_allowed_invocations 0 lets no conversation begin"
+
+
+class RunUsers:
+    """See `Users`. One per run.
+
+    `user` plays the users of all scenarios in place of the configured models: a model's name, a `ChatModel`, or a plain
+    or async function from the conversation so far (and the scenario, if it takes two arguments) to the next message,
+    `None` to end it.
+    """
+
+    def __init__(self, user: Any = None, *, budget: Budget | None = None) -> None:
+        """Take who plays, if not the configured models, and what keeps the caps."""
+        self._user, self._budget = user, budget
+        self._limiter = Limiter()
+        self._models: dict[str, ChatModel] = {}
+
+    def problems(self, case: EvalCase, config: EvalConfig) -> list[str]:
+        """Say why nobody can play the user of a case; empty when somebody can."""
+        scenario, simulator, found = case.conversation_scenario, _simulator(config), []
+        if simulator.max_allowed_invocations == 0:
+            found.append(_NO_TURNS)
+        try:
+            if self._function is None:
+                self._check(simulator, scenario)
+        except SetupError as problem:
+            found.append(f"user simulator: {problem}")
+        return found
+
+    def doubts(self, config: EvalConfig) -> list[str]:
+        """Say which of the stated settings the model does not get."""
+        simulator = _simulator(config)
+        if self._function is not None or "model_configuration" not in simulator.model_fields_set:
+            return []
+        try:
+            return check_settings(self._model(simulator.model), settings_of(simulator))
+        except SetupError:  # said as a problem
+            return []
+
+    def play(self, case: EvalCase, config: EvalConfig) -> PlayedBy:
+        """Return a simulator for one conversation of a case that has no problems."""
+        scenario, simulator = case.conversation_scenario, _simulator(config)
+        if scenario is None:
+            raise ValueError(f"the case {case.eval_id!r} has no scenario to play")
+        return PlayedBy(scenario, self._voice(scenario, simulator), most=simulator.max_allowed_invocations)
+
+    async def close(self) -> None:
+        """Let go of the connections of models that were found by name."""
+        for model in self._models.values():
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
+
+    def _check(self, simulator: LlmBackedUserSimulatorConfig, scenario: ConversationScenario | None) -> None:
+        check_settings(self._model(simulator.model), settings_of(simulator))
+        if simulator.custom_instructions is not None:
+            persona = scenario is not None and scenario.user_persona is not None
+            check_template(simulator.custom_instructions, with_persona=persona)
+
+    def _voice(self, scenario: ConversationScenario, simulator: LlmBackedUserSimulatorConfig) -> Voice:
+        if (function := self._function) is not None:
+            return FunctionVoice(function, scenario, wants_scenario=takes_options(function))
+        return ModelVoice(self._model(simulator.model), simulator, scenario, self._budget)
+
+    @property
+    def _function(self) -> Callable[..., Any] | None:
+        user = self._user
+        is_model = user is None or isinstance(user, str) or callable(getattr(user, "complete", None))
+        return None if is_model or not callable(user) else user
+
+    def _model(self, configured: str) -> ChatModel:
+        if self._user is not None and not isinstance(self._user, str):
+            return as_model(self._user)
+        name = self._user or configured
+        if name not in self._models:
+            self._models[name] = load_model(name, limiter=self._limiter)
+        return self._models[name]
+
+
+def _simulator(config: EvalConfig) -> LlmBackedUserSimulatorConfig:
+    return config.user_simulator_config or LlmBackedUserSimulatorConfig()

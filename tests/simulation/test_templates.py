@@ -1,0 +1,102 @@
+"""Instructions of the user's own: a sandboxed template, filled once, checked before the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proctor.errors import SetupError
+from proctor.models.scripted import ScriptedModel
+from proctor.schema.event import Event
+from proctor.simulation.run_users import RunUsers
+from proctor.simulation.templates import check_template
+from tests.simulation.playing import config_of, next_of, player, scenario_case, turn
+
+ALL = "{{ stop_signal }}|{{conversation_plan}}|{{ conversation_history }}"
+PERSONA = {
+    "id": "p",
+    "description": "d",
+    "behaviors": [
+        {
+            "name": "n",
+            "description": "x {{ stop_signal }}",
+            "behavior_instructions": ["i"],
+            "violation_rubrics": ["v"],
+        }
+    ],
+}
+
+
+def told(instructions: str | None, **scenario: Any) -> str:
+    model = ScriptedModel(["ok"])
+    next_of(player(model, scenario_case(**scenario), custom_instructions=instructions), turn("hello"))
+    return model.asked[0].text
+
+
+def test_the_placeholders_are_filled() -> None:
+    assert told(ALL) == "</finished>|Ask for the weather in Paris.|user: hello\n\nagent: ok"
+
+
+@pytest.mark.parametrize(
+    "data", ["{{ stop_signal }}", "{{ 7 * 7 }}", "{% for x in y %}", "{{ conversation_history }}"]
+)
+def test_what_is_filled_in_is_no_template(data: str) -> None:
+    assert told(ALL, conversation_plan=data).split("|")[1] == data
+    model = ScriptedModel(["ok"])
+    next_of(player(model, custom_instructions=ALL), turn("hello", Event.said(data)))
+    assert model.asked[0].text.endswith(f"agent: {data}")
+
+
+def test_a_personas_texts_have_the_stop_signal_filled_in_once() -> None:
+    persona = {**PERSONA, "description": "{{ stop_signal }} {{ conversation_plan }}"}
+    assert told(ALL + "|{{ persona }}", user_persona=persona).split("|")[3] == (
+        "</finished> {{ conversation_plan }}\n\n### n\nx </finished>\n* i"
+    )
+    assert "### n\nx </finished>\n* i" in told(None, user_persona=persona)
+
+
+def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
+    pytest.importorskip("jinja2")
+    template = ALL + "|{% for b in persona.behaviors %}{{ b.name }}{% endfor %}{% if persona %}!{% endif %}"
+    assert told(template, user_persona=PERSONA).split("|")[3] == "n!"
+    assert told(ALL + "{% if persona %}!{% endif %}").endswith("agent: ok")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("{{ plan }}", "there is no placeholder {{ plan }}"),
+        ("{% for %}", "TemplateSyntaxError"),
+        ("{{ ''.__class__.__mro__ }}", "SecurityError"),
+        ("{{ conversation_plan.format.__globals__ }}", "SecurityError"),
+        ("{{ nothing.at_all }}", "UndefinedError"),
+    ],
+)
+def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, said: str) -> None:
+    pytest.importorskip("jinja2")
+    with pytest.raises(SetupError, match="custom_instructions") as refused:
+        check_template(ALL + more, with_persona=False)
+    assert said in str(refused.value)
+    (problem,) = RunUsers(ScriptedModel("x")).problems(
+        scenario_case(), config_of(custom_instructions=ALL + more)
+    )
+    assert said in problem
+
+
+def test_a_persona_needs_its_place_in_the_template() -> None:
+    users = RunUsers(ScriptedModel("x"))
+    case = scenario_case(user_persona=PERSONA)
+    (problem,) = users.problems(case, config_of(custom_instructions=ALL))
+    assert "has no {{ persona }}" in problem
+    assert users.problems(case, config_of(custom_instructions=ALL + "{{ persona }}")) == []
+    assert users.problems(scenario_case(), config_of(custom_instructions=ALL)) == []
+
+
+def test_a_model_that_cannot_be_asked_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY",):
+        monkeypatch.delenv(name, raising=False)
+    (problem,) = RunUsers().problems(scenario_case(), config_of(model="openai/gpt-4o-mini"))
+    assert problem.startswith("user simulator: ")
+    (problem,) = RunUsers(lambda so_far: None).problems(scenario_case(), config_of(max_allowed_invocations=0))
+    assert "max_allowed_invocations 0" in problem
