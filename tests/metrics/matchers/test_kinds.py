@@ -139,6 +139,15 @@ DATE = [
     (match("date", "2024-05-01T19:00Z", timezone="+02:00"), "2024-05-01T21:00", True),
     (match("date", "19:00", within=900), "19:15", True),
     (match("date", "19:00", within=900), "19:16", False),
+    (match("date", "23:50", within=900), "00:05", True),
+    (match("date", "00:05", within=900), "11:50 pm", True),
+    (match("date", "23:50", within=900), "00:06", False),
+    (match("date", "00:00", within=43199), "12:00", False),
+    (match("date", "2024-05-01T23:50", within=900, part="time"), "2024-05-09T00:05", True),
+    (match("date", "2024-05-01T23:50", within=900), "2024-05-02T00:05", True),
+    (match("date", "2024-05-01T23:50", within=900), "2024-05-01T00:05", False),
+    (match("date", "23:00+00:00"), "01:00+02:00", True),
+    (match("date", "23:00+00:00"), "02:00+02:00", False),
     (match("date", "2024-02-29"), "2023-02-29", False),
     (match("date", "2024-05-01"), 20240501, False),
     (match("date", "2024-05-01"), "soon", False),
@@ -237,4 +246,16 @@ def test_one_of_several_cannot_be_anything(kind: str) -> None:
     reader.template(match("one_of", values=["a", match(kind)]), "x")
     assert reader.problems == [
         f'x.values[1]: "{kind}" takes every value, so the others of `values` say nothing; write "{kind}" alone, or leave it out'
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [match("date", "19:00", within=43200), match("date", "2024-05-01T19:00", part="time", within=90000)],
+)
+def test_times_of_day_that_all_fit_are_refused(spec: dict[str, Any]) -> None:
+    reader = MatcherReader()
+    reader.template(spec, "x")
+    assert reader.problems == [
+        "x: `within`: no two times of day are more than 43200 seconds apart, so all would fit"
     ]

@@ -10,12 +10,14 @@ from typing import Any
 from proctor.metrics.text.visible import without_invisible
 from proctor.metrics.wording import show_value
 
-__all__ = ["Moment", "SameMoment", "read_moment", "read_zone"]
+__all__ = ["DAY", "Moment", "SameMoment", "read_moment", "read_zone"]
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
+DAY = 86_400
+"""Seconds; two times of day are at most half as far apart."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r"(?P<year>\d{4})"
@@ -49,7 +51,8 @@ class SameMoment:
     """The same date, time, or date and time, however written; at most `within` seconds apart.
 
     `part`: compare only the date, or only the time of day. Of two texts, one with and one without time zone, the latter
-    is taken in `zone`; without `zone` they do not fit. A date is not the midnight it begins with.
+    is taken in `zone`; without `zone` they do not fit. A date is not the midnight it begins with. Times of day are compared on
+    the clock: midnight is between 23:50 and 00:05.
     """
 
     part: str | None = None
@@ -68,7 +71,10 @@ class SameMoment:
         one, other = wanted.at(self.zone), came.at(self.zone)
         if (one.tzinfo is None) != (other.tzinfo is None):
             return False
-        return abs((one - other).total_seconds()) <= self.within
+        apart = abs((one - other).total_seconds())
+        if wanted.day is None:  # a clock goes round: 23:50 and 00:05 are a quarter of an hour apart
+            apart = min(apart % DAY, DAY - apart % DAY)
+        return apart <= self.within
 
     def unreadable(self, expected: Any) -> str:
         """What is no date or time, or has not the part that is compared."""

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher, misspelled_matcher
-from proctor.metrics.matchers.dates import SameMoment, read_zone
+from proctor.metrics.matchers.dates import DAY, SameMoment, read_zone
 from proctor.metrics.matchers.kinds import (
     Exact,
     Ignore,
@@ -216,7 +216,13 @@ class MatcherReader:
                 self.problem(where, str(error))
         made = SameMoment(part, self._amount(spec, "within"), zone, self._formats(spec, where))
         value = spec.get("value", ABSENT)
-        if value is not ABSENT and made.read(value) is None:
+        read = None if value is ABSENT else made.read(value)
+        if made.within >= DAY / 2 and (part == "time" or (read is not None and read.day is None)):
+            self.problem(
+                where,
+                f"`within`: no two times of day are more than {DAY // 2} seconds apart, so all would fit",
+            )
+        if value is not ABSENT and read is None:
             self.problem(
                 where, f'`value` must be a date or time such as "2024-05-01", got {show_value(value)}'
             )
