@@ -76,7 +76,7 @@ def test_who_gives_up_waiting_takes_no_place() -> None:
         limiter.release(second)
         assert limiter.in_use == 0
 
-    asyncio.run(run())
+    asyncio.run(asyncio.wait_for(run(), 20))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 20))
