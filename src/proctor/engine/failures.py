@@ -70,7 +70,8 @@ class ReportedError(Exception):
 
 def reported_error(turn: Turn) -> ReportedError | None:
     """Return the error with which a turn ended, if its last event is one and says nothing else."""
-    last = turn.events[-1] if turn.events else None
+    events = turn.__dict__["events"]
+    last = events[-1] if events else None
     if (
         last is None
         or type(last) is WaitingEvent

@@ -123,7 +123,7 @@ class TrialRunner:
             if self._begin is not None:
                 await settle(self._begin(session, case))
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
-                await self._turn(invocation.user_content, session, trial, slot, intake)
+                await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
             turn = None
             state = session.state if self._final_state is None else await settle(self._final_state(session))
             trial.__dict__["final_state"] = _state_copy(state, intake)

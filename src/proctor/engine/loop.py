@@ -51,7 +51,8 @@ class OwnLoop:
     def _wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
         while True:
             try:
-                return self._runner.run(_answer_of(awaited))
+                self._runner.run(_wait(awaited))
+                return awaited.result()
             except RuntimeError:
                 if awaited.done():
                     raise  # of what was waited for; else an agent stopped the loop, and the others wait for it
@@ -104,8 +105,8 @@ def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
 CANCELLED_FROM_WITHIN = "the run was cancelled from within: code of an agent, a tool or a metric cancelled all tasks of the event loop"
 
 
-async def _answer_of(awaited: asyncio.Future[Answer]) -> Answer:
-    return await awaited
+async def _wait(awaited: asyncio.Future[Any]) -> None:
+    await awaited  # and no answer: giving the signal for Ctrl-C back makes Python ask for the `repr` of whatever is returned
 
 
 def _wind_down(runner: asyncio.Runner) -> None:

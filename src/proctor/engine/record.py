@@ -147,8 +147,9 @@ def seconds_since(began: float) -> float:
 def copy_message(message: Content) -> Content:
     """Return a copy of what the user says for the agent: neither the case nor the evidence changes with it."""
     copied = twin(message)
-    if parts := message.parts:
-        copied.__dict__["parts"] = [twin(part) for part in parts]
+    fields = copied.__dict__
+    if parts := fields["parts"]:
+        fields["parts"] = [twin(part) for part in parts]
     return copied
 
 

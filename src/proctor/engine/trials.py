@@ -46,15 +46,16 @@ class TrialWork:
         trial = (
             await self._ask(job, slot) if job.evidence is None else Trial.model_validate_json(job.evidence)
         )
-        if trial.notes and trial.failure is None:
-            trial.failure = _incomplete(trial)
-        done = TrialState(job.number, trial, trial.failure, job.attempt)
+        failure = trial.failure
+        if failure is None and trial.notes:
+            trial.failure = failure = _incomplete(trial)
+        done = TrialState(job.number, trial, failure, job.attempt)
         if self._stored is not None:
             done.evidence = job.evidence or keep(self._stored, job, trial)
         budget = self._options.budget
         if budget is not None and budget.max_cost is not None and job.trial is not None:
             budget.spend(cost_of(trial))
-        if trial.failure is None:
+        if failure is None:
             done.scores = await self._scores(job, trial, slot)
             if budget is not None:
                 done.not_asked = not_asked(budget, job.state.metrics, done.scores)

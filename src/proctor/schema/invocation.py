@@ -141,7 +141,7 @@ class Invocation(WireModel):
     @property
     def tool_calls(self) -> list[FunctionCall]:
         """All tool calls in order."""
-        return tool_calls_of(self.intermediate_data)
+        return tool_calls_of(self.__dict__["intermediate_data"])
 
     @property
     def tool_responses(self) -> list[FunctionResponse]:
