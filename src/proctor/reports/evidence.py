@@ -77,7 +77,8 @@ def _add_metric(
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in TELLING:
             _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
-    overall = [block for block in _drawn(score.details, limit) if block not in _blocks(sections, None)]
+    drawn = _drawn(score.details, metric.name, limit)
+    overall = [block for block in drawn if block not in _blocks(sections, None)]
     if any(isinstance(block, Findings) for section in sections for block in section.blocks):
         overall = [
             block for block in overall if not isinstance(block, Findings)
@@ -98,16 +99,16 @@ def _of_turn(
     metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[Block]
 ) -> Iterator[Block]:
     """What one metric says about a turn; of a drawing that another metric made already, only its reason."""
-    drawn = [block for block in _drawn(score.details, limit) if block not in shown]
+    drawn = [block for block in _drawn(score.details, metric.name, limit) if block not in shown]
     yield from drawn
     told = any(isinstance(block, Findings) for block in drawn)  # the reasons stand there one by one
     if score.reason and not told and (limit is None or not drawn):
         yield Note(metric.name, score.reason)
-    if score.warning:
-        yield Note("warning", score.warning)
+    if score.warning and (warning := Note("warning", score.warning)) not in shown:
+        yield warning
 
 
-def _drawn(details: Mapping[str, Any] | None, limit: int | None) -> list[Block]:
+def _drawn(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[Block]:
     """The details that every report understands (see `proctor.schema.score`), as blocks."""
     found: list[Block] = []
     if not details:
@@ -122,7 +123,7 @@ def _drawn(details: Mapping[str, Any] | None, limit: int | None) -> list[Block]:
         )
     if (state := _dicts(details.get("state"))) and (difference := state_of(state, full=limit is None)).lines:
         found.append(difference)
-    return [*found, *findings_of(details, full=limit is None)]
+    return [*found, *findings_of(details, metric, full=limit is None)]
 
 
 def _dicts(value: Any) -> list[Mapping[str, Any]]:

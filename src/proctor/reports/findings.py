@@ -16,10 +16,10 @@ _LONGEST_WHY = 300
 _LONGEST_ANSWER = 200
 
 
-def findings_of(details: Mapping[str, Any], *, full: bool) -> Iterator[Block]:
+def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[Block]:
     """Return what the details of a score say that a judge found; sentences that hold are left out unless `full`.
 
-    `full` also tells which model was asked and how its votes were cast.
+    `full` also tells which model was asked for the `metric`, and how its votes were cast.
     """
     if rubrics := _dicts(details.get("rubrics") or details.get("rubric_scores")):
         yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
@@ -28,7 +28,7 @@ def findings_of(details: Mapping[str, Any], *, full: bool) -> Iterator[Block]:
         left = [LeftOut(count)] if (count := len(sentences) - len(shown)) else []
         yield Findings("claims", [*(_sentence(each, full=full) for each in shown), *left])
     if full and isinstance(ballot := details.get("ballot"), Mapping):
-        yield from _votes(ballot)
+        yield from _votes(ballot, metric)
 
 
 def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
@@ -68,11 +68,11 @@ def _cut(text: str, *, full: bool) -> str:
 # --- votes ---------------------------------------------------------------------------------------------------------------
 
 
-def _votes(ballot: Mapping[str, Any]) -> Iterator[Block]:
+def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[Block]:
     """Who was asked, how the votes fell, and what was said by each that is none."""
     votes = _dicts(ballot.get("votes"))
     if votes:
-        yield Fact("judge", ", ".join(_cast(ballot, votes)))
+        yield Fact("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
     yield from _dissent(votes)
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for vote in votes:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.reports.blocks import Block, Fact, Section, Steps, TextDifference, TrialEvidence
+from proctor.reports.blocks import (
+    Block,
+    Fact,
+    Findings,
+    Note,
+    Section,
+    Steps,
+    TextDifference,
+    TrialEvidence,
+)
 from proctor.reports.findings import findings_of
 from proctor.reports.steps import call_text, steps_of
 from proctor.schema.invocation import Invocation
@@ -70,8 +79,11 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
 
 
 def _judged(scored: _Scored) -> Iterator[Block]:
-    for _, score in scored:
-        yield from findings_of(score.details or {}, full=True)
+    for metric, score in scored:
+        found = [*findings_of(score.details or {}, metric.name, full=True)]
+        yield from found
+        if found and score.reason and not any(isinstance(block, Findings) for block in found):
+            yield Note(metric.name, score.reason)  # the words of the judge, also where it is content
 
 
 def _told(scored: _Scored) -> Iterator[Block]:
