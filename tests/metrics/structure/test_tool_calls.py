@@ -257,9 +257,15 @@ def test_what_checks_nothing_is_said_before_anything_runs() -> None:
         "f",
         {"name": "g", "input_schema": {"properties": {"a": {"colour": "red"}}}},
         {"name": "h", "input_schema": {}},
+        {"name": "i", "input_schema": {"type": "object", "description": "Anything."}},
+        {"name": "j", "input_schema": {"type": "object", "properties": {}}},
     ]
     survey = METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, declarations=declarations)).survey()
-    first, second = survey.doubts()
+    first, second, *others = survey.doubts()
+    assert [each.split(" declares nothing")[0] for each in others] == [
+        "declarations: 'h'",
+        "declarations: 'i'",
+    ]
     assert first.startswith("declarations: 'f' declares nothing about its arguments, so none are checked.")
     assert (
         second
@@ -271,7 +277,10 @@ def test_what_checks_nothing_is_said_before_anything_runs() -> None:
 
 def test_slips_in_what_an_agent_declares_are_not_the_criterion_s() -> None:
     declared = {"name": "f", "input_schema": {"properties": {"a": {}}, "requird": ["a"]}}
-    assert ask("tool_schema", [turn(calls=[("a", "f", {"a": 1})], tools={"a": [declared]})])[0].value == 1.0
+    score, _ = ask("tool_schema", [turn(calls=[("a", "f", {"a": 1})], tools={"a": [declared]})])
+    assert score.value == 1.0
+    slip = "`requird` is no keyword of JSON Schema. Did you mean 'required'?"
+    assert score.per_invocation[0].warning == f"the agent's own schema of f: {slip}"
     for schema in ({"$ref": "#/$defs/a"}, {"$ref": "#"}):
         with pytest.raises(MetricError, match="the tool 'f' of the agent 'a' declares no usable schema"):
             ask(
@@ -386,3 +395,30 @@ def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(sche
     score, (why,) = ask("tool_schema", [turn(calls=[("a", "f", {"x": value})], tools={"a": [declared]})])
     assert score.value == float(Draft202012Validator(schema).is_valid(value))
     assert (why.reason == "the arguments of the call are as declared") == (score.value == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("schema", "warning"),
+    [
+        ({"properties": {"city": {}}, "required": ["ctiy"]}, "`required` names \"ctiy\", which is none of `properties`. Did you mean 'city'?"),
+        ({"properties": {"a": {"properties": {"b": {}}, "required": ["c"]}}}, "`required` at properties.a names \"c\", which is none of"),
+        ({"properties": {"city": {"colour": 1}}}, "`colour` at properties.city is no keyword of JSON Schema, so nothing checks it"),
+        ({"properties": {"city": {}}, "required": ["city"]}, ""),
+        ({"required": ["city"]}, ""),
+    ],
+)  # fmt: skip
+def test_slips_of_an_agent_stand_by_the_score_whatever_it_is(schema: dict[str, Any], warning: str) -> None:
+    declared = {"name": "f", "input_schema": schema}
+    score, (why,) = ask(
+        "tool_schema", [turn(calls=[("a", "f", {"city": "x", "ctiy": 1})], tools={"a": [declared]})]
+    )
+    assert (warning in score.per_invocation[0].warning) if warning else not score.per_invocation[0].warning
+    assert why.warning == score.per_invocation[0].warning
+
+
+def test_a_type_that_is_none_is_an_error_that_says_so() -> None:
+    declared = {"name": "f", "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRNG"}}}}
+    with pytest.raises(
+        MetricError, match=r"declares no usable schema: .*\"strng\" is no type. Did you mean 'string'"
+    ):
+        ask("tool_schema", [turn(calls=[("a", "f", {"city": "x"})], tools={"a": [declared]})])

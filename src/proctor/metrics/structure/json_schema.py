@@ -56,6 +56,10 @@ class Schema:
 
     unknown: Sequence[str]
     """What is said of keywords that nobody knows: nothing checks them."""
+    slips: Sequence[str]
+    """What surely means something else than it does; of a schema that is read strictly there are none."""
+    checked: frozenset[str]
+    """Its own keywords that check something."""
 
     def __init__(self, document: Any, *, formats: bool = False, strict: bool = False) -> None:
         """Take the schema; `formats` also checks `format` (of those that need no further package).
@@ -77,7 +81,9 @@ class Schema:
             raise CriterionError("it is nested too deeply") from None
         if problems := [*found.dead, *(found.slips if strict else ())]:
             raise CriterionError("; ".join(problem.rstrip(".") for problem in problems))
-        self.unknown = found.unknown
+        self.unknown, self.slips = found.unknown, found.slips
+        own = document.keys() & kind.VALIDATORS.keys() if isinstance(document, Mapping) else set[str]()
+        self.checked = frozenset(own if document is not False else {"false"})
         self._best = jsonschema.exceptions.best_match
         # A registry of its own: without one, jsonschema would fetch what a schema refers to.
         kind = jsonschema.validators.extend(kind, keywords_for(kind.VALIDATORS))

@@ -171,8 +171,22 @@ class _Search:
                 self.findings.slips.append(
                     f"{shown}: beside it nothing counts in this draft, so `{others[0]}` would not"
                 )
+        if keyword == "required" and isinstance(schema["required"], list):
+            self._look_at_required(schema, shown)
         if keyword == "format" and self._formats is not None and schema["format"] not in self._formats:
             self.findings.slips.append(f"{shown}: {self._unchecked_format(str(schema['format']))}")
+
+    def _look_at_required(self, schema: Mapping[str, Any], shown: str) -> None:
+        """A key that must be there and is no property, where properties are listed: nothing says what it may be."""
+        listed = schema.get("properties")
+        if not isinstance(listed, Mapping) or not listed or schema.get("patternProperties"):
+            return
+        for name in schema["required"]:
+            if name not in listed:
+                meant = did_you_mean(str(name), listed)
+                self.findings.unknown.append(
+                    f"{shown} names {show_text(str(name))}, which is none of `properties`.{meant}"
+                )
 
     def _unchecked_format(self, name: str) -> str:
         checked = sorted(self._formats or ())

@@ -42,7 +42,7 @@ class Schemas:
     def unknown(self) -> Iterator[str]:
         """What is said of keywords that nobody knows."""
         for schema in self._by_turn.values():
-            yield from schema.unknown
+            yield from unheard(schema)
 
     def _read(self, given: Any, where: str) -> None:
         if not isinstance(given, Mapping) or not given.keys() >= _KEYS:
@@ -86,13 +86,20 @@ def read_schema(document: Any, *, formats: bool) -> Schema:
     return schema_of(document, formats=formats, strict=True)
 
 
+def unheard(schema: Schema) -> Iterator[str]:
+    """What in a schema checks nothing."""
+    if not schema.checked and not schema.unknown:
+        yield "it has no keyword that checks anything: any JSON fits"
+    yield from schema.unknown
+
+
 class SchemaSurvey:
     """Whether there is a schema at all, and which of their keywords nobody knows."""
 
     def __init__(self, given: Schema | None = None, *, formats: bool = False) -> None:
         self._is_stated = given is not None
         self._formats = formats
-        self._doubts = {f"schema: {unknown}": None for unknown in given.unknown} if given else {}
+        self._doubts = {f"schema: {said}": None for said in unheard(given)} if given else {}
 
     def see(self, case: EvalCase) -> None:
         """Look at one case."""

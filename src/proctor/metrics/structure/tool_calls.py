@@ -64,10 +64,9 @@ class ToolCallMetric(ABC, Generic[C]):
             tools = tools_of(case, index, self._given)
             if tools is None:
                 return MetricScore(failure=_not_told(index))
-            found = [
-                self.is_right(call, author, tools) for author, call in calls_with_authors(case.actual[index])
-            ]
-            scores.append(Score(sum(found) / len(found)))
+            made = calls_with_authors(case.actual[index])
+            found = [self.is_right(call, author, tools) for author, call in made]
+            scores.append(Score(sum(found) / len(found), warning=self.doubt(made, tools)))
         return mean_score(scores)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:

@@ -116,15 +116,25 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         return f"the arguments of {'the call are' if calls == 1 else f'all {calls} calls are'} as declared"
 
     def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
-        """Which tools were called that declare nothing about their arguments."""
-        silent = {
-            show_name(call.name)
-            for author, call in calls
-            if (declared := tools.of(call.name, author)) and all(each.schema is None for each in declared)
-        }
-        if not silent:
-            return ""
-        return f"no arguments are declared, so none were checked: {', '.join(and_more(sorted(silent)))}"
+        """Which tools were called that declare nothing about their arguments, and slips in what they declare."""
+        silent: dict[str, None] = {}
+        slips: dict[str, None] = {}
+        for author, call in calls:
+            schemas = [self._checked(each) for each in tools.of(call.name, author)]
+            if schemas and all(map(_says_nothing, schemas)):
+                silent[show_name(call.name)] = None
+            for schema in schemas:
+                slips |= (
+                    {f"{show_name(call.name)}: {said}": None for said in (*schema.slips, *schema.unknown)}
+                    if schema
+                    else {}
+                )
+        told = (
+            [f"no arguments are declared, so none were checked: {', '.join(and_more([*silent]))}"]
+            if silent
+            else []
+        )
+        return "; ".join([*told, *(f"the agent's own schema of {slip}" for slip in and_more([*slips]))])
 
     def _fits(self, call: FunctionCall, declared: Declaration) -> bool:
         schema = self._checked(declared)
@@ -169,7 +179,7 @@ class DeclarationSurvey:
         """Tools without schema, and keywords that nobody knows."""
         for each in self._given:
             schema = self._schema(each)
-            if schema is None:
+            if schema is None or _says_nothing(schema):
                 yield (
                     f"declarations: {each.name!r} declares nothing about its arguments, so none are checked. For a tool "
                     'without any, write "parameters": {"type": "object", "properties": {}}'
@@ -178,6 +188,11 @@ class DeclarationSurvey:
                 yield from (
                     f"declarations: the schema of {each.name!r}: {unknown}" for unknown in schema.unknown
                 )
+
+
+def _says_nothing(schema: Schema | None) -> bool:
+    """Whether any arguments fit: they are an object anyway."""
+    return schema is None or schema.checked <= {"type"}
 
 
 def _closed(schema: Any) -> Any:

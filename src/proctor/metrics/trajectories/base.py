@@ -17,13 +17,34 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "open_to_any"]
+__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "facts_of", "open_to_any"]
 
 ARGUMENTS: Mapping[str, str] = {
     "ignore_args": "true: compare only the names of the tools",
     "equality": "json (the default), python, strict or javascript: which arguments are equal",
     **BY_MATCHERS,
 }
+
+
+def facts_of(
+    name: str,
+    description: str,
+    source: str,
+    *,
+    options: Mapping[str, str] = ARGUMENTS,
+    threshold: float = 1.0,
+    example: Mapping[str, Any] | None = None,
+) -> MetricFacts:
+    """The facts of a metric that compares the calls of a turn with expected ones; `example` is the criterion of its example."""
+    return MetricFacts(
+        name=name,
+        description=description,
+        default_threshold=threshold,
+        needs=frozenset({"expected"}),
+        options=options,
+        source=source,
+        example={} if example is None else {name: example},
+    )
 
 
 class CallsCriterion(BaseCriterion):

@@ -16,9 +16,15 @@ from abc import abstractmethod
 from typing import Literal
 
 from proctor.metrics.alignment import Alignment
-from proctor.metrics.base import MetricFacts
 from proctor.metrics.describing import describe
-from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric, open_to_any
+from proctor.metrics.trajectories.base import (
+    ARGUMENTS,
+    Calls,
+    CallsCriterion,
+    TrajectoryMetric,
+    facts_of,
+    open_to_any,
+)
 from proctor.metrics.trajectory import exact, expected_of_those_made, found, in_order, made_of_those_expected
 from proctor.schema.case import EvalCase
 from proctor.schema.score import Score
@@ -26,7 +32,6 @@ from proctor.schema.score import Score
 __all__ = ["F1", "AnyOrderMatch", "ExactMatch", "InOrderMatch", "Precision", "Recall"]
 
 SOURCE = "the Gen AI evaluation service's metric of this name"
-EXPECTED = frozenset({"expected"})
 NO_CALLS_MADE = (
     "no tool was called, so there is no share of right calls; trajectory_recall sees what is missing"
 )
@@ -54,13 +59,10 @@ class _Match(TrajectoryMetric[CallsCriterion]):
 class ExactMatch(_Match):
     """1 where the agent made the expected calls in their order and no others."""
 
-    facts = MetricFacts(
-        name="trajectory_exact_match",
-        description="Whether the tool calls of a turn are the expected ones, in order, and no others.",
-        default_threshold=1.0,
-        needs=EXPECTED,
-        options=ARGUMENTS,
-        source=SOURCE,
+    facts = facts_of(
+        "trajectory_exact_match",
+        "Whether the tool calls of a turn are the expected ones, in order, and no others.",
+        SOURCE,
     )
 
     def holds(self, wanted: Calls, made: Calls) -> bool:
@@ -75,13 +77,10 @@ class ExactMatch(_Match):
 class InOrderMatch(_Match):
     """1 where the expected calls were made in their order, whatever else was called in between."""
 
-    facts = MetricFacts(
-        name="trajectory_in_order_match",
-        description="Whether the expected tool calls of a turn were made in their order, others in between or not.",
-        default_threshold=1.0,
-        needs=EXPECTED,
-        options=ARGUMENTS,
-        source=SOURCE,
+    facts = facts_of(
+        "trajectory_in_order_match",
+        "Whether the expected tool calls of a turn were made in their order, others in between or not.",
+        SOURCE,
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
@@ -108,17 +107,15 @@ class _AnyOrderCriterion(CallsCriterion):
 class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
     """1 where every expected call was made, in any order, whatever else was called."""
 
-    facts = MetricFacts(
-        name="trajectory_any_order_match",
-        description="Whether the expected tool calls of a turn were made, in any order, among others or not.",
-        default_threshold=1.0,
-        example={"trajectory_any_order_match": {"threshold": 1.0, "duplicates": "membership"}},
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_any_order_match",
+        "Whether the expected tool calls of a turn were made, in any order, among others or not.",
+        SOURCE,
         options={
             "duplicates": "multiset (the default: a call as often as expected) or membership (once is enough)",
             **ARGUMENTS,
         },
-        source=SOURCE,
+        example={"threshold": 1.0, "duplicates": "membership"},
     )
     kind = _AnyOrderCriterion
 
@@ -161,14 +158,13 @@ DUPLICATES = {
 class Precision(_Share):
     """The share of the calls made that were expected: how much of what the agent did was asked for."""
 
-    facts = MetricFacts(
-        name="trajectory_precision",
-        description="The share of the tool calls made in a turn that were expected.",
-        default_threshold=0.8,
-        example={"trajectory_precision": {"threshold": 0.5, "ignore_args": True}},
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_precision",
+        "The share of the tool calls made in a turn that were expected.",
+        SOURCE,
         options={**DUPLICATES, **ARGUMENTS},
-        source=SOURCE,
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
@@ -190,14 +186,13 @@ class Precision(_Share):
 class Recall(_Share):
     """The share of the expected calls that were made: how much of what was needed the agent did."""
 
-    facts = MetricFacts(
-        name="trajectory_recall",
-        description="The share of the expected tool calls of a turn that were made.",
-        default_threshold=0.8,
-        example={"trajectory_recall": {"threshold": 0.5, "ignore_args": True}},
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_recall",
+        "The share of the expected tool calls of a turn that were made.",
+        SOURCE,
         options={**DUPLICATES, **ARGUMENTS},
-        source=SOURCE,
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
     )
 
     def applies(self, case: EvalCase) -> bool:
@@ -225,14 +220,13 @@ class Recall(_Share):
 class F1(_Share):
     """The harmonic mean of precision and recall: 2PR / (P + R)."""
 
-    facts = MetricFacts(
-        name="trajectory_f1",
-        description="The harmonic mean of trajectory_precision and trajectory_recall.",
-        default_threshold=0.8,
-        example={"trajectory_f1": {"threshold": 0.5, "ignore_args": True}},
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_f1",
+        "The harmonic mean of trajectory_precision and trajectory_recall.",
+        "C. J. van Rijsbergen, Information Retrieval (1979), over tool calls",
         options={**DUPLICATES, **ARGUMENTS},
-        source="C. J. van Rijsbergen, Information Retrieval (1979), over tool calls",
+        threshold=0.8,
+        example={"threshold": 0.5, "ignore_args": True},
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:

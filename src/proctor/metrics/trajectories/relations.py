@@ -13,19 +13,24 @@ from pydantic import Field
 
 from proctor.errors import CriterionError
 from proctor.metrics.alignment import Alignment
-from proctor.metrics.base import MetricFacts
 from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.argument_modes import ArgumentMode, ByMode, ToolArguments
-from proctor.metrics.trajectories.base import ARGUMENTS, Calls, CallsCriterion, TrajectoryMetric, open_to_any
+from proctor.metrics.trajectories.base import (
+    ARGUMENTS,
+    Calls,
+    CallsCriterion,
+    TrajectoryMetric,
+    facts_of,
+    open_to_any,
+)
 from proctor.metrics.trajectory import found_at_first
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Score
 
 __all__ = ["RELATION_OPTIONS", "RelationCriterion", "RelationMetric", "Subset", "Superset", "Unordered"]
 
-EXPECTED = frozenset({"expected"})
 RELATION_OPTIONS: Mapping[str, str] = {
     "args": "exact (the default), ignore, subset (of the expected arguments) or superset (all of them, and others)",
     "tool_args": "for single tools: an object from tool name to a mode of `args`, or to a list of paths to compare",
@@ -77,13 +82,11 @@ class RelationMetric(TrajectoryMetric[R]):
 class Superset(RelationMetric[RelationCriterion]):
     """1 where every expected call was made, as often as expected; others may have been made, in any order."""
 
-    facts = MetricFacts(
-        name="trajectory_superset_match",
-        description="Whether the tool calls of a turn include the expected ones, in any order.",
-        default_threshold=1.0,
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_superset_match",
+        "Whether the tool calls of a turn include the expected ones, in any order.",
+        "agentevals' trajectory match mode superset",
         options=RELATION_OPTIONS,
-        source="agentevals' trajectory match mode superset",
     )
     kind = RelationCriterion
 
@@ -99,13 +102,11 @@ class Superset(RelationMetric[RelationCriterion]):
 class Subset(RelationMetric[RelationCriterion]):
     """1 where nothing was called beyond the expected calls, as often as expected at most; some may be missing."""
 
-    facts = MetricFacts(
-        name="trajectory_subset_match",
-        description="Whether the tool calls of a turn are all among the expected ones, in any order.",
-        default_threshold=1.0,
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_subset_match",
+        "Whether the tool calls of a turn are all among the expected ones, in any order.",
+        "agentevals' trajectory match mode subset",
         options=RELATION_OPTIONS,
-        source="agentevals' trajectory match mode subset",
     )
     kind = RelationCriterion
 
@@ -128,13 +129,11 @@ class Subset(RelationMetric[RelationCriterion]):
 class Unordered(RelationMetric[RelationCriterion]):
     """1 where the expected calls were made, as often as expected, and no others, in any order."""
 
-    facts = MetricFacts(
-        name="trajectory_unordered_match",
-        description="Whether the tool calls of a turn are the expected ones and no others, in any order.",
-        default_threshold=1.0,
-        needs=EXPECTED,
+    facts = facts_of(
+        "trajectory_unordered_match",
+        "Whether the tool calls of a turn are the expected ones and no others, in any order.",
+        "agentevals' trajectory match mode unordered",
         options=RELATION_OPTIONS,
-        source="agentevals' trajectory match mode unordered",
     )
     kind = RelationCriterion
 

@@ -7,12 +7,12 @@ from itertools import zip_longest
 from typing import Literal
 
 from proctor.metrics.alignment import Alignment, align
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.base import CaseView
 from proctor.metrics.describing import describe
 from proctor.metrics.matchers.base import doubt
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.trajectories.base import Calls
+from proctor.metrics.trajectories.base import Calls, facts_of
 from proctor.metrics.trajectories.messages import Message, cut, messages_of, steps_of
 from proctor.metrics.trajectories.relations import RELATION_OPTIONS, RelationCriterion, RelationMetric
 from proctor.schema.invocation import Invocation
@@ -42,17 +42,15 @@ class Strict(RelationMetric[StrictCriterion]):
     tools' answers included; no text is compared.
     """
 
-    facts = MetricFacts(
-        name="trajectory_strict_match",
-        description="Whether the tool calls of a turn are the expected ones step by step, calls made at once in any order.",
-        default_threshold=1.0,
-        example={"trajectory_strict_match": {"threshold": 1.0, "messages": "calls"}},
-        needs=frozenset({"expected"}),
+    facts = facts_of(
+        "trajectory_strict_match",
+        "Whether the tool calls of a turn are the expected ones step by step, calls made at once in any order.",
+        "agentevals' trajectory match mode strict",
         options={
             "messages": "all (count messages without calls, too, and compare their roles) or calls (the default)",
             **RELATION_OPTIONS,
         },
-        source="agentevals' trajectory match mode strict",
+        example={"threshold": 1.0, "messages": "calls"},
     )
     kind = StrictCriterion
     order_matters = True
