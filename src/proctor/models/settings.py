@@ -71,7 +71,8 @@ _REFUSED = {
     "model_selection_config": "the model is the one that is named",
 }
 
-_KNOWN = (*_MAPPED, "thinking_config", "http_options", *_OWN, *_TOLD, *_REFUSED)
+_HEEDED = (*_MAPPED, "thinking_config", "http_options")
+_KNOWN = (*_HEEDED, *_OWN, *_TOLD, *_REFUSED)
 
 
 def map_settings(settings: Mapping[str, Any], dialect: Dialect, model: str) -> ProviderSettings:
@@ -107,9 +108,7 @@ def _snake(name: str) -> str:
 
 def _refused(name: str, given: str, value: Any) -> str:
     if name not in _KNOWN:
-        return (
-            f"there is no setting {given!r}.{did_you_mean(name, _KNOWN)} Known: {', '.join(sorted(_KNOWN))}"
-        )
+        return f"there is no setting {given!r}.{did_you_mean(name, _KNOWN)} Known: {', '.join(_HEEDED)}"
     if name in _REFUSED:
         return f"{given!r} cannot be set: {_REFUSED[name]}"
     if name == "candidate_count" and value != 1:
