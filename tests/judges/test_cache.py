@@ -133,26 +133,37 @@ def test_a_function_whose_code_was_changed_is_asked_again() -> None:
     assert ask(FunctionModel(first), cache=cache).votes[0].cached
 
 
-def answering(answer: dict[str, str], calls: list[int]) -> Any:
-    count = {"calls": 0}
-
+def answering(answer: dict[str, str], calls: list[int], *, least: float = 0.5) -> Any:
     def judge(_messages: Any, options: Any) -> Any:
-        calls.append(1)
-        count["calls"] += 1
-        return {**options.echo, **answer}
+        calls.append(len(calls))
+        return {**options.echo, **answer, "rationale": f"at least {least}"}
 
     return FunctionModel(judge)
 
 
-def test_a_function_is_also_what_it_holds_but_not_what_it_counts() -> None:
+def test_a_function_is_also_what_it_holds() -> None:
     cache: Kept = Kept()
-    calls: list[int] = []
-    model = answering(YES, calls)
+    assert ask(answering(YES, []), cache=cache).verdicts == [True]
+    assert ask(answering(YES, []), cache=cache).votes[0].cached
+    assert not ask(answering(YES, [], least=0.9), cache=cache).votes[0].cached
+    assert ask(answering(NO, []), cache=cache).verdicts == [False]
+
+
+def test_a_model_may_say_itself_who_it_is() -> None:
+    class Counting(ScriptedModel):
+        def __init__(self) -> None:
+            super().__init__(YES)
+            self.identity = ("counting", YES)
+            self.calls = 0
+
+        async def complete(self, messages: Any, *, options: Any) -> Any:
+            self.calls += 1
+            return await super().complete(messages, options=options)
+
+    cache, model = Kept(), Counting()
     for _ in range(2):
-        assert ask(model, cache=cache).verdicts == [True]
-    assert ask(answering(YES, calls), cache=cache).votes[0].cached
-    assert len(calls) == 1
-    assert ask(answering(NO, calls), cache=cache).verdicts == [False]
+        ask(model, cache=cache)
+    assert model.calls == 1
 
 
 def test_a_script_is_what_it_says() -> None:

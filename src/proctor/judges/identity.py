@@ -1,7 +1,8 @@
-"""Who a model is, for answers that are kept: a name says it; an object or a function is what its code says.
+"""Who a model is, for answers that are kept: a name says it; an object or a function is what its code says and holds.
 
-Of what code holds besides, texts and truth values count, also within mappings and tuples: another table of answers is
-another judge. Numbers and lists do not: they count calls and collect them.
+Whatever may make it answer otherwise makes it another one: a line of its module, a number or a text that it holds. One
+that counts calls is another one each time that it is asked who it is, and is paid again: better than an answer that it
+would not give any more. A model that knows better has an attribute `identity`, a text or the values that make it out.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ _DEEPEST = 4
 
 
 def identity_of(model: ChatModel) -> str:
-    """Return a name for a model that was given as an object: another one when its code, or what it holds, is another."""
-    told = "\x00".join(_told(model, 0))
+    """Return a name for a model that was given as an object: another one when its module, or what it holds, is another."""
+    told = "\x00".join(_told(getattr(model, "identity", model), 0))
     return f"{model.name} {blake2b(told.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def _told(value: Any, depth: int) -> Iterator[str]:
-    if value is None or isinstance(value, str | bool):
+    if value is None or isinstance(value, str | int | float | bytes):
         yield repr(value)
-    elif depth > _DEEPEST or isinstance(value, int | float | bytes | list | set):
+    elif depth > _DEEPEST:
         return
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield repr(key)
             yield from _told(item, depth + 1)
-    elif isinstance(value, tuple):
+    elif isinstance(value, set | frozenset):
+        yield from sorted(repr(item) for item in value)
+    elif isinstance(value, tuple | list):
         for item in value:
             yield from _told(item, depth + 1)
     elif inspect.isroutine(value):
@@ -65,8 +68,11 @@ def _of_object(value: Any, depth: int) -> Iterator[str]:
 
 
 def _source(code: Any) -> str:
-    name = f"{code.__module__}.{getattr(code, '__qualname__', '')}"
-    try:
-        return f"{name} {inspect.getsource(code)}"
-    except (OSError, TypeError):
-        return name
+    """Return its name, its text, and that of its module: there stands what it calls."""
+    told = [f"{code.__module__}.{getattr(code, '__qualname__', '')}"]
+    for what in (code, inspect.getmodule(code)):
+        try:
+            told.append(inspect.getsource(what) if what is not None else "")
+        except (OSError, TypeError):  # typed in, or not written in Python
+            continue
+    return " ".join(told)

@@ -66,6 +66,8 @@ class ScriptedModel:
         self.has_schemas = has_schemas
         self.delay = delay
         self.asked: list[Asked] = []
+        self.identity: object = (name, self.script, dict(matching or {}))
+        """What makes it another model, for answers that are kept; not what it was asked."""
         self._say = _matching(matching) if matching is not None else _script(script)
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
