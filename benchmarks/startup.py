@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks import workload
-from benchmarks.measuring import ROOT, Command, Found, alternate, code, module
+from benchmarks import installed, workload
+from benchmarks.measuring import Command, Found, alternate, code, module
 from benchmarks.table import BARE, OURS, Budget, Row
 
 IMPORTS = {
@@ -27,7 +26,7 @@ def rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, install: bool
     yield _help(peers, repeats)
     yield from _one_case(folder, repeats)
     if install:
-        yield _installed(folder)
+        yield from installed.rows(folder, peers)
 
 
 def _imports(peers: Mapping[str, Path], repeats: int) -> Iterator[Row]:
@@ -78,34 +77,6 @@ def _one_case(folder: Path, repeats: int) -> Iterator[Row]:
         [Budget(0.45 / 0.22, BARE, "0.45 s")],
     )
     yield _row("its memory", "MB", found, "peak", [Budget(60, size="60 MB")])
-
-
-def _installed(folder: Path) -> Row:
-    target = folder / "installed"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--target",
-        str(target),
-    ]
-    try:
-        for what in (
-            ["--require-hashes", "-r", "requirements/run.txt"],
-            ["--no-deps", "--no-build-isolation", "--upgrade", "."],
-        ):
-            subprocess.run([*pip, *what], check=True, capture_output=True, text=True, cwd=ROOT)
-    except subprocess.CalledProcessError as failed:
-        lines = failed.stderr.strip().splitlines() or ["pip failed"]
-        return Row("W1", f"installed size, core (not measured: {lines[-1]})", "MB", {}, [Budget(30)])
-    files = [path for path in target.rglob("*") if path.is_file()]
-    size = sum(path.stat().st_size for path in files) / 1e6
-    compiled = sum(path.stat().st_size for path in files if path.suffix == ".pyc") / 1e6
-    note = f"sum of the files, {compiled:.1f} MB of it byte code"
-    return Row("W1", "installed size, core", "MB", {OURS: size}, [Budget(30, size="30 MB")], note=note)
 
 
 def _row(what: str, unit: str, found: dict[str, Found], column: str, budgets: list[Budget]) -> Row:

@@ -1,7 +1,10 @@
 """What the table of the benchmarks says about a budget."""
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks.installed import sizes
 from benchmarks.measuring import Found, alternate
 from benchmarks.table import BARE, OURS, Budget, Row, markdown
 
@@ -67,3 +70,17 @@ def test_contestants_alternate_and_the_first_round_does_not_count() -> None:
     )
     assert order == ["a", "b"] * 4
     assert found == {"a": {"wall": 2}, "b": {"wall": 5}}
+
+
+def test_what_is_installed_is_counted_apart_from_byte_code_and_from_the_tools(tmp_path: Path) -> None:
+    for name, size in {
+        "proctor/a.py": 2_000_000,
+        "proctor/__pycache__/a.cpython-311.pyc": 3_000_000,
+        "pip/b.py": 5_000_000,
+        "pip-24.0.dist-info/RECORD": 7_000_000,
+        "pydantic/core.so": 4_000_000,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size)
+    assert sizes(tmp_path) == (6.0, 3.0)
