@@ -7,6 +7,7 @@ import pytest
 
 from proctor.errors import MetricError
 from proctor.metrics.response_match import IDENTICAL, NO_REFERENCE, NO_WORDS, OTHER_ORDER, ResponseMatch
+from proctor.registry import METRICS
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion
@@ -165,3 +166,26 @@ def test_a_scenario_has_nothing_to_compare_with() -> None:
     assert metric().score(view([turn("a")])).not_applicable
     with pytest.raises(MetricError, match="no recorded conversation"):
         metric("adk").score(view([turn("a")]))
+
+
+@pytest.mark.parametrize("name", ["response_match_score", "rouge_1", "rouge_l"])
+@pytest.mark.parametrize(
+    ("reference", "answer", "warning"),
+    [
+        (
+            "The result is -5",
+            "The result is 5",
+            'signs differ, which this metric does not see (missing: "-5"',
+        ),
+        ("It is sunny.", "it is sunny", ""),
+        ("It is sunny.", "It is sunny.", ""),
+        ("It is sunny.", "It is raining.", ""),
+    ],
+)
+def test_what_a_full_score_does_not_see_stands_by_it(
+    name: str, reference: str, answer: str, warning: str
+) -> None:
+    """Whether or not somebody asks why: nobody asks of what passed."""
+    found = METRICS.get(name)(BaseCriterion(threshold=0.5)).score(view([turn(answer)], [turn(reference)]))
+    said = found.per_invocation[0].warning
+    assert (warning in said) if warning else said == ""

@@ -79,7 +79,8 @@ class ResponseMatch:
                 return Score(reason=NO_REFERENCE, not_applicable=True)
             if _identical(reference, answer):
                 return Score(1.0)
-        return Score(rouge_1(reference, answer).fmeasure)
+        value = rouge_1(reference, answer).fmeasure
+        return Score(value, warning=_explain(reference, answer).warning if value == 1.0 else "")
 
 
 def _identical(reference: str, answer: str) -> bool:

@@ -106,8 +106,10 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         """What the two texts share and what not: a sentence and details."""
 
     def compare(self, expected: Expected, answer: str) -> Score:
-        """The figure of the best reference."""
-        return Score(max(self._measure(self._figures(reference, answer)) for reference in expected))
+        """The figure of the best reference; a full one with a warning where the texts differ in what it does not see."""
+        value = max(self._measure(self._figures(reference, answer)) for reference in expected)
+        unseen = value == 1.0 and not any(_identical(reference, answer) for reference in expected)
+        return Score(value, warning=self.tell(expected, answer).warning if unseen else "")
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Precision, recall and F; what is missing from the best reference, and what is more than it has."""
