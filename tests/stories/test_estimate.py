@@ -114,6 +114,46 @@ def test_a_price_that_is_not_known_is_unknown(tmp_path: Path) -> None:
     assert part_of(found).calls is not None
 
 
+def test_answers_that_were_known_are_told_with_the_price_of_those_that_were_paid(tmp_path: Path) -> None:
+    judge = Judge()
+    assert ran(tmp_path / "s.db", judge, limit=5)
+    assert ran(tmp_path / "s.db", judge, limit=10).cost == pytest.approx(15 * 0.01), "15 of 30 were known"
+    found = estimated(tmp_path / "s.db", judge)
+    assert found.cost is not None
+    assert found.cost.value == pytest.approx(3 * CASES * 0.01)
+    assert any("15 of its 30 votes were known from before" in note for note in found.notes)
+
+
+def test_a_run_that_paid_nothing_says_nothing_of_dollars(tmp_path: Path) -> None:
+    judge = Judge()
+    assert ran(tmp_path / "s.db", judge, limit=5)
+    assert ran(tmp_path / "s.db", judge, limit=5).cost == 0
+    found = estimated(tmp_path / "s.db", judge)
+    assert part_of(found).calls == Forecast(value=3 * CASES, low=3 * CASES, high=3 * CASES)
+    assert found.cost is None
+
+
+def test_another_judge_has_another_price(tmp_path: Path) -> None:
+    judge, dearer = Judge(), Judge()
+    dearer.name = "dearer"
+    assert ran(tmp_path / "s.db", judge, limit=5)
+    found = estimated(tmp_path / "s.db", dearer)
+    assert found.cost is None
+    assert part_of(found).calls is not None
+    assert any(f"was judged by {judge.name}: what dearer costs is not known" in note for note in found.notes)
+
+
+def test_without_a_run_a_metric_that_asks_once_is_counted_once(tmp_path: Path) -> None:
+    found = proctor.estimate_sync(
+        Agent(),
+        a_set(),
+        config={"criteria": {"hallucinations_v1": 0.8}},
+        judge=Judge(),
+        store=tmp_path / "s.db",
+    )
+    assert part_of(found).calls == Forecast(value=CASES, low=CASES, high=CASES)
+
+
 def test_without_a_run_to_go_by_calls_are_counted_and_the_rest_is_unknown(tmp_path: Path) -> None:
     found = estimated(tmp_path / "s.db", Judge())
     assert part_of(found).calls == Forecast(value=3 * CASES, low=3 * CASES, high=5 * CASES)

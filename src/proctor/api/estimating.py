@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
     from proctor.engine.plan import Plan
     from proctor.engine.progress import Progress
-    from proctor.schema.score import MetricScore
     from proctor.schema.verdict import CaseResult
     from proctor.stores.base import Store
 
@@ -97,7 +96,8 @@ class _Took:
 
 
 def _by_history(found: Estimate, plan: Plan, store: Store) -> Estimate:
-    judged = {metric.name for chosen in plan.sets for metric in chosen.metrics if metric.judge}
+    judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
+    judged = judges.keys()
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
     for run in islice(store.runs(), _MOST_RUNS):
         if not sets & set(run.sets):
@@ -107,7 +107,7 @@ def _by_history(found: Estimate, plan: Plan, store: Store) -> Estimate:
         if not cases or (judged and not judged & seen):
             continue
         found.run_id, found.seen = run.run_id, len(cases)
-        _add(found, "judge", [_judging(case, judged) for case in cases] if judged else [])
+        _add_judges(found, cases, judges)
         _add(found, "agent", [_acting(case) for case in cases])
         found.notes += [
             f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
@@ -121,10 +121,10 @@ def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
     return list(islice(tried, _MOST_CASES))
 
 
-def _judging(case: CaseResult, judged: Iterable[str]) -> _Took:
-    scores = [score for name in judged if name in case.metrics for score in case.metrics[name].per_trial]
-    votes = [vote for score in scores if score is not None for vote in _votes(score)]
-    costs = [vote.get("cost") for vote in votes]
+def _judging(case: CaseResult, judged: Iterable[str], price: float | None) -> _Took:
+    """What judging a case took, if each vote that was known from before had cost its `price`."""
+    votes = [vote for ballot in _ballots(case, judged) for vote in ballot.get("votes") or ()]
+    costs = [price if vote.get("cached") else vote.get("cost") for vote in votes]
     known = [cost for cost in costs if cost is not None]
     trials = len(case.trials)
     return _Took(
@@ -135,10 +135,19 @@ def _judging(case: CaseResult, judged: Iterable[str]) -> _Took:
     )
 
 
-def _votes(score: MetricScore) -> Iterator[Mapping[str, Any]]:
-    for details in (score.details, *(each.details for each in score.per_invocation)):
-        ballot = (details or {}).get("ballot")
-        yield from (ballot.get("votes") or ()) if isinstance(ballot, dict) else ()
+def _ballots(case: CaseResult, judged: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for name in judged:
+        for score in case.metrics[name].per_trial if name in case.metrics else ():
+            scored = [score.details, *(each.details for each in score.per_invocation)] if score else []
+            found = ((details or {}).get("ballot") for details in scored)
+            yield from (ballot for ballot in found if isinstance(ballot, dict))
+
+
+def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
+    """The dollars of one vote, by those that were paid; `None` where that is not known."""
+    paid = [vote.get("cost") for vote in votes if not vote.get("cached")]
+    known = [cost for cost in paid if cost is not None]
+    return fmean(known) if known and len(known) == len(paid) else None
 
 
 def _acting(case: CaseResult) -> _Took:
@@ -158,6 +167,24 @@ def _acting(case: CaseResult) -> _Took:
 
 
 # --- what a run will take ----------------------------------------------------------------------------------------------
+
+
+def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[str, str]) -> None:
+    """Add what judging takes, as if no answer were known; of another judge than the one to come, no dollars."""
+    ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
+    votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
+    _add(found, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
+    asked, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
+    if votes and not asked & {*others}:
+        for part in found.parts:
+            part.cost = None
+        found.notes.append(
+            f"that run was judged by {', '.join(others)}: what {', '.join(sorted(asked))} costs is not known"
+        )
+    if known := sum(bool(vote.get("cached")) for vote in votes):
+        found.notes.append(
+            f"{known:,} of its {len(votes):,} votes were known from before and cost nothing: so may be some of these"
+        )
 
 
 def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
@@ -215,5 +242,8 @@ def _turns(case: Any) -> int:
 
 
 def _samples(metric: Any) -> int:
+    stated = getattr(metric, "_samples", None)  # of a metric with a number of its own
+    if isinstance(stated, int):
+        return stated
     options = getattr(getattr(metric, "_criterion", None), "judge_model_options", None)
     return getattr(options, "num_samples", 5)
