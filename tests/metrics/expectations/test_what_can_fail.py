@@ -94,7 +94,7 @@ def alphabet_for(stated: Any) -> list[Made]:
         named += [
             Made(name, {**args, **more}, response=response)
             for tool in tools
-            for name in ("ab" if tool == "*" else tool)
+            for name in (["a", "b", "zz"] if tool == "*" else [tool])
             for args in variants
             for more in ({}, {"u": 1})
         ]
