@@ -171,6 +171,16 @@ async def test_overlooked(evaluate):
     await evaluate('cases.evalset.json:bad')
 
 @pytest.mark.{mark}
+async def test_left_to_a_task(evaluate):
+    task = asyncio.ensure_future(evaluate('cases.evalset.json:bad'))
+    await asyncio.sleep(0)
+
+@pytest.mark.{mark}
+async def test_mistaken(evaluate):
+    with pytest.raises(proctor.SetupProblems):
+        await evaluate('nope.evalset.json')
+
+@pytest.mark.{mark}
 async def test_together(evaluate):
     one, two = await asyncio.gather(evaluate('cases.evalset.json:good'), evaluate('cases.evalset.json:bad'))
     assert one and not two
@@ -196,8 +206,9 @@ def test_an_async_test_awaits_and_what_it_forgets_to_await_is_never_green(
         "test_forgotten_truth": "FAILED",
         "test_forgotten_look": "FAILED",
         "test_overlooked": "FAILED",
+        "test_left_to_a_task": "FAILED",
     }
-    result.assert_outcomes(passed=2, failed=5)
+    result.assert_outcomes(passed=3, failed=6)
     result.stdout.fnmatch_lines(
         ["nothing was run: `evaluate` is awaited in an async test: result = await evaluate(*)"]
     )
@@ -589,3 +600,31 @@ def test_a_marker_that_would_run_nothing_is_told(sandbox: Sandbox) -> None:
     result = _test(sandbox, "@pytest.mark.proctor('cases.evalset.json')\ndef test_it(): pass\n")
     result.assert_outcomes(errors=1)
     assert "asks for neither `eval_case` nor `evaluate`: nothing would be run" in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("mark", "body", "fine"),
+    [
+        pytest.param("'cases.evalset.json'", "pass", False, id="nothing"),
+        pytest.param("'nope.evalset.json'", "pass", False, id="nothing of a set that is not there"),
+        pytest.param("'cases.evalset.json'", "assert not evaluate()", True, id="evaluate"),
+        pytest.param(
+            "'cases.evalset.json'", "assert evaluate('cases.evalset.json:good')", True, id="one case"
+        ),
+        pytest.param("'cases.evalset.json'", "pytest.skip('not today')", True, id="skipped"),
+        pytest.param("num_runs=2", "pass", True, id="a marker with options only"),
+    ],
+)
+def test_what_a_tests_own_marker_names_is_evaluated(
+    sandbox: Sandbox, mark: str, body: str, fine: bool
+) -> None:
+    result = _test(sandbox, f"@pytest.mark.proctor({mark})\ndef test_it(evaluate):\n    {body}\n")
+    assert (result.ret == 0) is fine
+    said = "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
+    assert (said in result.stdout.str()) is not fine
+
+
+def test_the_marker_of_a_class_is_for_those_that_ask(sandbox: Sandbox) -> None:
+    body = "    def test_one(self, evaluate): assert not evaluate()\n    def test_two(self, evaluate): pass\n"
+    result = _test(sandbox, f"@pytest.mark.proctor('cases.evalset.json')\nclass TestIt:\n{body}")
+    result.assert_outcomes(passed=2)

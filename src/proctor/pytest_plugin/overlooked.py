@@ -73,9 +73,13 @@ class Pending:
         return self._answer().__await__()
 
     async def _answer(self) -> Evaluated:
-        self._awaited = True
         if self._result is None:
-            self._result = await self._run()
+            try:
+                self._result = await self._run()
+            except Exception:
+                self._awaited = True  # the test hears of it
+                raise
+        self._awaited = True  # only now: a task that nobody waits for is cancelled when the test is over
         return self._result
 
     def __repr__(self) -> str:
@@ -111,11 +115,13 @@ def _overlooked(result: RunResult, item: pytest.Item) -> Iterator[str]:
 
 def _not_evaluated(watch: Watch, item: pytest.Item) -> str:
     from proctor.pytest_plugin.fixtures import origin_of
-    from proctor.pytest_plugin.watch import given_case
+    from proctor.pytest_plugin.watch import given_case, is_to_evaluate
 
-    if watch.has_evaluated:
+    if watch.has_evaluated or not is_to_evaluate(item):
         return ""
     case: Any = given_case(item)
+    if case is None:
+        return "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
     origin: Origin | None = origin_of(case, item.config)
     if origin is None:
         return ""  # a fixture of the test's own

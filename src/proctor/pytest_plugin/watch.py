@@ -56,7 +56,7 @@ class Watch:
     def check(self, item: pytest.Item, *, is_over: bool = False) -> None:
         """Fail a test that would be green for what it did not await, look at or, now that it is over, evaluate."""
         __tracebackhide__ = True
-        if not (self.pending or self.results or (is_over and given_case(item) is not None)):
+        if not (self.pending or self.results or (is_over and is_to_evaluate(item))):
             return
         from proctor.pytest_plugin.overlooked import said_of
 
@@ -88,6 +88,14 @@ def new_watch(item: pytest.Item) -> Watch:
 def watch_of(item: pytest.Item) -> Watch:
     """Return what is known of a test's evaluations."""
     return item.stash.setdefault(_KEY, Watch())
+
+
+def is_to_evaluate(item: pytest.Item) -> bool:
+    """Tell whether a test was given a case, or its own marker (not that of its class or module) names sets."""
+    if given_case(item) is not None:
+        return True
+    fixtures = getattr(item, "fixturenames", ())
+    return "evaluate" in fixtures and any(mark.name == "proctor" and mark.args for mark in item.own_markers)
 
 
 def given_case(item: pytest.Item) -> Any:
