@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import proctor
 from proctor.agreement import Confusion, cohen_kappa, corrected_rate
 from proctor.errors import SetupError, StoreError
+from proctor.reports.calibration import write_calibration
 from proctor.schema.calibration import CalibrationReport, badge_of
 from proctor.schema.judged_by import JudgedBy
 from proctor.schema.label import HumanLabel
@@ -161,7 +163,7 @@ class TestWhatALabelMeans:
     def test_a_rubric_that_was_not_judged_is_said(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
         with pytest.raises(
-            SetupError, match=r"said nothing of what was labelled as a rubric: .*: a, turn 1, rubric x"
+            SetupError, match=r"the case 'a' was not judged by a rubric 'x'. There is: polite."
         ):
             calibrated(store, write(("a", 1), rubric_id="x"))
 
@@ -187,6 +189,28 @@ class TestWithoutAVerdict:
         store = judged_run(tmp_path / "s.db", cases(a=None, b=True))
         with pytest.raises(SetupError, match="not one of 1 labels with a verdict is held out"):
             calibrated(store, write(("a", 1)))
+
+
+class TestWhatAMetricSaysNothingOf:
+    """A label is of what an agent did; not every metric has something to do with that."""
+
+    def test_it_is_left_out_and_told(self, tmp_path: Path, write: Write) -> None:
+        run = [*cases(a=True, b=False), Judged("silent", metric="rouge", ballots=False)]
+        store = judged_run(tmp_path / "s.db", run)
+        found = calibrated(store, write(("a", 1), ("b", 0), ("silent", 1)))
+        assert found.calibration.agreement.labels == 2
+        assert [label.told for label in found.unsaid] == ["silent"]
+        out = io.StringIO()
+        write_calibration(found, out)
+        assert "labels left out: 1, of what the metric says nothing of\n  silent\n" in out.getvalue()
+
+    def test_a_slip_in_a_rubrics_id_is_none_of_that(self, tmp_path: Path, write: Write) -> None:
+        store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
+        said = r"labels.json:1:2: the case 'a' was not judged by a rubric 'polit'. Did you mean 'polite'\?"
+        with pytest.raises(SetupError, match=said):
+            calibrated(store, write(("a", 1), rubric_id="polit"))
+        with pytest.raises(SetupError, match="not judged by a rubric 'polit'"):
+            proctor.label_run("run1", [HumanLabel(eval_id="a", passes=True, rubric_id="polit")], store=store)
 
 
 class TestWhichMetric:

@@ -75,7 +75,7 @@ def test_a_turn_of_a_trial_is_told() -> None:
     [
         pytest.param(["label", "latest", "case0"], "a label takes --pass or --fail", id="no label"),
         pytest.param(["label", "latest", "cse0", "--pass"], "no case 'cse0'. Did you mean 'case0'", id="a case"),
-        pytest.param(["label", "latest", "case0", "--pass", "--turn", "2"], "has 1 turns, there is no turn 2", id="a turn"),
+        pytest.param(["label", "latest", "case0", "--pass", "--turn", "2"], "has 1 turn, there is no turn 2", id="a turn"),
         pytest.param(["label", "other", "case0", "--pass"], "No run named 'other'", id="a run"),
         pytest.param(["calibrate"], "has no labels for final_response_match_v2", id="no labels at all"),
         pytest.param(["calibrate", "--labels", "no.csv"], "no.csv:1:1: no such file", id="no file"),

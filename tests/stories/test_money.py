@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import proctor
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
+from proctor.reports.calibration import write_calibration
 from proctor.schema.run import RunState
 from proctor.schema.spending import Spent
 from proctor.schema.verdict import Outcome
@@ -310,6 +313,28 @@ class TestBadges:
         criteria = {"criteria": {"final_response_match_v2": config}}
         later = proctor.evaluate_sync(Agent(), SET, config=criteria, judge=judge, store=store)
         assert later.badges == {"final_response_match_v2": f"calibration void: {said}"}
+
+    def test_judging_again_for_one_keeps_to_the_caps_and_is_told(
+        self, tmp_path: Path, labels: Callable[..., Path]
+    ) -> None:
+        store, other = tmp_path / "s.db", Judge()
+        evaluated(Judge(), store=store)
+        other.name = "other"
+        again: Any = {"judge": other, "store": store, "held_out": 1.0}
+        with pytest.raises(
+            proctor.SetupError, match=r"not judged to the end \(max_judge_calls: .* 4 times\)"
+        ):
+            proctor.calibrate_sync("latest", labels(3), max_judge_calls=4, **again)
+        assert other.calls == 4
+        with closing(proctor.open_store(str(store))) as kept:
+            assert kept.calibrations() == [], "not those of the judge before, either"
+        report = proctor.calibrate_sync("latest", labels(3), **again)
+        assert report.calibration.model == "other"
+        assert report.judged is not None
+        out = io.StringIO()
+        write_calibration(report, out)
+        told = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
+        assert out.getvalue().splitlines()[0].endswith(f" was judged again: {told}")
 
     def test_without_a_calibration_nothing_is_said(self, tmp_path: Path) -> None:
         assert evaluated(Judge(), store=tmp_path / "s.db").badges == {}

@@ -28,6 +28,7 @@ from proctor.schema.calibration import (
     CalibrationReport,
     Disagreement,
     Figure,
+    JudgedAgain,
     badge_of,
 )
 from proctor.schema.judged_by import JudgedBy
@@ -49,6 +50,8 @@ class CalibrateOptions(TypedDict, total=False):
     confidence: float
     config: ConfigLike
     judge: Any
+    max_cost: float | None
+    max_judge_calls: int | None
     store: StoreLike
     keep: bool
 
@@ -62,11 +65,13 @@ async def calibrate(
     lines, YAML; see `docs/calibration.md`); without one those count that were put into the store with
     `proctor judge label`. `metric` is needed where a model was asked for several. `held_out` (above 0, up to 1) is the
     share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
-    `judge` judge the run again first, as `rescore` does; else its verdicts are taken as they are, and nothing is paid.
+    `judge` judge the run again first, as `rescore` does, within `max_cost` and `max_judge_calls`; else its verdicts are
+    taken as they are, and nothing is paid.
     `keep=False` leaves the store as it is.
 
     Raises:
-        SetupError: nothing can be told: no labels, labels of things that are not there, verdicts of two judges …
+        SetupError: nothing can be told: no labels, labels of things that are not there, verdicts of two judges, a
+            judging that a limit ended …
         EvalFileError: what is wrong in the file, with its places.
         StoreError: there is no store, or it cannot be written.
     """
@@ -79,20 +84,30 @@ async def calibrate(
     kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
     with nullcontext() if kept is store else closing(kept):
         run_id = kept.find(run if isinstance(run, str) else run.run_id)
-        await _judge_again(run_id, kept, options)
+        judged = await _judge_again(run_id, kept, options)
         calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
-        return calibrating.report(labels, keep=options.get("keep", True))
+        report = calibrating.report(labels, keep=options.get("keep", True))
+    report.judged = judged
+    return report
 
 
-async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> None:
-    """Judge the run again first, where it is said by what."""
-    by: dict[str, Any] = {
-        name: value for name in ("config", "judge") if (value := options.get(name)) is not None
-    }
-    if by:
-        from proctor.api.rescoring import rescore
+async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> JudgedAgain | None:
+    """Judge the run again first, where it is said by what; all of it, or what the judge is worth would be another's."""
+    given: dict[str, Any] = {name: value for name in _JUDGING if (value := options.get(name)) is not None}
+    if not given.keys() & {"config", "judge"}:
+        return None
+    from proctor.api.rescoring import rescore
 
-        await rescore(run_id, store=store, **by)
+    judged = await rescore(run_id, store=store, **given)
+    if judged.stopped_by or judged.interrupted:
+        raise SetupError(
+            f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that nothing is told of "
+            "this judge. What it answered is kept: the same command with more room goes on from there"
+        )
+    return JudgedAgain(dict(judged.counts), judged.spent)
+
+
+_JUDGING = ("config", "judge", "max_cost", "max_judge_calls")
 
 
 def calibrate_sync(
@@ -124,7 +139,8 @@ class _Calibrating:
             raise SetupError(self._no_labels(labels))
         unit = _unit(found)
         items = {item.key: item for case in self._result.cases for item in items_of(case, self._metric, unit)}
-        self._check_there(found, items, unit)
+        unsaid = self._unsaid(found, items, unit)
+        found = [label for label in found if label.key in items]
         held = {label.key: self._is_held_out(label.key) for label in found}
         pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
         chosen = [(label, passes) for label, passes in pairs if held[label.key]]
@@ -137,7 +153,7 @@ class _Calibrating:
         others = [pair for pair in pairs if not held[pair[0].key]]
         report = self._put_together(calibration, items, found, pairs, held)
         report.rest = self._agreement(others) if others else None
-        report.void = self._void(calibration)
+        report.void, report.unsaid = self._void(calibration), unsaid
         if keep:
             self._store.calibrate(calibration)
         return report
@@ -220,13 +236,14 @@ class _Calibrating:
         digest = sha256(f"{key[0]}\0{key[1]}".encode()).digest()
         return int.from_bytes(digest[:8], "big") < self._held_out * 2**64
 
-    def _check_there(self, found: Sequence[Labelled], items: dict[Key, Item], unit: str) -> None:
-        missing = [label for label in found if label.key not in items]
-        if not missing:
-            return
-        told = "; ".join(f"{label.where}: {label.told}" for label in missing[:5])
-        more = f" (and {len(missing) - 5} more)" if len(missing) > 5 else ""
-        raise SetupError(f"{self._metric} said nothing of what was labelled as a {unit}: {told}{more}")
+    def _unsaid(self, found: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
+        """Return the labels of what the metric had nothing to do with."""
+        unsaid = [label for label in found if label.key not in items]
+        if len(unsaid) == len(found):
+            told = "; ".join(f"{label.where}: {label.told}" for label in unsaid[:5])
+            more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
+            raise SetupError(f"{self._metric} said nothing of what was labelled as a {unit}: {told}{more}")
+        return unsaid
 
     def _no_labels(self, labels: str | Path | None) -> str:
         if labels is not None:
@@ -250,9 +267,9 @@ def _metric(result: RunResult, wanted: str | None) -> str:
         why = (
             "asked no model in it"
             if wanted in there
-            else f"is not among its metrics.{did_you_mean(wanted, there)}"
+            else f"is not among its metrics.{did_you_mean(wanted, asked)}"
         )
-        raise SetupError(f"run {result.run_id}: {wanted} {why}{_known(asked)}")
+        raise SetupError(f"run {result.run_id}: {wanted} {why.rstrip('.')}{_known(asked)}")
     if len(asked) == 1:
         return next(iter(asked))
     if not asked:

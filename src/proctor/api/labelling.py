@@ -122,6 +122,7 @@ def _labelled(label: HumanLabel, cases: _Cases) -> Labelled:
     case = _case(label, cases)
     trial = _trial(label, case)
     turn = _turn(label, case, trial)
+    _check_rubric(label, case, trial)
     key = (case.eval_set_id, case.eval_id, trial, turn, label.rubric_id)
     return Labelled(key, label.passes, label.metric, label.note, label.place)
 
@@ -152,7 +153,9 @@ def _trial(label: HumanLabel, case: CaseResult) -> int:
             )
         return 0
     if label.trial >= total:
-        raise SetupError(f"the case {case.eval_id!r} has {total} trials, there is no trial {label.trial + 1}")
+        raise SetupError(
+            f"the case {case.eval_id!r} has {_count(total, 'trial')}, there is no trial {label.trial + 1}"
+        )
     return label.trial
 
 
@@ -162,7 +165,26 @@ def _turn(label: HumanLabel, case: CaseResult, trial: int) -> int:
     if label.turn is not None:
         if label.turn >= total:
             raise SetupError(
-                f"the case {case.eval_id!r} has {total} turns, there is no turn {label.turn + 1}"
+                f"the case {case.eval_id!r} has {_count(total, 'turn')}, there is no turn {label.turn + 1}"
             )
         return label.turn
     return 0 if label.rubric_id and total == 1 else WHOLE
+
+
+def _check_rubric(label: HumanLabel, case: CaseResult, trial: int) -> None:
+    """Refuse a rubric that no judge spoke of, where one spoke of any: a slip would be a label of nothing."""
+    known = {
+        str(rubric.get("rubric_id"))
+        for metric in case.metrics.values()
+        for score in metric.per_trial[trial : trial + 1]
+        if score is not None
+        for details in (score.details, *(each.details for each in score.per_invocation))
+        for rubric in (details or {}).get("rubrics") or ()
+    }
+    if label.rubric_id and known and label.rubric_id not in known:
+        hint = did_you_mean(label.rubric_id, known) or f" There is: {', '.join(sorted(known))}."
+        raise SetupError(f"the case {case.eval_id!r} was not judged by a rubric {label.rubric_id!r}.{hint}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -78,6 +78,20 @@ proctor judge calibrate latest --labels labels.csv --json
 )
 @option("--config", section=HOW, metavar="FILE", help="Judge the run again first, by this config.")
 @option("--judge", "model", section=HOW, metavar="MODEL", help="Judge the run again first, by this model.")
+@option(
+    "--max-cost",
+    section=HOW,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Of judging it again: spend no more than so many dollars.",
+)
+@option(
+    "--max-judge-calls",
+    section=HOW,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of judging it again: ask judges at most N times.",
+)
 @option("--no-keep", section=HOW, is_flag=True, help="Only show it: later scores have no badge of it.")
 @option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, all disagreements included.")
 @store_option
@@ -96,12 +110,14 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from pathlib import Path
 
     from proctor.api.calibrating import calibrate_sync
-    from proctor.api.project import prepare_process
+    from proctor.api.project import caps, prepare_process
     from proctor.reports.base import ReportOptions
     from proctor.reports.calibration import write_calibration, write_json
     from proctor.settings import load_settings
 
-    prepare_process(load_settings(Path.cwd()))
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    given |= caps(given, settings)
     report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **given)
     if as_json:
         write_json(report, sys.stdout)

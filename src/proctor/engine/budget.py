@@ -85,7 +85,7 @@ class RunBudget:
             and self.max_calls is not None
             and self.calls >= self.max_calls
         ):
-            return f"max_judge_calls: judges were asked {self.calls:,} times"
+            return f"max_judge_calls: judges were asked {self.calls:,} time{'' if self.calls == 1 else 's'}"
         return self._spent
 
     def _has_room(self) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.marks import WORDS
+from proctor.reports.money import money_by_purpose
 from proctor.reports.summary import percent
 from proctor.sanitize import clean, clean_json, encodable, shorten
 from proctor.schema.calibration import Agreement, CalibrationReport, Disagreement
@@ -46,6 +48,7 @@ def as_data(report: CalibrationReport) -> dict[str, Any]:
             "unclipped": rate.unclipped,
         },
         "unjudged": [_about(label) for label in report.unjudged],
+        "not_applicable": [_about(label) for label in report.unsaid],
         "disagreements": [
             {
                 **_about(one.label),
@@ -82,6 +85,13 @@ def _lines(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:
     found, agreement = report.calibration, report.calibration.agreement
     rest = report.rest.labels if report.rest else 0
     at = f", threshold {found.threshold:g}" if found.threshold is not None and found.unit != "rubric" else ""
+    if report.judged is not None:
+        counts = [f"{count} {WORDS[outcome]}" for outcome, count in report.judged.counts.items() if count]
+        took = [
+            f"judges {told}" for purpose, told in money_by_purpose(report.judged.spent) if purpose == "judge"
+        ]
+        yield f"run {found.run_id} was judged again: {'; '.join([', '.join(counts), *took])}"
+        yield ""
     yield f"{found.metric} by {found.model} (prompt {found.prompt}{at}), run {found.run_id}"
     held = f"; {agreement.labels} of them held out: the figures rest on these" if rest else ""
     yield f"{agreement.labels + rest} labels of {_UNITS[found.unit]}{held}"
@@ -136,11 +146,16 @@ def _why_unknown(found: Agreement) -> str:
 def _left_out(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:
     if report.without_verdict:
         yield f"left out: {report.without_verdict} without a verdict of the judge"
-    if not report.unjudged:
-        return
-    yield f"labels left out: {len(report.unjudged)}, of what the judge gave no verdict on"
-    for label in report.unjudged if verbose else report.unjudged[:5]:
-        yield f"  {label.told}"
+    for labels, why in (
+        (report.unjudged, "of what the judge gave no verdict on"),
+        (report.unsaid, "of what the metric says nothing of"),
+    ):
+        if labels:
+            yield f"labels left out: {len(labels)}, {why}"
+        shown = labels if verbose else labels[:5]
+        yield from (f"  {label.told}" for label in shown)
+        if len(shown) < len(labels):
+            yield f"  … {len(labels) - len(shown)} more (-v shows them)"
 
 
 def _disagreements(report: CalibrationReport, *, verbose: bool) -> Iterator[str]:

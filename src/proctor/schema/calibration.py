@@ -11,6 +11,8 @@ from proctor.agreement import Confusion, CorrectedRate, Estimate
 from proctor.schema.base import WireModel
 from proctor.schema.judged_by import JudgedBy
 from proctor.schema.label import Labelled
+from proctor.schema.outcome import Outcome
+from proctor.schema.spending import Spent
 
 
 class Figure(WireModel):
@@ -144,6 +146,15 @@ class Disagreement:
     held_out: bool
 
 
+@dataclass(slots=True)
+class JudgedAgain:
+    """What came of judging a run again: its verdicts now."""
+
+    counts: dict[Outcome, int]
+    """Cases by outcome."""
+    spent: list[Spent]
+
+
 @dataclass(slots=True, kw_only=True)
 class CalibrationReport:
     """What a judge is worth, seen from the labels of one run."""
@@ -160,6 +171,10 @@ class CalibrationReport:
     """Things in the run of which the judge gave none; they are left out."""
     unjudged: list[Labelled] = field(default_factory=list)
     """Labels for which there is no verdict: they are left out."""
+    unsaid: list[Labelled] = field(default_factory=list)
+    """Labels of what the metric had nothing to do with (not applicable): they are left out."""
+    judged: JudgedAgain | None = None
+    """What came of it, where the run was judged again for this."""
     disagreements: list[Disagreement] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
     """Why an earlier calibration of this metric does not hold here; empty where none is, or one does."""
