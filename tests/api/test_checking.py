@@ -291,7 +291,7 @@ def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("case", "criteria", "said"),
     [
-        pytest.param({"conversation": None, "conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}}, TEXT, "eval_cases[0]: a run of it is refused: it is a scenario", id="a scenario"),
+        pytest.param({"conversation": None, "conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}, "final_session_state": {"x": 1}}, TEXT, "eval_cases[0]: a run of it is refused: user simulator: ", id="a scenario whose user's model cannot be asked here"),
         pytest.param({}, {"safety_v1": 0.5}, "criteria.safety_v1: a run with this config is refused: ", id="a judge metric"),
         pytest.param({"expectations": {"calls": []}}, TEXT, "1 case(s) state `expectations`, which nothing reads", id="expectations that nothing reads"),
         pytest.param({}, {"exact_match": {"threshold": 1, "judge_model_options": {}}}, "criteria.exact_match.judge_model_options: nothing reads this option", id="options for a judge"),

@@ -13,7 +13,7 @@ from proctor.schema.content import text_of, user_text
 from proctor.schema.event import Event
 from proctor.schema.played import NextStatus
 from proctor.schema.trial import FailureKind
-from proctor.simulation.base import NextUserMessage, SimulatorError
+from proctor.simulation.base import NextUserMessage, NoMessageError
 from proctor.simulation.recorded import RecordedUser
 from tests.simulation.playing import PLAN, next_of, player, scenario_case, turn
 
@@ -115,7 +115,7 @@ def test_the_limit_of_turns_counts_the_starting_prompt(most: int, turns: int, go
     ids=str,
 )
 def test_a_reply_that_is_none_is_the_simulators_failure(reply: Any, kind: FailureKind) -> None:
-    with pytest.raises(SimulatorError) as raised:
+    with pytest.raises(NoMessageError) as raised:
         next_of(player(ScriptedModel([reply])), turn("hello"))
     assert (raised.value.failure.where, raised.value.failure.kind) == ("simulator", kind)
     assert raised.value.reply is not None
@@ -177,7 +177,7 @@ def test_a_function_is_given_the_conversation_and_the_scenario_if_it_takes_two()
 def test_a_function_that_says_no_text_is_the_simulators_failure(
     function: Any, kind: FailureKind, said: str
 ) -> None:
-    with pytest.raises(SimulatorError, match=said) as raised:
+    with pytest.raises(NoMessageError, match=said) as raised:
         next_of(player(function), turn("hello"))
     assert raised.value.failure.kind is kind
 

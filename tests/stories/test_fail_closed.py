@@ -437,7 +437,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
     ),
     ("the set is empty", cases(), 2, ["cases.evalset.json", "no cases"]),
     ("a conversation is empty", cases(empty_conversation()), 2, ["'empty'", "no turns"]),
-    ("a scenario", cases(scenario()), 2, ["'plan'", "scenario"]),
+    ("a scenario that nothing decides", cases(scenario()), 2, ["'plan'", "scenario"]),
     (
         "two cases of one id",
         cases(weather("Paris"), weather("Paris")),

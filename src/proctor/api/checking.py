@@ -10,6 +10,7 @@ from pathlib import Path
 
 from proctor.api.configs import Configs
 from proctor.api.judging import JudgesOnDemand
+from proctor.api.playing import UsersOnDemand
 from proctor.engine.criteria import bind
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
@@ -58,7 +59,7 @@ class _Meaning:
         self._problems: list[SetupError] = []
         self._configs = Configs(config, self._problems, [])
         self._without_code: dict[int, EvalConfig] = {}
-        self._options = RunOptions(judges=JudgesOnDemand())
+        self._options = RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand())
 
     # --- sets: planned together, as in one run ---
 

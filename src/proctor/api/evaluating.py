@@ -35,7 +35,9 @@ async def evaluate(
     10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the
     others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown` (around each
     trial), `judge` (whom metrics ask that ask a model: a name for criteria that name none, or for all of them a
-    `ChatModel` or a function from messages to text or data), `store` (a URL, a path or a `Store`: the run is written there as it happens, and can be resumed;
+    `ChatModel` or a function from messages to text or data), `user` (who plays the users of scenarios in place of the
+    models that configs name: a name, a `ChatModel`, or a function from the conversation so far, and the scenario if it
+    takes two arguments, to the next message or `None`), `store` (a URL, a path or a `Store`: the run is written there as it happens, and can be resumed;
     without one it is in memory only), `outputs` (where the caller writes the result besides, kept for `resume`:
     `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`; nothing is written here), `keep_evidence` (`"failures"`
     keeps memory flat), `explain` (`"all"` gives reasons for passes, too), `progress`.
@@ -138,5 +140,6 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
     try:
         return await run()
     finally:
-        if prepared.options.judges is not None:
-            await prepared.options.judges.close()
+        for asked in (prepared.options.judges, prepared.options.users):
+            if asked is not None:
+                await asked.close()

@@ -60,6 +60,7 @@ class EvaluateOptions(TypedDict, total=False):
     setup: Callable[..., Any] | None
     teardown: Callable[..., Any] | None
     judge: Any
+    user: Any
     store: str | Path | Store | None
     outputs: Mapping[str, Sequence[str]]
     keep_evidence: Literal["all", "failures"]

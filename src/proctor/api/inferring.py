@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.agents.base import Agent
 from proctor.api.judging import JudgesOnDemand
+from proctor.api.playing import UsersOnDemand
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.options import RunOptions
 from proctor.engine.progress import Silent
@@ -16,7 +17,7 @@ from proctor.engine.sources import GivenSet
 from proctor.engine.undecided import cannot_run
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.case import EvalCase
-from proctor.schema.config import EvalConfig
+from proctor.schema.config import EvalConfig, UserSimulatorConfig
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.kept import kept_json
 from proctor.schema.trial import Trial
@@ -27,11 +28,17 @@ __all__ = ["Metrics", "infer", "judge"]
 
 
 async def infer(
-    agent: Agent, label: str, eval_set: EvalSet, *, only: Sequence[str] = (), concurrency: int = 8
+    agent: Agent,
+    label: str,
+    eval_set: EvalSet,
+    *,
+    only: Sequence[str] = (),
+    concurrency: int = 8,
+    simulator: UserSimulatorConfig | None = None,
 ) -> AsyncIterator[Trial]:
     """Run the cases of `eval_set` (those of `only`, where given) once each; yields the evidence of each as it ends.
 
-    Nothing is scored, and nothing is decided. What the agent raises is the trial's `failure`.
+    Nothing is scored, and nothing is decided. `simulator` says who plays the users of scenarios. What the agent raises is the trial's `failure`.
 
     Raises:
         SetupProblems: cases that cannot be run; no agent was asked.
@@ -43,12 +50,13 @@ async def infer(
 
     source = GivenSet(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
-    if problems := [SetupError(said) for index in chosen if (said := _unfit(source.case(index)))]:
+    config, users = EvalConfig(user_simulator_config=simulator), UsersOnDemand()
+    if problems := [found for index in chosen for found in _unfit(source.case(index), users, config)]:
         raise SetupProblems(problems)
     summary = SetSummary(source.eval_set_id, None, "", len(chosen))
-    plan = Plan([SetPlan(source, summary, [], EvalConfig(), cases=chosen)], 1)
+    plan = Plan([SetPlan(source, summary, [], config, cases=chosen)], 1)
     watch = _Ended()
-    prepared = Prepared(agent, label, plan, RunOptions(num_runs=1, concurrency=concurrency))
+    prepared = Prepared(agent, label, plan, RunOptions(num_runs=1, concurrency=concurrency, users=users))
     run = asyncio.create_task(carry_out(prepared, watch, None))
     run.add_done_callback(lambda _: watch.ended.put_nowait(None))
     try:
@@ -60,9 +68,11 @@ async def infer(
         run.cancel()  # of no effect once it is done
 
 
-def _unfit(case: EvalCase) -> str:
+def _unfit(case: EvalCase, users: UsersOnDemand, config: EvalConfig) -> Iterator[SetupError]:
     problem = cannot_run(case)
-    return f"case {case.eval_id!r}: {problem}" if problem else ""
+    played = users.problems(case, config) if case.conversation_scenario is not None else ()
+    for said in (*([problem] if problem else ()), *played):
+        yield SetupError(f"case {case.eval_id!r}: {said}")
 
 
 class _Ended(Silent):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.api.judging import JudgesOnDemand, budget_of
+from proctor.api.playing import UsersOnDemand
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
@@ -60,7 +61,7 @@ def prepare(
     run_options = _run_options(options)
     judges = run_options.judges
     wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
-    problems = [*_unknown(options), *wrong]
+    problems = [*_unknown(options), *wrong, *UsersOnDemand(options.get("user")).wrong()]
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()
@@ -125,6 +126,7 @@ def _run_options(options: EvaluateOptions) -> RunOptions:
             given[name] = [given[name]]
     given["budget"] = budget_of(options)
     given["judges"] = JudgesOnDemand(options.get("judge"), budget=given["budget"])
+    given["users"] = UsersOnDemand(options.get("user"), budget=given["budget"])
     without_limit = {"timeout"}  # the one option for which None says something else than the default
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None or name in without_limit}

@@ -34,6 +34,7 @@ class ResumeOptions(TypedDict, total=False):
     agent: AgentLike
     eval_sets: EvalSetLike | Sequence[EvalSetLike] | None
     judge: Any
+    user: Any
     force: bool
     retry_errors: bool
     concurrency: int | None
@@ -53,8 +54,8 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     """Go on with a run, with the options that it had: trials with evidence are not run again.
 
     `run` is an id, the beginning of one, or `latest`; without it the newest unfinished run. `store` is where it is
-    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets` and `judge` are needed where
-    they were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes
+    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets`, `judge` and `user` are needed
+    where they were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes
     on although the set, the config, the agent or a version is another one than at the start; what is there keeps its
     verdict. `retry_errors` runs again what ended in an error (both attempts are kept). `max_failures`, `max_tokens`,
     `max_time`, `max_cost`, `max_judge_calls`, `stop` are limits of this time, not those of the first; `concurrency`,
@@ -162,7 +163,7 @@ _NOT_TAKEN_OVER = frozenset(
     }
 )
 _TAKEN_NOW = (
-    "store", "judge", "concurrency", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
+    "store", "judge", "user", "concurrency", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
 )  # fmt: skip
 
 

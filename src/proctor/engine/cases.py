@@ -17,6 +17,8 @@ from proctor.schema.trial import Failure, Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
+USER = "the played user"
+"""Stands among what was not asked where a cap kept the user's model from being asked."""
 _DECIDED = MetricScore()
 _PASSED = Outcome.PASSED  # a member's look-up in its enumeration takes ten times as long
 
@@ -93,6 +95,18 @@ class TrialState:
     """In the order of the case's metrics; `None` when the trial failed."""
     not_asked: frozenset[str] = frozenset()
     """Metrics whose judge may not be asked any more (a cap is reached): without them the trial is not decided."""
+
+    @property
+    def was_broken_off(self) -> bool:
+        """Whether its user could not be asked to the end: nothing of it is kept, and it is begun anew."""
+        return USER in self.not_asked
+
+    @property
+    def why_not_judged(self) -> str:
+        """Say why it is not decided."""
+        if self.was_broken_off:
+            return "not run to its end: the model that plays the user may not be asked any more"
+        return f"not judged: {', '.join(sorted(self.not_asked))} may ask no judge any more"
 
     def result(self, outcome: Outcome, *, keep: bool) -> TrialResult:
         """Return what came of it, with its evidence if that is to be kept."""

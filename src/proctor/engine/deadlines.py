@@ -12,7 +12,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from types import FrameType
@@ -53,6 +54,17 @@ class Slot:
         self.expired, self.cancelled_at = "", inf
         self.began, self.held = time.monotonic(), 0.0
         self.turn_deadline = inf if timeout is None else self.began + timeout
+
+    @contextmanager
+    def others_time(self) -> Iterator[None]:
+        """Stop the clocks of the turn and of the trial: what happens inside has a deadline of its own."""
+        left, self.trial_deadline = self.trial_deadline, inf
+        self.begin_turn(None)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.trial_deadline = left + time.monotonic() - began
 
     def expire(self, now: float) -> None:
         """Remember which deadline ran out."""

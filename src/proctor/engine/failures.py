@@ -7,6 +7,7 @@ from proctor.errors import AgentError, MetricError, MissingExtraError
 from proctor.redaction import without_secrets
 from proctor.schema.event import WaitingEvent
 from proctor.schema.trial import Failure, FailureKind, Turn
+from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
 
 _INFRASTRUCTURE_NAMES = (
     "ratelimit",
@@ -30,6 +31,8 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
     """Describe what `error` was and where it happened; never raises, whatever the exception does."""
     if isinstance(error, ReportedError):
         return error.failure(where, turn)
+    if isinstance(error, NoMessageError):
+        return error.failure.model_copy(update={"turn": turn})
     kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), FailureKind.RAISED)
     told = kind is not FailureKind.RAISED
     return Failure(
@@ -80,6 +83,13 @@ def reported_error(turn: Turn) -> ReportedError | None:
     ):
         return None
     return ReportedError(last.error_code, last.error_message or "")
+
+
+def may_be_repeated(failure: Failure) -> bool:
+    """Tell whether another attempt at a trial may end better: what failed was not the agent's doing."""
+    if failure.kind is FailureKind.NOT_ASKED:
+        return False
+    return failure.infrastructure or failure.where == SIMULATOR
 
 
 def timed_out(what: str, seconds: float | None, *, where: str = "agent", turn: int | None = None) -> Failure:

@@ -14,15 +14,17 @@ from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
-from proctor.engine.failures import failure_from, reported_error, timed_out
+from proctor.engine.failures import failure_from, may_be_repeated, reported_error, timed_out
 from proctor.engine.hooks import Hook, call_hook
 from proctor.engine.intake import Caps, Intake
+from proctor.engine.playing import Play, Player
 from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn, seconds_since
 from proctor.errors import AgentError
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.making import defaults, maker
 from proctor.schema.trial import Attempt, Failure, FailureKind, Trial
+from proctor.simulation.base import WHERE as SIMULATOR
 
 DEFAULT_APP = "EvaluationGenerator"
 DEFAULT_USER = "test_user_id"
@@ -70,11 +72,13 @@ class TrialRunner:
         number: int,
         slot: Slot,
         filling: Filling | None = None,
+        play: Play | None = None,
     ) -> Trial:
-        """Make one attempt at `case`, and more where an infrastructure error allows it; every attempt is kept.
+        """Make one attempt at `case`, and more where what failed was not the agent; every attempt is kept.
 
         Whatever the agent raises becomes the trial's `failure`; only cancellation from outside passes through.
-        `filling` gets each attempt's evidence as it begins to fill.
+        `filling` gets each attempt's evidence as it begins to fill. `play` gives the user of a scenario, one for each
+        attempt.
         """
         attempts: list[Attempt] = []
         while True:
@@ -82,13 +86,13 @@ class TrialRunner:
             trial = self._new_trial(case, eval_set_id, number, session)
             if filling is not None:
                 filling.trial = trial
-            await self._attempt(case, session, trial, slot)
+            await self._attempt(case, session, trial, slot, play)
             failure = trial.failure
-            if failure is None or not failure.infrastructure or len(attempts) >= self._limits.retry_errors:
+            if failure is None or len(attempts) >= self._limits.retry_errors or not may_be_repeated(failure):
                 if attempts:
                     trial.attempts = attempts
                 return trial
-            attempts.append(Attempt(turns=trial.turns, failure=failure, duration=trial.duration))
+            attempts.append(_as_attempt(trial))
 
     def _new_trial(self, case: EvalCase, eval_set_id: str, number: int, session: Session) -> Trial:
         return _trial(
@@ -108,7 +112,9 @@ class TrialRunner:
             }
         )
 
-    async def _attempt(self, case: EvalCase, session: Session, trial: Trial, slot: Slot) -> None:
+    async def _attempt(
+        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, play: Play | None
+    ) -> None:
         """Set up, talk, take the final state, tear down; the first failure is the trial's."""
         began = time.perf_counter()
         intake = Intake(self._limits.caps, trial.notes)
@@ -124,6 +130,14 @@ class TrialRunner:
                 await settle(self._begin(session, case))
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
+            player = None if play is None else Player(play(), trial, slot)
+            while player is not None:
+                where, turn = SIMULATOR, len(trial.turns)
+                message = await player.next()
+                where = "agent"
+                if message is None:
+                    break
+                await self._turn(message, session, trial, slot, intake)
             turn = None
             state = session.state if self._final_state is None else await settle(self._final_state(session))
             trial.__dict__["final_state"] = _state_copy(state, intake)
@@ -223,6 +237,12 @@ def new_session(case: EvalCase, unique: str) -> Session:
         given.app_name or DEFAULT_APP,
         given.user_id or DEFAULT_USER,
         copy_json(given.state or {}),
+    )
+
+
+def _as_attempt(trial: Trial) -> Attempt:
+    return Attempt(
+        turns=trial.turns, failure=trial.failure, duration=trial.duration, played_user=trial.played_user
     )
 
 

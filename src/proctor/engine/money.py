@@ -32,11 +32,11 @@ class Money:
         self._seen: dict[tuple[str, str, str], None] = {}
 
     def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
-        """Take what earlier processes spent; a new judging has a purse of its own, and the agent is counted anew.
+        """Take what earlier processes spent; a new judging has a purse of its own; agent and users are counted anew.
 
         Of a process that was killed there is no summary: then the votes say it that stand with the scores.
         """
-        past = {"agent", "judge"} if judged_anew else {"agent"}
+        past = {"agent", "user", "judge"} if judged_anew else {"agent", "user"}
         self._before = [one for one in earlier.spent if one.purpose not in past]
         if judged_anew:
             return
@@ -64,7 +64,7 @@ class Money:
     def spent(self) -> list[Spent]:
         """Return what was spent, by purpose and model."""
         judges = self._judges.spending() if self._judges is not None else []
-        return together([*self._before, *self._spending.costs.spent(), *judges])
+        return together([*self._before, *self._spending.costs.spent(), *self._spending.users, *judges])
 
     def judged_by(self) -> list[JudgedBy]:
         """Return who judged, metric by metric."""

@@ -14,6 +14,7 @@ from proctor.errors import SetupError
 if TYPE_CHECKING:
     from proctor.engine.budget import RunBudget
     from proctor.judges.base import Judges
+    from proctor.simulation.base import Users
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,8 @@ class RunOptions:
     """Lets somebody else end the run early, in order."""
     judges: Judges | None = None
     """Whom metrics ask that ask a language model; `None`: nobody, and such metrics are refused."""
+    users: Users | None = None
+    """Who plays the users of scenarios; `None`: nobody, where recorded evidence is judged."""
     compat: str | None = None
     """`adk`: score every metric exactly as google-adk does."""
     setup: Callable[..., Any] | None = None

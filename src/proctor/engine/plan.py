@@ -9,11 +9,12 @@ from typing import Protocol
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.options import RunOptions
+from proctor.engine.playing import Unplayed
 from proctor.engine.repeating import problems_of_trials, runs_of, too_few_trials
 from proctor.engine.sharding import parse_shard, share
 from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.engine.surveys import Surveys
-from proctor.engine.undecided import NO_GATE, SCENARIO_CASE, cannot_decide
+from proctor.engine.undecided import NO_GATE, cannot_decide
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
@@ -219,7 +220,8 @@ def _plan_set(
     )
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
     found += _unknown_ids(entry)
-    sure = bool(bound.problems) or bound.decides_every_recorded_case()
+    unknown, sure = bool(bound.problems), bound.decides_every_recorded_case()
+    unplayed = Unplayed(options.users, entry.config)
     checks = checks_of(bound.metrics)
     is_partial = _is_partial(entry, options)
     looks = surveys.of(entry.config, entry.config_source, bound.metrics, is_partial=is_partial)
@@ -231,7 +233,8 @@ def _plan_set(
         if hashed:
             plan.hashes += case_hash(case)
         problems = problems_of(case, checks)
-        problem = cannot_decide(case, bound, sure=sure)
+        unplayed.see(index, case)
+        problem = cannot_decide(case, bound, sure=unknown or (sure and case.conversation is not None))
         if problem is NO_GATE:  # of the config, not of the case: it is said once
             undecided.append(index)
         elif problem:
@@ -240,6 +243,8 @@ def _plan_set(
         for key in unread(case, bound.metrics):
             plan.unread[key] = plan.unread.get(key, 0) + 1
     found += _without_gate(entry, undecided)
+    found += _unplayed(entry, unplayed)
+    plan.doubts = [*plan.doubts, *unplayed.doubts(entry.config_source)]
     summary.cases = len(plan.cases)
     return plan
 
@@ -263,7 +268,7 @@ def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> Set
     where = source.where(index) or source.eval_set_id
     error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
     error.file, error.path = source.label or "", ("eval_cases", index)
-    error.parts, error.is_mistake = [problem], problem is not SCENARIO_CASE
+    error.parts = [problem]
     return error
 
 
@@ -332,3 +337,12 @@ def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[Setup
     others = len(undecided) - 1
     more = f" (and {others} more of {source.eval_set_id})" if others else ""
     yield in_case(f"{NO_GATE}: see {entry.config_source}", source, first, more)
+
+
+def _unplayed(entry: PlannedSet, unplayed: Unplayed) -> Iterator[SetupError]:
+    """Say once for a whole set why its users cannot be played."""
+    for problem, first, count in unplayed.problems():
+        more = f" (and {count - 1} more of {entry.source.eval_set_id})" if count > 1 else ""
+        error = in_case(str(problem), entry.source, first, more)
+        error.is_mistake = problem.is_mistake
+        yield error

@@ -218,7 +218,7 @@ class Run:
 
     async def _commit(self, job: Job, done: TrialState) -> None:
         """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""
-        if self.stored is None:
+        if self.stored is None or done.was_broken_off:
             return
         if isinstance(done.evidence, Trial):  # it was left behind before its evidence was complete
             done.evidence = keep(self.stored, job, done.evidence)
@@ -243,7 +243,7 @@ class Run:
         if self._counts_money:
             self._money.trial_done(state.metrics, done.scores)
         if done.not_asked:  # judged when the run is gone on with
-            state.result.reason = f"not judged: {', '.join(sorted(done.not_asked))} may ask no judge any more"
+            state.result.reason = done.why_not_judged
             return
         if self.stored is None:
             self._take(job, done)

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.engine.costs import AgentCosts
+from proctor.engine.playing import spent_on_user
 from proctor.schema.event import WaitingEvent
+from proctor.schema.played import PlayedUser
+from proctor.schema.spending import Spent, together
 from proctor.schema.trial import Failure, Trial, Turn
 
 _TRIED_AGAIN = "tried again after infrastructure errors: "
@@ -17,7 +20,7 @@ _MOST_NAMED = 3
 class Spending:
     """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "_retried", "costs", "models", "silent", "tokens", "trials")
+    __slots__ = ("_before", "_retried", "costs", "models", "silent", "tokens", "trials", "users")
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -26,6 +29,8 @@ class Spending:
         """Trials that came to their end since this process has been at work, and those that reported no tokens."""
         self.models: set[str] = set()
         self.costs = AgentCosts()
+        self.users: list[Spent] = []
+        """What played users took, by model."""
         self._retried: dict[tuple[int, int], str] = {}
 
     def begin_with(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
@@ -35,6 +40,7 @@ class Spending:
             earlier = told.get("attempts") or []
             for attempt in (told, *earlier):
                 self._add_recorded(attempt.get("turns") or [])
+                self._add_user(attempt.get("played_user"))
             if earlier and (failure := earlier[-1].get("failure")):
                 self._note(position, number, told, Failure.model_validate(failure))
         self._before = self.tokens
@@ -48,8 +54,10 @@ class Spending:
         """Count one trial of the case at `position`, the attempts before its last one included."""
         before, fields = self.tokens, trial.__dict__  # one look-up in place of one per field
         self._add(fields["turns"])
+        self._add_user(fields["played_user"])
         for attempt in fields["attempts"]:
             self._add(attempt.turns)
+            self._add_user(attempt.played_user)
         if fields["failure"] is None:
             self.trials += 1
             self.silent += self.tokens == before
@@ -87,6 +95,10 @@ class Spending:
                     self.costs.add(event.model_version, usage.__dict__)
                 if event.model_version:
                     self.models.add(event.model_version)
+
+    def _add_user(self, played: PlayedUser | dict[str, Any] | None) -> None:
+        if played is not None:
+            self.users = together([*self.users, *spent_on_user(played)])
 
     def _add_recorded(self, turns: Iterable[dict[str, Any]]) -> None:
         """Do what `_add` does, with the JSON of turns: a model of each would take ten times as long."""

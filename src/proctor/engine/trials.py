@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.engine.cases import Job, TrialState, evidence_record
+from proctor.engine.cases import USER, CaseState, Job, TrialState, evidence_record
 from proctor.engine.costs import cost_of
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import Slot
@@ -16,6 +17,7 @@ from proctor.engine.intake import Caps, what_was_lost
 from proctor.engine.keeping import Answers, StoredRun
 from proctor.engine.money import not_asked
 from proctor.engine.options import RunOptions
+from proctor.engine.playing import Play
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.metrics.base import CaseView
 from proctor.schema.score import MetricScore
@@ -50,6 +52,9 @@ class TrialWork:
         if failure is None and trial.notes:
             trial.failure = failure = _incomplete(trial)
         done = TrialState(job.number, trial, failure, job.attempt)
+        if failure is not None and failure.kind is FailureKind.NOT_ASKED:
+            done.not_asked = frozenset({USER})  # it is begun anew when the run is gone on with
+            return done
         if self._stored is not None:
             done.evidence = job.evidence or keep(self._stored, job, trial)
         budget = self._options.budget
@@ -65,7 +70,13 @@ class TrialWork:
         if self._runner is None:
             raise RuntimeError("there is no agent to ask, and no evidence")
         state = job.state
-        return self._runner.run(state.case, state.result.eval_set_id, job.number, slot, job)
+        play = None if state.case.conversation is not None else self._play(state)
+        return self._runner.run(state.case, state.result.eval_set_id, job.number, slot, job, play)
+
+    def _play(self, state: CaseState) -> Play:
+        if self._options.users is None:
+            raise RuntimeError("there is nobody to play the user")
+        return partial(self._options.users.play, state.case, state.chosen.config)
 
     async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
         view = view_of(job.state.case, trial)

@@ -6,16 +6,13 @@ from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
 from proctor.metrics.base import needs_of
 from proctor.schema.case import EvalCase
 
-__all__ = ["NO_GATE", "SCENARIO_CASE", "cannot_decide", "cannot_run"]
+__all__ = ["NO_GATE", "cannot_decide", "cannot_run"]
 
-SCENARIO_CASE = (
-    "it is a scenario; played users are not in this version. Choose recorded cases: FILE:case_1,case_2"
-)
 NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
 
 
 def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
-    """Say why nothing could decide this case; empty when something can (`sure`: in any recorded case)."""
+    """Say why nothing could decide this case; empty when something can (`sure`: whatever it states)."""
     if problem := cannot_run(case):
         return problem
     if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
@@ -28,23 +25,29 @@ def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
 
 def _why_not(metric: BoundMetric, case: EvalCase) -> str:
     """Why a metric has nothing to do with a case."""
-    if not metric.covers(scenario=False):
-        return "it does not score recorded cases"
+    if not metric.covers(scenario=case.conversation is None):
+        return _OTHER_KIND if case.conversation is None else "it does not score recorded cases"
     if metric.parts:
         return f"none of {', '.join(part.name for part in metric.parts)} applies"
     tell = getattr(metric.metric, "why_not", None)
     return str(tell(case)) if tell else f"it does not apply (it needs {needs_of(metric.facts)})"
 
 
+_OTHER_KIND = (
+    "the case is a scenario, and it needs a recorded conversation (rubrics, trajectory rules, `hallucinations_v1`, "
+    "`safety_v1`, `multi_turn_task_success_v1` and an expected final session state decide scenarios)"
+)
+
+
 def cannot_run(case: EvalCase) -> str:
     """Say why there is nothing in this case that an agent could be asked; empty when there is."""
     if case.conversation_scenario is not None:
-        return SCENARIO_CASE
+        return ""
     return "" if case.conversation else "its conversation has no turns"
 
 
 def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
-    if not metric.covers(scenario=False):
+    if not metric.covers(scenario=case.conversation is None):
         return False
     if "expected_state" in metric.facts.needs and not case.final_session_state:
         return False

@@ -81,8 +81,15 @@ class TrialView:
             f"{turns} {'turn' if turns == 1 else 'turns'}",
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",
+            _user(self.trial),
         ]
         return [text for text in told if text]
+
+
+def _user(trial: Trial) -> str:
+    """Say who played the user, where nobody's words were recorded."""
+    played = trial.played_user
+    return f"user played by {played.model or played.simulator}" if played is not None else ""
 
 
 def _tokens(trial: Trial) -> int:

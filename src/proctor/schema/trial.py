@@ -11,6 +11,7 @@ from proctor.schema.base import WireModel
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
+from proctor.schema.played import PlayedUser
 
 
 class FailureKind(StrEnum):
@@ -59,7 +60,8 @@ class Failure(WireModel):
         """One line: what failed and why."""
         what = f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message
         turn = f" in turn {self.turn + 1}" if self.turn is not None else ""
-        return f"{self.where} {self.kind.value.replace('_', ' ')}{turn}: {what}"
+        where = "user simulator" if self.where == "simulator" else self.where
+        return f"{where} {self.kind.value.replace('_', ' ')}{turn}: {what}"
 
 
 class Turn(WireModel):
@@ -83,6 +85,7 @@ class Attempt(WireModel):
     turns: list[Turn] = Field(default_factory=list)
     failure: Failure | None = None
     duration: float = 0.0
+    played_user: PlayedUser | None = None
 
 
 class Trial(WireModel):
@@ -104,6 +107,8 @@ class Trial(WireModel):
     started_at: float = 0.0
     duration: float = 0.0
     attempts: list[Attempt] = Field(default_factory=list)
+    played_user: PlayedUser | None = None
+    """Who played the user, and what it said; `None` where the messages were recorded."""
     notes: list[str] = Field(default_factory=list)
     """What a reader should know about this evidence, for example that it was truncated."""
 

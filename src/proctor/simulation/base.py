@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proctor.errors import EvalError
+from proctor.errors import SetupError, SimulatorError
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.content import Content
@@ -14,7 +14,7 @@ from proctor.schema.invocation import Invocation
 from proctor.schema.played import NextStatus, PlayedUser, UserReply
 from proctor.schema.trial import Failure, FailureKind
 
-__all__ = ["WHERE", "NextUserMessage", "SimulatorError", "UserSimulator", "Users", "failed"]
+__all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "failed"]
 
 WHERE = "simulator"
 """The border that failures of simulators are attributed to."""
@@ -37,7 +37,7 @@ class NextUserMessage:
             )
 
 
-class SimulatorError(EvalError):
+class NoMessageError(SimulatorError):
     """A user simulator gave no message that can be used: nobody's fault but its own."""
 
     def __init__(self, failure: Failure, reply: UserReply | None = None) -> None:
@@ -54,9 +54,9 @@ def failed(
     type: str = "",  # noqa: A002 - the field's name
     infrastructure: bool = False,
     reply: UserReply | None = None,
-) -> SimulatorError:
+) -> NoMessageError:
     """Return the error for a simulator that gave no message."""
-    return SimulatorError(
+    return NoMessageError(
         Failure(where=WHERE, kind=kind, type=type, message=message, infrastructure=infrastructure), reply
     )
 
@@ -64,8 +64,10 @@ def failed(
 class UserSimulator(Protocol):
     """Plays the user of one conversation."""
 
-    played: PlayedUser | None
-    """Who plays; its replies are added by whoever asks it. `None` where the messages are recorded."""
+    @property
+    def played(self) -> PlayedUser | None:
+        """Who plays; its replies are added by whoever asks it. `None` where the messages are recorded."""
+        ...
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
         """Return what the user says next. `so_far` is the whole conversation; it only ever grows.
@@ -79,7 +81,7 @@ class UserSimulator(Protocol):
 class Users(Protocol):
     """All played users of a run."""
 
-    def problems(self, case: EvalCase, config: EvalConfig) -> list[str]:
+    def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
         """Say why nobody can play the user of a case; empty when somebody can."""
         ...
 

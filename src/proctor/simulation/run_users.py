@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proctor.errors import SetupError
+from proctor.errors import SetupError, UnknownNameError
 from proctor.models.base import Budget, ChatModel
 from proctor.models.function import takes_options
 from proctor.models.limiter import Limiter
@@ -36,16 +36,17 @@ class RunUsers:
         self._limiter = Limiter()
         self._models: dict[str, ChatModel] = {}
 
-    def problems(self, case: EvalCase, config: EvalConfig) -> list[str]:
+    def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
         """Say why nobody can play the user of a case; empty when somebody can."""
-        scenario, simulator, found = case.conversation_scenario, _simulator(config), []
+        scenario, simulator = case.conversation_scenario, _simulator(config)
+        found: list[SetupError] = []
         if simulator.max_allowed_invocations == 0:
-            found.append(_NO_TURNS)
+            found.append(SetupError(_NO_TURNS))
         try:
             if self._function is None:
                 self._check(simulator, scenario)
         except SetupError as problem:
-            found.append(f"user simulator: {problem}")
+            found.append(_told(problem))
         return found
 
     def doubts(self, config: EvalConfig) -> list[str]:
@@ -94,9 +95,20 @@ class RunUsers:
             return as_model(self._user)
         name = self._user or configured
         if name not in self._models:
-            self._models[name] = load_model(name, limiter=self._limiter)
+            try:
+                self._models[name] = load_model(name, limiter=self._limiter)
+            except SetupError as problem:
+                # a key that is not set, a package that is missing: the file that names the model is right
+                problem.is_mistake = isinstance(problem, UnknownNameError)
+                raise
         return self._models[name]
 
 
 def _simulator(config: EvalConfig) -> LlmBackedUserSimulatorConfig:
     return config.user_simulator_config or LlmBackedUserSimulatorConfig()
+
+
+def _told(problem: SetupError) -> SetupError:
+    told = SetupError(f"user simulator: {problem}")
+    told.is_mistake = problem.is_mistake
+    return told

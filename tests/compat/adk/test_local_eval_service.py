@@ -323,14 +323,18 @@ def test_live_mode_is_refused() -> None:
         InferenceConfig(use_live=True)
 
 
-def test_a_scenario_is_refused_and_nobody_asked(one_case: EvalSet) -> None:
+def test_a_scenario_whose_user_cannot_be_played_is_refused_and_nobody_asked(
+    one_case: EvalSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     asked: list[str] = []
     scenario = {
         "eval_id": "b",
         "conversation_scenario": {"starting_prompt": "hi", "conversation_plan": "Go on."},
     }
     one_case.eval_cases.append(EvalCase.model_validate(scenario))
-    with pytest.raises(ValueError, match="case 'b': it is a scenario"):
+    with pytest.raises(ValueError, match="case 'b': user simulator: "):
         asyncio.run(run(LocalEvalService(asked.append, kept(one_case)), "s", [MATCH]))
     assert asked == []
 

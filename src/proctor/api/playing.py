@@ -1,0 +1,67 @@
+"""Who plays the users of a run: the models that configs name, or whoever is given; made when the first scenario asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proctor.causes import safe_repr
+from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.models.base import Budget
+    from proctor.schema.case import EvalCase
+    from proctor.schema.config import EvalConfig
+    from proctor.simulation.base import UserSimulator
+    from proctor.simulation.run_users import RunUsers
+
+
+class UsersOnDemand:
+    """The played users of a run (see `Users`): nothing of them is loaded before there is a scenario.
+
+    `user` takes the place of the models that configs name: a model's name, a `ChatModel`, or a plain or async function
+    from the conversation so far (and the scenario, if it takes two arguments) to the next message.
+    """
+
+    def __init__(self, user: Any = None, *, budget: Budget | None = None) -> None:
+        self._given, self._budget = user, budget
+        self._made: RunUsers | None = None
+
+    def wrong(self) -> list[SetupError]:
+        """Return what is wrong with what was given, whether or not there is a scenario."""
+        given = self._given
+        if given is None or isinstance(given, str) or (_answers(given) and not isinstance(given, type)):
+            return []
+        return [
+            SetupError(
+                "user: expected a model's name, an object with `complete`, or a function from the conversation so far "
+                f"to the next message; not {safe_repr(given)}."
+            )
+        ]
+
+    def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
+        """Say why nobody can play the user of a case; empty when somebody can."""
+        return self._users().problems(case, config)
+
+    def doubts(self, config: EvalConfig) -> list[str]:
+        """Say what a person should know about who plays."""
+        return self._users().doubts(config)
+
+    def play(self, case: EvalCase, config: EvalConfig) -> UserSimulator:
+        """Return a simulator for one conversation."""
+        return self._users().play(case, config)
+
+    async def close(self) -> None:
+        """Let go of connections, when the run is over."""
+        if self._made is not None:
+            await self._made.close()
+
+    def _users(self) -> RunUsers:
+        if self._made is None:
+            from proctor.simulation.run_users import RunUsers
+
+            self._made = RunUsers(self._given, budget=self._budget)
+        return self._made
+
+
+def _answers(given: Any) -> bool:
+    return callable(given) or callable(getattr(given, "complete", None))

@@ -1,0 +1,107 @@
+"""A conversation that is played: the user simulator is asked for one message after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from proctor.engine.deadlines import Slot
+from proctor.errors import SetupError
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig
+from proctor.schema.content import Content
+from proctor.schema.derive import invocation_of
+from proctor.schema.invocation import Invocation
+from proctor.schema.played import PlayedUser, UserReply
+from proctor.schema.spending import Spent, together
+from proctor.schema.trial import Trial
+from proctor.simulation.base import NoMessageError, Users, UserSimulator
+
+Play = Callable[[], UserSimulator]
+"""Gives a user for one conversation."""
+
+
+class Player:
+    """Asks the simulator of one attempt, in time of its own, and keeps what it says as evidence."""
+
+    def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
+        self._simulator, self._trial, self._slot = simulator, trial, slot
+        self._so_far: list[Invocation] = []
+        trial.__dict__["played_user"] = simulator.played
+
+    async def next(self) -> Content | None:
+        """Return what the user says next; `None` where the conversation is over.
+
+        Raises:
+            SimulatorError: the simulator failed.
+        """
+        turns, so_far = self._trial.turns, self._so_far
+        for index in range(len(so_far), len(turns)):
+            so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
+        with self._slot.others_time():
+            try:
+                found = await self._simulator.next_message(so_far)
+            except NoMessageError as error:
+                self._keep(error.reply)
+                raise
+        self._keep(found.reply)
+        return found.message
+
+    def _keep(self, reply: UserReply | None) -> None:
+        if reply is not None and self._trial.played_user is not None:
+            self._trial.played_user.replies.append(reply)
+
+
+class Unplayed:
+    """Why users of a set cannot be played, and what is doubtful about it: each thing once, however many cases."""
+
+    def __init__(self, users: Users | None, config: EvalConfig) -> None:
+        self._users, self._config = users, config
+        self._found: dict[str, tuple[SetupError, int, int]] = {}
+        self._has_scenarios = False
+
+    def see(self, index: int, case: EvalCase) -> None:
+        """Look at a case."""
+        if self._users is None or case.conversation_scenario is None:
+            return
+        self._has_scenarios = True
+        for problem in self._users.problems(case, self._config):
+            known, first, count = self._found.get(str(problem), (problem, index, 0))
+            self._found[str(problem)] = known, first, count + 1
+
+    def problems(self) -> Iterable[tuple[SetupError, int, int]]:
+        """Return each problem with the first case that has it, and how many have."""
+        return self._found.values()
+
+    def doubts(self, source: str) -> list[SetupError]:
+        """Return what a person should know about who plays; `source` is where the config came from."""
+        if self._users is None or not self._has_scenarios or self._found:
+            return []
+        doubts = []
+        for said in self._users.doubts(self._config):
+            doubt = SetupError(f"{source}: user_simulator_config: {said}")
+            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [said]
+            doubts.append(doubt)
+        return doubts
+
+
+def spent_on_user(played: PlayedUser | dict[str, Any]) -> list[Spent]:
+    """Return what the replies of a played user took, by model."""
+    if isinstance(played, dict):
+        played = PlayedUser.model_validate(played)
+    name = played.model
+    return together(_spent(name, reply) for reply in played.replies if reply.model)
+
+
+def _spent(model: str, reply: UserReply) -> Spent:
+    asked, said = reply.input_tokens, reply.output_tokens
+    return Spent(
+        purpose="user",
+        model=model,
+        calls=1,
+        input_tokens=asked or 0,
+        output_tokens=said or 0,
+        uncounted=int(asked is None or said is None),
+        cost=reply.cost or 0.0,
+        unpriced=int(reply.cost is None),
+    )
