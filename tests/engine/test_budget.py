@@ -42,7 +42,7 @@ class TestCalls:
     def test_exactly_so_many_are_made(self, most: int) -> None:
         budget = RunBudget(max_calls=most)
         assert sum(all_at_once(budget, [None] * 200)) == most == budget.calls
-        assert budget.refused == f"max_judge_calls: judges were asked {most} times"
+        assert budget.refused == f"max_judge_calls: judges were asked {most} time{'' if most == 1 else 's'}"
 
     def test_played_users_do_not_count(self) -> None:
         budget = RunBudget(max_calls=1)

@@ -141,7 +141,29 @@ class TestCapOnCalls:
         assert result.counts.get(Outcome.PASSED, 0) <= most // VOTES
         assert result.outcome is Outcome.NOT_RUN
         assert result.exit_code == 3
-        assert result.stopped_by == f"max_judge_calls: judges were asked {most} times"
+        assert (
+            result.stopped_by == f"max_judge_calls: judges were asked {most} time{'' if most == 1 else 's'}"
+        )
+
+    def test_of_several_agents_it_is_over_all_of_them(self) -> None:
+        judge, agents = Judge(), [Agent(), Agent()]
+        most = CASES * VOTES + VOTES
+        runs = asyncio.run(
+            proctor.evaluate_matrix(agents, SET, config=CONFIG, judge=judge, max_judge_calls=most)
+        )
+        assert judge.calls <= most
+        assert [run.outcome for run in runs] == [Outcome.PASSED, Outcome.NOT_RUN]
+        assert "max_judge_calls" in runs[1].stopped_by
+
+    def test_an_agent_for_which_nothing_is_left_is_not_begun(self) -> None:
+        judge, agents = Judge(), [Agent(), Agent()]
+        runs = asyncio.run(
+            proctor.evaluate_matrix(agents, SET, config=CONFIG, judge=judge, max_judge_calls=4)
+        )
+        assert judge.calls == 4
+        assert [run.outcome for run in runs] == [Outcome.NOT_RUN, Outcome.NOT_RUN]
+        assert agents[1].asked == 0
+        assert all("max_judge_calls: judges were asked 4 times" in run.stopped_by for run in runs)
 
     def test_enough_is_enough(self) -> None:
         result = evaluated(Judge(), max_judge_calls=CASES * VOTES)

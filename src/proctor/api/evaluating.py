@@ -111,6 +111,9 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
     results: list[RunResult] = []
     with Matrix(prepared) as matrix:
         for index, one in enumerate(prepared):
+            budget, before = one.options.budget, prepared[index - 1].options.budget
+            if index and budget is not None and before is not None:
+                budget.go_on_from(before)
             try:
                 results.append(await carry_out(one, progress, matrix.stored(index)))
             except ProctorError as error:

@@ -40,8 +40,14 @@ class RunBudget:
         self._tell: Callable[[str], None] = lambda _: None
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with the reason when a limit is reached."""
+        """Have `tell` called with the reason when a limit is reached; at once, where what went before has reached it."""
         self._tell = tell
+        self._reached(self._why_not(JUDGE))
+
+    def go_on_from(self, before: RunBudget) -> None:
+        """Count what another run of the same go took: its caps are over all of them."""
+        self.calls, self.cost = before.calls, before.cost
+        self._spent, self._dearest = before._spent, before._dearest
 
     async def admit(self, purpose: str) -> None:
         """Wait until one more call may be made.
