@@ -163,7 +163,8 @@ def test_a_criterion_that_is_about_no_case_is_refused(
             {"final_session_state": {"threshold": 1, "state": {"totl": "text", "total": "text"}}}, [TOTAL],
             "state.totl: no case states `totl`. Did you mean 'total'?", id="a slip beside a key that is stated",
         ),
-        pytest.param({"response_schema": 1.0}, [{}, {"response_schema": {}}], "", id="a schema in one case"),
+        pytest.param({"response_schema": 1.0}, [{}, {"response_schema": {"type": "object"}}], "", id="a schema in one case"),
+        pytest.param({"response_schema": 1.0}, [{"response_schema": {}}], "any JSON fits", id="a schema that allows all"),
     ],
 )  # fmt: skip
 def test_what_is_not_about_all_cases_is_told(
