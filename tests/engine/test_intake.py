@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import json
 import math
 import subprocess
@@ -184,6 +185,63 @@ def test_what_is_changed_in_json(value: dict[Any, Any], kept: dict[str, Any], no
     taking = intake()
     assert taking.object(value, "response: ") == kept
     assert taking.notes == ([note] if note else [])
+
+
+class _EqualText(str):
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "another"
+
+
+class _EqualNumber(int):
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __int__(self) -> int:
+        return 1
+
+
+class _EqualFloat(float):
+    __hash__ = float.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __float__(self) -> float:
+        return 1.0
+
+
+class _Size(enum.StrEnum):
+    SMALL = "s"
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        pytest.param(_EqualText("x"), "x", id="text"),
+        pytest.param(_EqualNumber(7), 7, id="number"),
+        pytest.param(_EqualFloat(-0.0), -0.0, id="float"),
+        pytest.param(_Size.SMALL, "s", id="enum"),
+        pytest.param(True, True, id="true is no number"),
+    ],
+)
+def test_what_says_that_it_equals_anything_is_kept_as_what_it_is(value: Any, plain: Any) -> None:
+    kept = Intake(Caps(), []).object(
+        {"a": value, "b": [value], value if isinstance(value, str) else "c": 0}, ""
+    )
+    assert json.dumps(kept) == json.dumps(
+        {"a": plain, "b": [plain], plain if isinstance(plain, str) else "c": 0}
+    )
+    assert type(kept["a"]) is type(plain)
+    assert type(kept["b"][0]) is type(plain)
+    assert {type(key) for key in kept} == {str}
 
 
 @pytest.mark.parametrize(

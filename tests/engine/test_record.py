@@ -86,6 +86,52 @@ def test_what_the_agent_does_to_its_arguments_afterwards_does_not_reach_the_evid
     assert given == [{"flat": 1, "nested": {"list": [1]}}, {"flat": 1}]
 
 
+def _renamed(event: Any) -> None:
+    event.content.parts[0].function_call.name = "g"
+
+
+def _with_other_arguments(event: Any) -> None:
+    event.content.parts[0].function_call.args["a"] = 2
+
+
+def _filled_anew(event: Any) -> None:
+    event.content = Event.said("other").content
+    event.error_code, event.author = "SAFETY", "other"
+
+
+def _with_another_part(event: Any) -> None:
+    event.content.parts.append(event.content.parts[0])
+
+
+def _counted_on(event: Any) -> None:
+    event.usage_metadata.total_token_count = 100
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["looked at later", "looked at before"])
+@pytest.mark.parametrize(
+    "change", [_renamed, _with_other_arguments, _filled_anew, _with_another_part, _counted_on]
+)
+def test_what_the_agent_does_to_an_event_afterwards_does_not_reach_the_evidence(
+    change: Any, before: bool
+) -> None:
+    usage: dict[str, Any] = {"usage_metadata": {"total_token_count": 1}} if change is _counted_on else {}
+
+    async def agent() -> AsyncIterator[Event]:
+        event = Event.called("f", {"a": 1}, **usage)
+        if before:
+            looked_at([event])
+        yield event
+        change(event)
+        yield event
+
+    turn = new_turn(user_text("q"))
+    intake = Intake(Caps(max_text=40, max_events=10), [])
+    asyncio.run(record_turn(agent(), turn, Session("s", "app", "user"), intake))
+    first, second = turn.events
+    assert first == Event.called("f", {"a": 1}, **usage)
+    assert second != first
+
+
 def test_what_is_no_json_is_the_agents_error() -> None:
     with pytest.raises(AgentError, match="it is not JSON"):
         recorded([Event.called("f", {"x": {"y": object()}})])

@@ -109,12 +109,14 @@ class Intake:
     def value(self, value: Any, what: str, _depth: int = 0) -> Any:
         """Return a copy of a JSON value; tuples and sets become lists, NaN and Infinity become text.
 
+        Texts and numbers of the agent's own classes become plain ones: such a class may say that it equals anything.
+
         Raises:
             AgentError: something inside is not JSON, is nested deeper than 100 levels (or in a circle), or is a whole
                 number of more than 4,000 digits.
         """
         if isinstance(value, str):
-            return self.text(value, what)
+            return self.text(value if type(value) is str else str.__str__(value), what)
         if value is None or isinstance(value, int | float):
             self._spend(_OF_A_NUMBER)
             return self._number(value, what)
@@ -137,7 +139,7 @@ class Intake:
         for key, item in given.items():
             if self._left <= 0:
                 return {**copied, "…": self._cut_off(len(given), "keys", what)}
-            name = self.text(key if isinstance(key, str) else str(key), what)
+            name = self.text(str.__str__(key) if isinstance(key, str) else str(key), what)
             copied[name] = self.value(item, what, depth + 1)
         return copied
 
@@ -152,16 +154,19 @@ class Intake:
     def _number(self, value: float | None, what: str) -> float | str | None:
         if isinstance(value, float):
             if math.isfinite(value):
-                return value
+                return float.__float__(value)
             name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
             self._note(f"{name} became text", what)
             return name
-        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        if value is None or isinstance(value, bool):
+            return value
+        number = int.__int__(value)
+        if number.bit_length() > _MAX_BITS:
             raise AgentError(
                 "a tool argument, tool response or state value is a whole number of more than "
                 f"{_LONGEST_NUMBER} digits"
             )
-        return value
+        return number
 
     def _fitted(self, text: str, size: int, what: str) -> str:
         most = self._most

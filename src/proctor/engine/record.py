@@ -34,14 +34,14 @@ async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session
         if type(event) is WaitingEvent and (waiting := _still_waiting(event, intake)) is not None:
             kept.append(waiting)
         else:
-            _take(event, session, intake)
-            kept.append(event)
+            kept.append(_take(event, session, intake))
 
 
-def _take(event: Event, session: Session, intake: Intake) -> None:
-    """Make an event fit to be kept, and apply its state changes to `session`."""
-    if not isinstance(event, Event):
-        raise AgentError(f"the agent yielded {safe_repr(event)}; an agent yields proctor.Event objects")
+def _take(given: Event, session: Session, intake: Intake) -> Event:
+    """Return an event as it is to be kept, with models of its own, and apply its state changes to `session`."""
+    if not isinstance(given, Event):
+        raise AgentError(f"the agent yielded {safe_repr(given)}; an agent yields proctor.Event objects")
+    event = _own(given)
     fields = event.__dict__  # one look-up in place of one per field, here and below
     if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
         for part in parts:
@@ -60,6 +60,29 @@ def _take(event: Event, session: Session, intake: Intake) -> None:
         _take_words(fields, _WORDS_OF_EVENT, intake)
     if event.__pydantic_extra__:
         _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
+    return event
+
+
+def _own(given: Event) -> Event:
+    """Copy an event with the models in it: one that its agent fills anew, or yields again, changes no evidence."""
+    event = twin(given)
+    fields = event.__dict__
+    if (content := fields["content"]) is not None:
+        fields["content"] = content = twin(content)
+        if parts := content.__dict__["parts"]:
+            content.__dict__["parts"] = [_own_part(part) for part in parts]
+    if (usage := fields["usage_metadata"]) is not None:
+        fields["usage_metadata"] = twin(usage)
+    return event
+
+
+def _own_part(given: Part) -> Part:
+    part = twin(given)
+    fields = part.__dict__
+    for name in _INSIDE:
+        if (inside := fields[name]) is not None:
+            fields[name] = twin(inside)
+    return part
 
 
 def _still_waiting(event: Event, intake: Intake) -> Event | None:
@@ -72,12 +95,13 @@ def _still_waiting(event: Event, intake: Intake) -> Event | None:
         return None
     if kind == "text":
         text = intake.text(recipe[2], "")
-        return event if text is recipe[2] else waiting_event((kind, author, text))
+        return waiting_event(recipe if text is recipe[2] else (kind, author, text))
     _, _, name, its_id, given = recipe
     if not name.isidentifier() or (its_id and not its_id.isalnum()):
         return None
     inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
-    return event if inside is given else waiting_event((kind, author, name, its_id, inside))
+    # an event of its own: what the agent makes of the one that it yielded is no evidence
+    return waiting_event(recipe if inside is given else (kind, author, name, its_id, inside))
 
 
 def _take_part(part: Part, intake: Intake) -> None:
@@ -119,6 +143,15 @@ def _take_words(fields: dict[str, Any], names: Iterable[str], intake: Intake) ->
             fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
 
 
+_INSIDE = (
+    "function_call",
+    "function_response",
+    "inline_data",
+    "file_data",
+    "executable_code",
+    "code_execution_result",
+)
+"""Fields of a part that hold models."""
 _WORDS_OF_EVENT = ("author", "error_code", "error_message", "model_version")
 
 

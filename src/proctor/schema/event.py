@@ -204,10 +204,10 @@ count_as_given(FunctionCall, ("id", "name", "args"))
 def _fill(event: Event, recipe: Recipe) -> None:
     """Put the models in their places that the validator would have made of what was given."""
     kind, value, role = recipe[0], recipe[2], "model"
-    if kind == "function_call":
-        value = call_of(recipe)
+    if kind == "function_call":  # with a dict of its own: several events may be made of one recipe
+        value = call_of((*recipe[:4], recipe[4].copy()))
     elif kind == "function_response":
-        value = _answer({**_ANSWER, "id": recipe[3], "name": value, "response": recipe[4]})
+        value = _answer({**_ANSWER, "id": recipe[3], "name": value, "response": recipe[4].copy()})
         role = "user"
     content = _content({"parts": [_part({**_PART, kind: value})], "role": role})
     put_fields(event, {**_EVENT, "author": recipe[1], "content": content})
