@@ -207,15 +207,37 @@ class TestCapOnDollars:
         assert agent.asked in (4, 5)
         assert result.stopped_by.startswith("max_cost: $1.2")
 
-    @pytest.mark.parametrize(
-        ("agent", "said"),
-        [
-            (Agent(), "max_cost: the agent reports no token usage"),
-            (Agent(model="our-own-7b", tokens=5), "max_cost: the price of our-own-7b is not known"),
-        ],
-    )
-    def test_what_it_cannot_see_is_told(self, agent: Agent, said: str) -> None:
-        assert any(warning.startswith(said) for warning in evaluated(Judge(), agent, max_cost=100.0).warnings)
+    @pytest.mark.parametrize("model", ["our-own-7b", ""])
+    def test_an_agent_whose_price_is_not_known_ends_the_run_as_a_judge_does(self, model: str) -> None:
+        agent = Agent(model=model, tokens=5)
+        result = evaluated(Judge(), agent, max_cost=100.0, concurrency=1)
+        assert agent.asked < CASES
+        assert result.outcome is Outcome.NOT_RUN
+        named = model or "a model without a name"
+        assert result.stopped_by.startswith(
+            f"max_cost: the price of {named}, which the agent uses, is not known"
+        )
+
+    def test_an_agent_that_says_nothing_of_it_is_told_at_once_and_in_the_report(self) -> None:
+        told: list[str] = []
+
+        class Following:
+            def __getattr__(self, _name: str) -> Any:
+                return lambda *_: None
+
+            def warned(self, text: str) -> None:
+                told.append(text)
+
+        result = evaluated(Judge(), max_cost=100.0, progress=Following())
+        assert result.passed
+        assert result.warnings == told
+        assert told[0].startswith("max_cost: the agent reports no token usage")
+
+    def test_judging_again_asks_no_agent_and_says_nothing_of_it(self, tmp_path: Path) -> None:
+        for agent in (Agent(), Agent(model="our-own-7b", tokens=5)):
+            store = tmp_path / f"{agent.tokens}.db"
+            assert evaluated(Judge(), agent, store=store)
+            assert proctor.rescore_sync(store=store, judge=Judge(), max_cost=1.0).warnings == []
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from proctor.models.base import ModelError, ModelFault, Reply
+from proctor.schema.spending import Spent
 
 JUDGE = "judge"
 _UNKNOWN = (
     "max_cost: the price of {model} is not known, so that this limit cannot be kept; --max-judge-calls (max_judge_calls) "
     "limits calls"
+)
+_UNKNOWN_OF_AGENT = (
+    "max_cost: the price of {model}, which the agent uses, is not known, so that this limit cannot be kept; --max-tokens "
+    "(max_tokens) limits what the agent uses, --max-judge-calls (max_judge_calls) what judges do"
 )
 
 
@@ -83,6 +88,16 @@ class RunBudget:
         if self.max_cost is not None and self.cost >= self.max_cost:
             self._spent = self._spent or f"max_cost: ${self.cost:.4g} of ${self.max_cost:g} are spent"
             self._reached(self._spent)
+
+    def spend_on_agent(self, spent: Iterable[Spent]) -> None:
+        """Count what the agent spent in a trial; what nobody knows ends it all, as of judges."""
+        for one in spent:
+            self.spend(one.cost)
+            if one.unpriced and self.max_cost is not None:
+                self._spent = self._spent or _UNKNOWN_OF_AGENT.format(
+                    model=one.model or "a model without a name"
+                )
+                self._reached(self._spent)
 
     def _why_not(self, purpose: str) -> str:
         if (

@@ -72,9 +72,9 @@ class AgentCosts:
         self._calls.clear()
 
 
-def cost_of(trial: Trial) -> float:
-    """Return the US dollars that the agent is known to have spent in one trial, its earlier attempts included."""
+def costs_of(trial: Trial) -> list[Spent]:
+    """Return what the agent spent in one trial, its earlier attempts included, by model."""
     costs = AgentCosts()
     for turns in (trial.turns, *(attempt.turns for attempt in trial.attempts)):
         costs.add_turns(turns)
-    return sum(one.cost for one in costs.spent())
+    return costs.spent()

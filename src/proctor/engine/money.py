@@ -72,17 +72,15 @@ class Money:
 
         return [JudgedBy(metric=metric, model=model, prompt=prompt) for metric, model, prompt in self._seen]
 
-    def blind_spot(self, spent: Sequence[Spent]) -> str:
+    def blind_spot(self) -> str:
         """Say what a cap on dollars could not see of the agent; empty when it saw everything, or there is none."""
-        if self._budget is None or self._budget.max_cost is None:
+        if self._budget is None or self._budget.max_cost is None or not self._spending.silent:
             return ""
-        of_agent = [one for one in spent if one.purpose == "agent"]
-        if not of_agent:
-            return "max_cost: the agent reports no token usage (`usage_metadata`): what it costs is not in this limit"
-        unknown = [one.model or "a model without a name" for one in of_agent if one.unpriced]
-        if unknown:
-            return f"max_cost: the price of {', '.join(unknown)} is not known: what the agent costs is not in this limit"
-        return ""
+        silent, trials = self._spending.silent, self._spending.trials
+        who = "the agent reports no" if silent == trials else f"{silent} of {trials} trials reported no"
+        return (
+            f"max_cost: {who} token usage (`usage_metadata`): what the agent costs there is not in this limit"
+        )
 
 
 def not_asked(

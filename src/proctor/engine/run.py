@@ -253,20 +253,19 @@ class Run:
         else:
             outcome = trial_outcome(state.metrics, done.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
-        most = self.options.max_tokens
-        if most is not None:
-            self._watch_tokens(most)
+        self._watch_spending()
         if decided is not None:
             self._case_done(decided)
 
-    def _watch_tokens(self, most: int) -> None:
-        spent = self._spending
-        if spent.tokens_now >= most:
+    def _watch_spending(self) -> None:
+        spent, most = self._spending, self.options.max_tokens
+        if most is not None and spent.tokens_now >= most:
             self._stop(f"max_tokens: the agent has used {spent.tokens_now:,} of {most:,} tokens")
-        elif (
-            spent.trials == spent.silent == 1 and (tell := getattr(self.progress, "warned", None)) is not None
-        ):
-            tell(spent.blind_spot())  # while there is time to stop it by hand
+        elif spent.trials == spent.silent == 1:
+            said = [spent.blind_spot() if most is not None else "", self._money.blind_spot()]
+            tell = getattr(self.progress, "warned", None) or (lambda _: None)
+            for text in filter(None, said):
+                tell(text)  # while there is time to stop it by hand
 
     def _decide_again(self, state: CaseState) -> None:
         """Decide a case of which an earlier process left everything but the verdict."""
@@ -292,7 +291,7 @@ class Run:
             run.warnings.append(said)
         run.spent = self._money.spent()
         run.judged_by = self._money.judged_by() if self._counts_money else []
-        if said := self._money.blind_spot(run.spent):
+        if said := self._money.blind_spot():
             run.warnings.append(said)
         not_run = sum(len(chosen.cases) for chosen in self.plan.sets) - self._counts.total()
         if not_run:

@@ -8,7 +8,7 @@ from functools import partial
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import USER, CaseState, Job, TrialState, evidence_record
-from proctor.engine.costs import cost_of
+from proctor.engine.costs import costs_of
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
@@ -59,7 +59,7 @@ class TrialWork:
             done.evidence = job.evidence or keep(self._stored, job, trial)
         budget = self._options.budget
         if budget is not None and budget.max_cost is not None and job.trial is not None:
-            budget.spend(cost_of(trial))
+            budget.spend_on_agent(costs_of(trial))
         if failure is None:
             done.scores = await self._scores(job, trial, slot)
             if budget is not None:
