@@ -27,6 +27,7 @@ from proctor.schema.criterion import BaseCriterion
 from proctor.schema.outcome import Outcome
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore, Score, mean_score
+from proctor.schema.status import EvalStatus
 from tests.metrics.making import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
@@ -201,6 +202,16 @@ def test_answers(answer: Any, value: float | None, per_invocation: list[float | 
     assert [each.value for each in score.per_invocation] == per_invocation
 
 
+@pytest.mark.parametrize("passed", [1, "PASSED", "passed", EvalStatus.PASSED])
+@pytest.mark.parametrize("failed", [2, "FAILED", "failed", EvalStatus.FAILED])
+def test_a_verdict_that_contradicts_score_and_threshold_is_an_error(passed: Any, failed: Any) -> None:
+    for status, score in [(passed, 0.49), (failed, 0.5), (failed, 1.0)]:
+        with pytest.raises(MetricError, match="a score must grow with what is good"):
+            ask(answering({"overall_score": score, "overall_eval_status": status}))
+    for status, score in [(passed, 0.5), (failed, 0.49), (3, 1.0), (None, 0.0)]:
+        assert ask(answering({"overall_score": score, "overallEvalStatus": status})).value == score
+
+
 def test_rationales_of_an_evaluation_result_become_reasons() -> None:
     rubric = {"rubric_id": "r", "score": 0.0, "rationale": "It was rude."}
     score = ask(
@@ -316,7 +327,7 @@ class Percent:
 
 
 class PercentLater(Percent):
-    async def score(self, case: CaseView) -> MetricScore:  # type: ignore[override] - either is a metric
+    async def score(self, case: CaseView) -> MetricScore:  # type: ignore[override] # either is a metric
         return super().score(case)
 
 
@@ -358,14 +369,15 @@ def test_what_is_declared_is_the_range() -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_the_decorator_takes_what_is_said_and_0_to_1_for_the_rest() -> None:
-    for name, stated, expected in [
+    ranges: list[tuple[str, dict[str, Any], Any]] = [
         ("usual", {}, (0, 1)),
         ("from_below", {"minimum": -1}, (-1, 1)),
         ("stars", {"maximum": 5}, (0, 5)),
         ("count", {"maximum": math.inf}, (0, None)),
         ("any", {"minimum": -math.inf, "maximum": math.inf}, (-math.inf, None)),
-    ]:
-        custom.metric(name, **stated)(percent)  # type: ignore[call-overload] - any of them
+    ]
+    for name, stated, expected in ranges:
+        custom.metric(name, **stated)(percent)
         facts = METRICS.get(name).facts
         assert (facts.minimum, facts.maximum) == expected
     with pytest.raises(CriterionError, match="'empty' has the range from 2 to 1: say by minimum and maximum"):

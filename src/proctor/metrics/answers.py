@@ -10,8 +10,9 @@ from typing import Any
 from proctor.errors import MetricError
 from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.score import MetricScore, Score, mean_score
+from proctor.schema.status import EvalStatus
 
-__all__ = ["read_answer", "read_turn"]
+__all__ = ["check_agreement", "read_answer", "read_turn"]
 
 
 def read_turn(facts: MetricFacts, answer: object, turn: int) -> Score:
@@ -40,6 +41,30 @@ def read_answer(facts: MetricFacts, answer: object, turns: int) -> MetricScore:
         return _evaluation_result(facts, answer, turns)
     score = _score(facts, answer, "")
     return MetricScore(score.value, [], score.reason, score.details, not_applicable=score.not_applicable)
+
+
+def check_agreement(answer: object, score: MetricScore, threshold: float) -> None:
+    """Refuse an answer of ADK's form whose own verdict is not what its score means under the threshold.
+
+    Raises:
+        MetricError: it passes what the threshold fails, or the other way round (a count of mistakes, say, or another
+            threshold within). Neither can be trusted.
+    """
+    status = _get(answer, "overall_eval_status")
+    said = _STATUSES.get(getattr(status, "value", status))
+    if said is None or score.value is None or (score.value >= threshold) is (said == "PASSED"):
+        return
+    raise MetricError(
+        f"its own verdict says {said} for a score of {score.value:g} at the threshold {threshold:g}; "
+        "a score must grow with what is good, and pass from the threshold on"
+    )
+
+
+_STATUSES = {
+    form: status.name
+    for status in (EvalStatus.PASSED, EvalStatus.FAILED)
+    for form in (status.value, status.name, status.name.lower())
+}
 
 
 def _turns(facts: MetricFacts, answers: Sequence[object], turns: int) -> list[Score]:

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar, overload
 
 from proctor.errors import CriterionError, did_you_mean
-from proctor.metrics.answers import read_answer, read_turn
+from proctor.metrics.answers import check_agreement, read_answer, read_turn
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.metrics.options import check_criterion
@@ -71,7 +71,10 @@ class FunctionMetric:
                 scenario=case.scenario,
                 eval_metric=self._eval_metric(),
             )
-            return read_answer(self.facts, answer, len(case.actual))
+            score = read_answer(self.facts, answer, len(case.actual))
+            if self.facts.gates:
+                check_agreement(answer, score, self._criterion.threshold)
+            return score
         expected = (
             [each for _, each in paired(case)] if case.expected is not None else [None] * len(case.actual)
         )

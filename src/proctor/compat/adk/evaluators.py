@@ -13,7 +13,7 @@ from proctor.compat.adk.evaluation.evaluator import (
     PerInvocationResult,
 )
 from proctor.compat.adk.refusing import a_model, refused, set_up
-from proctor.errors import CriterionError, MetricError
+from proctor.errors import CriterionError
 from proctor.metrics.base import Metric, MetricFacts
 from proctor.metrics.custom import FunctionMetricFactory
 from proctor.metrics.signature import read_signature
@@ -22,7 +22,6 @@ from proctor.schema.adk_results import rubric_scores
 from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.invocation import Invocation
 from proctor.schema.scenario import ConversationScenario
-from proctor.schema.status import EvalStatus
 from proctor.schema.verdict import InvocationVerdict, MetricVerdict
 
 # --- an evaluator as a metric ----------------------------------------------------------------------------------------
@@ -66,7 +65,7 @@ class EvaluatorMetricFactory:
         ) -> EvaluationResult:
             evaluator = self.evaluator(eval_metric=asked)  # type: ignore[call-arg]  # see above
             given = (actual_invocations, expected_invocations, conversation_scenario)
-            return _agreed(asked, await evaluated(evaluator, *given))
+            return await evaluated(evaluator, *given)
 
         signature = read_signature(self.info.metric_name, evaluate)
         return FunctionMetricFactory(self.facts, evaluate, signature)(criterion)
@@ -93,24 +92,6 @@ async def evaluated(
         values = {name: value for name, value in values.items() if name in taken}
     answer: Any = evaluator.evaluate_invocations(**values)  # type: ignore[arg-type]  # chosen by its own signature
     return cast("EvaluationResult", await answer if inspect.isawaitable(answer) else answer)
-
-
-def _agreed(asked: EvalMetric, result: EvaluationResult) -> EvaluationResult:
-    """Return the result, unless what it calls its score is not what the score means under the threshold.
-
-    Raises:
-        MetricError: it passes what the threshold fails, or the other way round. Neither can be trusted.
-    """
-    status = getattr(result, "overall_eval_status", None)
-    score, threshold = getattr(result, "overall_score", None), asked.threshold
-    if score is None or threshold is None or status not in (EvalStatus.PASSED, EvalStatus.FAILED):
-        return result
-    if (score >= threshold) is not (status == EvalStatus.PASSED):
-        raise MetricError(
-            f"the evaluator says {EvalStatus(status).name} for a score of {score:g} at the threshold {threshold:g}; "
-            "a score must grow with what is good, and pass from the threshold on"
-        )
-    return result
 
 
 # --- a metric as an evaluator ----------------------------------------------------------------------------------------
