@@ -113,6 +113,11 @@ def test_criteria_that_decide_nothing_are_said_once_for_a_set() -> None:
     )
 
 
+def test_what_was_left_out_by_hand_is_named_where_nothing_else_decides() -> None:
+    said = refused(eval_set(case("a")), config(safety_v1=1.0), no_judge=True)
+    assert "no final session state (--no-judge leaves out safety_v1): see given" in said
+
+
 def test_a_case_without_reference_is_not_decided_by_the_text() -> None:
     given = eval_set(case("a", turn("a", say=None)), case("b"))
     assert "'a': nothing decides it: response_match_score" in refused(given, TEXT)

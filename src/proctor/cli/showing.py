@@ -176,11 +176,14 @@ def _view(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -
         for one in store.judgings(run.run_id)
     ]
     shown = next(one.case for one in history if one.number == judging)
+    badges = {
+        name: badge for name, badge in store.load(run.run_id, judging).badges.items() if name in shown.metrics
+    }
     earlier: dict[int, list[Trial]] = {}
     for attempt in store.trials(run.run_id, planned.position, judging, every_attempt=True):
         earlier.setdefault(attempt.number, []).append(Trial.model_validate_json(attempt.evidence))
     return CaseView(
-        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history,
+        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history, badges=badges,
         earlier={number: attempts[:-1] for number, attempts in earlier.items()},
     )  # fmt: skip
 
@@ -212,6 +215,7 @@ def _as_json(view: CaseView) -> str:
         "agent": view.agent,
         "started_at": view.began,
         "judging": view.judging,
+        "calibrations": dict(view.badges),
         "case": _reported(replace(view.case, trials=shown)),
         "earlier_attempts": [
             {"trial": number, "evidence": attempt.model_dump(mode="json", exclude_none=True)}

@@ -14,7 +14,7 @@ from proctor.engine.repeating import problems_of_trials, runs_of, too_few_trials
 from proctor.engine.sharding import parse_shard, share
 from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.engine.surveys import Surveys
-from proctor.engine.undecided import NO_GATE, cannot_decide
+from proctor.engine.undecided import NO_GATE, cannot_decide, left_out
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
@@ -242,7 +242,7 @@ def _plan_set(
         found += [in_case(problem, entry.source, index) for problem in problems]
         for key in unread(case, bound.metrics):
             plan.unread[key] = plan.unread.get(key, 0) + 1
-    found += _without_gate(entry, undecided)
+    found += _without_gate(entry, undecided, bound.skipped)
     found += _unplayed(entry, unplayed)
     plan.doubts = [*plan.doubts, *unplayed.doubts(entry.config_source)]
     summary.cases = len(plan.cases)
@@ -329,14 +329,16 @@ def _tags(case: EvalCase) -> list[str]:
     return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
 
 
-def _without_gate(entry: PlannedSet, undecided: Sequence[int]) -> Iterator[SetupError]:
+def _without_gate(
+    entry: PlannedSet, undecided: Sequence[int], skipped: dict[str, str]
+) -> Iterator[SetupError]:
     """Say once for a whole set that its criteria decide nothing."""
     if not undecided:
         return
     first, source = undecided[0], entry.source
     others = len(undecided) - 1
     more = f" (and {others} more of {source.eval_set_id})" if others else ""
-    yield in_case(f"{NO_GATE}: see {entry.config_source}", source, first, more)
+    yield in_case(f"{NO_GATE}{left_out(skipped)}: see {entry.config_source}", source, first, more)
 
 
 def _unplayed(entry: PlannedSet, unplayed: Unplayed) -> Iterator[SetupError]:

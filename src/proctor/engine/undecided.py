@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
 from proctor.metrics.base import needs_of
 from proctor.schema.case import EvalCase
 
-__all__ = ["NO_GATE", "cannot_decide", "cannot_run"]
+__all__ = ["NO_GATE", "cannot_decide", "cannot_run", "left_out"]
 
 NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
 
@@ -21,6 +23,15 @@ def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     if not gating:
         return NO_GATE
     return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
+
+
+def left_out(skipped: Mapping[str, str]) -> str:
+    """Say which metrics would have decided, had they not been left out by hand."""
+    by: dict[str, list[str]] = {}
+    for name, why in skipped.items():
+        by.setdefault(why, []).append(name)
+    told = "; ".join(f"{why} leaves out {', '.join(names)}" for why, names in by.items())
+    return f" ({told})" if told else ""
 
 
 def _why_not(metric: BoundMetric, case: EvalCase) -> str:

@@ -41,6 +41,8 @@ def case_lines(view: CaseView) -> Iterator[str]:
             yield _metric(case, metric)
     for warning in warnings_beside(case):
         yield f"{_INDENT}warning: {warning}"
+    for name, badge in view.badges.items():
+        yield _joined("JUDGE", name, badge)
     for trial in view.shown():
         yield from _trial(trial, several=len(case.trials) > 1)
     for judged in view.history:
@@ -79,7 +81,9 @@ def _judging(judged: Judged) -> str:
     criteria = f"criteria={judged.criteria}" if judged.criteria else ""
     metrics = judged.case.metrics.values()
     scored = [
-        score_field(judged.case, metric) for metric in metrics if metric.gate and metric.score is not None
+        score_field(judged.case, metric)
+        for metric in metrics
+        if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
     ]
     return _joined(
         "JUDGING",

@@ -13,6 +13,7 @@ from proctor.reports.case_view import CaseView, Judged, TrialView
 from proctor.reports.drawing import EvidenceDrawing
 from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
+from proctor.reports.money import badge_style
 from proctor.reports.page import STYLES, Page
 from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import held_text, rate_sentence
@@ -76,6 +77,8 @@ def _draw_metrics(page: Page, view: CaseView) -> None:
     for metric in shown:
         grid.add_row(*_metric(page, view.case, metric))
     page.print(grid)
+    for name, badge in view.badges.items():
+        page.print(Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, badge_style(badge))))
     for warning in warnings_beside(view.case):
         page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
     page.print()
@@ -172,7 +175,7 @@ def _draw_history(page: Page, view: CaseView) -> None:
 
 def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
     outcome = judged.case.outcome
-    scored = [m for m in judged.case.metrics.values() if m.gate and m.score is not None]
+    scored = [m for m in judged.case.metrics.values() if m.gate and (m.score is not None or m.outcome is Outcome.ERROR)]
     told = [page.text(f"{m.name} {held_text(judged.case, m, page.marks)}") for m in scored]
     criteria = page.text(f"criteria from {judged.criteria}" if judged.criteria else "", "dim")
     return [

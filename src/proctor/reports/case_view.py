@@ -42,6 +42,8 @@ class CaseView:
     """All judgings, in order."""
     trials: Sequence[int] = ()
     """Numbers of the trials to show (from 0); none given: all."""
+    badges: Mapping[str, str] = field(default_factory=dict)
+    """What its judges are worth, by metric, where they were calibrated."""
     earlier: Mapping[int, Sequence[Trial]] = field(default_factory=dict)
     """Attempts before the last one at each trial, by its number (see `proctor resume --retry-errors`)."""
 

@@ -74,7 +74,7 @@ def _lines(changes: Changes) -> Iterator[str]:
 def _scores(case: CaseResult, marks: Marks = ASCII) -> Iterator[tuple[str, str]]:
     """The scores that decide."""
     for metric in case.metrics.values():
-        if metric.gate and metric.score is not None:
+        if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR):
             yield metric.name, held_text(case, metric, marks)
 
 

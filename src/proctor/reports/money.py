@@ -55,6 +55,11 @@ def _counts(spent: Sequence[Spent]) -> Iterator[str]:
         yield f"no price known of {', '.join(unknown)}"
 
 
+def badge_style(badge: str) -> str:
+    """Return how what a judge is worth is drawn: one that does not hold any more stands out."""
+    return "yellow" if badge.startswith(VOID) else "dim"
+
+
 def spent_data(run: RunResult) -> dict[str, Any]:
     """Return what models took, and who judged, as plain data."""
     return {

@@ -13,7 +13,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.digest import Digest
 from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
-from proctor.reports.money import VOID, money_of
+from proctor.reports.money import badge_style, money_of
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
 from proctor.reports.repeating import FLAKY, ks_of, mean_text, means_of, repeated_sets, rule_text, runs_text
 from proctor.reports.rows import CaseRows
@@ -196,8 +196,9 @@ def _draw_money(page: Page, run: RunResult) -> None:
             page.joined([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)]), indent=4
         )
     for name, badge in run.badges.items():
-        style = "yellow" if badge.startswith(VOID) else "dim"
-        page.print(Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, style)), indent=4)
+        page.print(
+            Text.assemble(page.text(f"{name} ", "dim"), page.text(badge, badge_style(badge))), indent=4
+        )
 
 
 def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
