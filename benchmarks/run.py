@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 # the scripts are one package, wherever they start
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -49,7 +50,7 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
             case "W5":
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
             case "W6":
-                few = {"count": 5, "seconds": 0.01, "large": 20}
+                few: dict[str, Any] = {"count": 5, "seconds": 0.01, "large": 20}
                 yield from judging.rows(folder, repeats, **(few if small else {}))
             case "W7":
                 yield from store.rows(folder, peers, repeats, cases=100 if small else 10_000)

@@ -240,7 +240,7 @@ class TestWhichMetric:
 
     @pytest.mark.parametrize("other", [{"model": "gpt-5"}, {"prompt": "fedcba987654"}])
     def test_two_judges_in_one_run_are_refused(
-        self, tmp_path: Path, write: Write, other: dict[str, str]
+        self, tmp_path: Path, write: Write, other: dict[str, Any]
     ) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a"), Judged("b", **other)])
         with pytest.raises(SetupError, match="are those of several judges"):

@@ -71,7 +71,7 @@ def test_an_empty_list_beside_recorded_turns_is_no_turn() -> None:
 
 
 def test_a_metric_of_ones_own_sees_the_names() -> None:
-    @proctor.metric("calls_made", threshold=1.0)
+    @proctor.metric("calls_made", threshold=1.0, maximum=100)
     def calls_made(actual: Invocation) -> float:
         return float(len(actual.tool_calls))
 

@@ -34,7 +34,7 @@ def with_money(*spent: Spent, **badges: str) -> RunResult:
 
 def report(name: str, result: RunResult) -> str:
     out = io.StringIO()
-    written = {"plain": PlainReport, "terminal": TerminalReport}.get(name)
+    written: Any = {"plain": PlainReport, "terminal": TerminalReport}.get(name)
     (written() if written else load_report(name)).write(
         [result], out, options=ReportOptions(width=140, symbols=True)
     )

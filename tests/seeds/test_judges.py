@@ -136,7 +136,7 @@ def test_two_of_three_rubrics_reach_the_tier_as_a_fraction(judge: ScriptedModel)
 
 # --- evaluators by themselves ------------------------------------------------------------------------------------------
 
-TURN = Invocation.model_validate(CASE["conversation"][0])  # type: ignore[index]  # known above
+TURN = Invocation.model_validate(CASE["conversation"][0])
 
 
 def test_google_adks_evaluators_judge_by_themselves(judge: ScriptedModel) -> None:

@@ -169,7 +169,7 @@ def test_a_function_is_given_the_conversation_and_the_scenario_if_it_takes_two()
     ("function", "kind", "said"),
     [
         (lambda _: 3, FailureKind.BROKE_CONTRACT, "returned int"),
-        (lambda _: {}["x"], FailureKind.RAISED, "x"),
+        (lambda _: {"y": ""}["x"], FailureKind.RAISED, "x"),
         (lambda _: "", FailureKind.EMPTY, "nothing"),
     ],
     ids=["a number", "raises", "empty"],

@@ -61,7 +61,10 @@ def test_without_a_fault_it_passes() -> None:
         ({"explain": True}, "explain must be 'all' or 'failures', got True"),
         ({"compat": "ADK"}, "compat knows only 'adk', got 'ADK'"),
         ({"judge": 7}, "judge: A model is a name, an object with `complete`, or a function"),
-        ({"judge": "gemini-2.5 flash"}, "judge: No model is called 'gemini-2.5 flash'. Did you mean 'gemini-2.5-flash'?"),
+        (
+            {"judge": "gemini-2.5 flash"},
+            "judge: No model is called 'gemini-2.5 flash'. Did you mean 'gemini-2.5-flash'?",
+        ),
         ({"config": {"criteria": {"safety_v1": 1.0}}, "judge": "xai:grok-9"}, "The model xai:grok-9 "),
         (
             {"only": {"greeting": ["hi"]}},

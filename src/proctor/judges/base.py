@@ -121,8 +121,8 @@ class Judge(Protocol):
         ...
 
 
-class Judges(Protocol):
-    """All judges of a run: they share what was asked before, what may be asked at once, and what it may cost."""
+class JudgeSource(Protocol):
+    """Who has a judge for every criterion."""
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
         """Return the judge of a criterion. `stated`: whether the criterion names its model itself.
@@ -131,6 +131,10 @@ class Judges(Protocol):
             SetupError: no such model, no key for it, an extra that is missing.
         """
         ...
+
+
+class Judges(JudgeSource, Protocol):
+    """All judges of a run: they share what was asked before, what may be asked at once, and what it may cost."""
 
     def remember(self, cache: AnswerCache) -> None:
         """Look there for answers before a model is asked, and keep there what it answers."""

@@ -120,7 +120,10 @@ class SqliteFile:
                 write_empty_store(new)
             put_in_place(new, self.path)
         finally:
-            for draft in (new, _beside(new, "-journal")):  # the second stays where the first could not be written
+            for draft in (
+                new,
+                _beside(new, "-journal"),
+            ):  # the second stays where the first could not be written
                 with suppress(OSError):
                     draft.unlink()
 

@@ -171,7 +171,7 @@ def test_declarations_name_what_the_agent_does_not_tell(metric: Any) -> None:
 
 # --- after the run ---------------------------------------------------------------------------------------------------------
 
-ASKED = [("delete", {"all": True, "id": 5, "who": "Ada", "filter": {"owner": "x", "age": 3}})]
+ASKED: Calls = [("delete", {"all": True, "id": 5, "who": "Ada", "filter": {"owner": "x", "age": 3}})]
 ERRORS = [
     pytest.param(call("delete", al=True), "its argument is called `all`", id="a letter is missing"),
     pytest.param(call("delete", aall=True), "its argument is called `all`", id="a letter too many"),
@@ -217,7 +217,7 @@ def criterion(**options: Any) -> BaseCriterion:
 def seen(pattern: Any, calls: Calls, **fields: Any) -> Iterator[tuple[Any, CaseView]]:
     """Each way to forbid a call, beside a conversation in which these were made."""
     done = turn("Done.", [*calls])
-    done.intermediate_data.tool_responses = [  # type: ignore[union-attr] - made so above
+    done.intermediate_data.tool_responses = [  # type: ignore[union-attr] # made so above
         FunctionResponse(name=name, response={"status": "ok", "took": 3}) for name, _ in calls
     ]
     for block in blocks_of(pattern):
@@ -337,7 +337,7 @@ def test_of_what_agents_declared_and_called_nothing_is_refused(shared: Path) -> 
             turn = Invocation.model_validate(actual)
             if turn.app_details is None:
                 continue
-            forbidden = [{"tool": one.name, "args": one.args or {}} for one in turn.tool_calls]
+            forbidden: list[Any] = [{"tool": one.name, "args": one.args or {}} for one in turn.tool_calls]
             looked += len(forbidden)
             stated = {"expectations": {"forbidden": forbidden or ["transfer_to_agent"]}}
             assert refusals(ToolExpectations(), stated, Described(turn.app_details.model_dump())) == []

@@ -47,6 +47,7 @@ class _Repeated:
     judges: Repeating
     options: JudgeModelOptions
     model: str = "recorded"
+    notes: Sequence[str] = ()
 
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None

@@ -268,12 +268,12 @@ def test_earlier_turns_are_context() -> None:
 
 def test_what_the_judge_quotes_must_stand_in_the_context() -> None:
     case = view([Invocation.model_validate(EVENTS)])
-    warnings = {
-        quoted: scored(
-            Hallucinations(), case, lambda q, n, quoted=quoted: labels("supported", supporting_excerpt=quoted)
-        ).per_invocation[0].warning
-        for quoted in ("w: Sunny", '"result" … sunny', "", "it rains")
-    }  # fmt: skip
+
+    def warning(quoted: str) -> str:
+        answer = labels("supported", supporting_excerpt=quoted)
+        return scored(Hallucinations(), case, lambda _question, _number: answer).per_invocation[0].warning
+
+    warnings = {quoted: warning(quoted) for quoted in ("w: Sunny", '"result" … sunny', "", "it rains")}
     assert [bool(each) for each in warnings.values()] == [False, False, False, True]
     assert "1 sentence" in warnings["it rains"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def answers_judged(vector: dict[str, Any]) -> list[tuple[str, list[str]]]:
     for segments in given:
         text = segments.get("text", "")
         first = re.search(r"<sentence>(.*?) s0</sentence>", text, re.DOTALL)
-        validated = next(given, {}) if "<sentence>" in text else {}
+        validated: dict[str, Any] = next(given, {}) if "<sentence>" in text else {}
         found.append((first[1] if first else "", sentence_labels(validated.get("text", ""))))
     return found
 
@@ -42,7 +43,8 @@ def asked_of_ours(vector: dict[str, Any]) -> list[tuple[int, str]]:
     def answer(question: Question[Any], number: int) -> Any:
         shown = passages(question)
         assert question.turn is not None
-        asked.append((question.turn, *shown["answer"]))
+        (text,) = shown["answer"]
+        asked.append((question.turn, text))
         return labels(*["supported" for label in shown if label.startswith("sentence ")])
 
     metric = Hallucinations(BaseCriterion.model_validate(vector["criterion"] | {"judge_model_options": {}}))
@@ -82,7 +84,7 @@ LEFT_OUT = {1, 2, 6, 7, 8, 9, 18, 19, 20, 22, 23, 24, 25, 37, 39, 41, 43, 47}
 
 def _is_whole(vector: dict[str, Any]) -> bool:
     """Whether every sentence that was sent came back with a label."""
-    given = iter(vector["judge_outputs"])
+    given: Iterator[dict[str, Any]] = iter(vector["judge_outputs"])
     for segments in given:
         sent = segments.get("text", "").count("<sentence>")
         if not sent or len(sentence_labels(next(given, {}).get("text", ""))) != sent:

@@ -31,7 +31,9 @@ def scored(vector: dict[str, Any]) -> tuple[MetricScore, int]:
     def answer(question: Question[Any], number: int) -> Any:
         is_end = passages(question)["user message"] == [END]
         place = len(vector["actual"]) - 1 if is_end else (question.turn or 0) - 1
-        output = outputs[place * count + number] if place * count + number < len(outputs) else {"raise": True}
+        output: dict[str, Any] = (
+            outputs[place * count + number] if place * count + number < len(outputs) else {"raise": True}
+        )
         if "raise" in output:
             raise CallFailedError
         valid = is_valid(output.get("text", ""))

@@ -175,7 +175,7 @@ def test_turns_that_could_be_decided_keep_their_scores() -> None:
 
 
 def case_of(*turns: list[dict[str, Any]] | None, rubrics: list[dict[str, Any]] | None = None) -> EvalCase:
-    conversation = [{"user_content": {}, "rubrics": each} for each in turns]
+    conversation: list[dict[str, Any]] = [{"user_content": {}, "rubrics": each} for each in turns]
     return EvalCase.model_validate({"eval_id": "c", "conversation": conversation, "rubrics": rubrics})
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.errors import MetricError, did_you_mean
-from proctor.judges.base import Ballot, Judge, Judges, Question, Settled, V
+from proctor.judges.base import Ballot, Judge, JudgeSource, Question, Settled, V
 from proctor.judges.injection import warning_of
 from proctor.judges.problems import undecided
 from proctor.judges.votes import ballot_details, together
@@ -66,7 +66,7 @@ class JudgedMetric(Generic[C]):
         self._options = JudgeModelOptions.model_validate(options.model_dump(include={*self._stated}))
         self._judge: Judge | None = None
 
-    def use(self, judges: Judges) -> None:
+    def use(self, judges: JudgeSource) -> None:
         """Take the judge that the criterion names, or the run's."""
         self._judge = judges.judge(self.facts.name, self._options, stated="judge_model" in self._stated)
 
