@@ -120,10 +120,8 @@ class SqliteFile:
                 write_empty_store(new)
             put_in_place(new, self.path)
         finally:
-            for draft in (
-                new,
-                _beside(new, "-journal"),
-            ):  # the second stays where the first could not be written
+            # the journal stays where the draft could not be written
+            for draft in (new, _beside(new, "-journal")):
                 with suppress(OSError):
                     draft.unlink()
 
