@@ -88,18 +88,3 @@ def test_what_is_wrong_is_said_and_exits_with_2(words: list[str], said: str) -> 
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_case_shows_what_its_judge_is_worth(project: Path) -> None:
-    assert in_this_process("judge", "calibrate", "--labels", "labels.csv", "--held-out", "1").returncode == 0
-    lines = in_this_process("show", "latest", "case1").stdout.splitlines()
-    (badge,) = [line for line in lines if line.startswith("JUDGE ")]
-    assert badge.startswith(f"JUDGE  {METRIC}  calibrated: kappa 0.82 [")
-    told = json.loads(in_this_process("show", "latest", "case1", "--json").stdout)
-    assert told["calibrations"].keys() == {METRIC}
-
-
-def test_judging_again_without_a_model_to_ask_is_refused_before_anything_is_told() -> None:
-    done = in_this_process("judge", "calibrate", "--labels", "labels.csv", "--judge", "scripted:none.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "none.json" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from proctor.reports.calibration import write_calibration
 from proctor.schema.run import RunState
 from proctor.schema.spending import Spent
 from proctor.schema.verdict import Outcome
+from tests.cli.project import in_this_process
 
 CASES = 20
 VOTES = 3
@@ -357,6 +359,15 @@ class TestBadges:
         criteria = {"criteria": {"final_response_match_v2": config}}
         later = proctor.evaluate_sync(Agent(), SET, config=criteria, judge=judge, store=store)
         assert later.badges == {"final_response_match_v2": f"calibration void: {said}"}
+
+    def test_a_case_alone_shows_them_too(self, tmp_path: Path, labels: Callable[..., Path]) -> None:
+        store = tmp_path / "s.db"
+        evaluated(Judge(), store=store)
+        report = proctor.calibrate_sync("latest", labels(3), store=store, held_out=1.0)
+        shown = in_this_process("show", "latest", "case1", "--store", str(store)).stdout
+        assert f"JUDGE  final_response_match_v2  {report.calibration.badge}" in shown.splitlines()
+        told = in_this_process("show", "latest", "case1", "--json", "--store", str(store)).stdout
+        assert json.loads(told)["calibrations"] == {"final_response_match_v2": report.calibration.badge}
 
     def test_judging_again_for_one_keeps_to_the_caps_and_is_told(
         self, tmp_path: Path, labels: Callable[..., Path]
