@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proctor.judges.base import AnswerForm, Passage, Question
+from proctor.judges.identity import identity_of
 from proctor.models.base import ModelError, ModelFault, Reply, Usage
 from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
@@ -147,6 +153,53 @@ def test_a_function_is_also_what_it_holds() -> None:
     assert ask(answering(YES, []), cache=cache).votes[0].cached
     assert not ask(answering(YES, [], least=0.9), cache=cache).votes[0].cached
     assert ask(answering(NO, []), cache=cache).verdicts == [False]
+
+
+def _lenient(_: object, options: Any, *, verdict: str, held: object = None) -> dict[str, Any]:
+    return {**options.echo, "rationale": str(held), "verdict": verdict}
+
+
+class _Base:
+    __slots__ = ("held",)
+
+
+class _Slotted(_Base):
+    __slots__ = ("more",)
+
+    def __init__(self, held: object) -> None:
+        self.held, self.more = held, 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Decimal("0.5"), Decimal("0.9")),
+        (date(2026, 1, 1), date(2026, 1, 2)),
+        (re.compile("a"), re.compile("b")),
+        (Path("a"), Path("b")),
+        (range(3), range(4)),
+        (bytearray(b"a"), bytearray(b"b")),
+        (str, bytes),
+        (partial(len, "a"), partial(len, "b")),
+        (_Slotted(1), _Slotted(2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_a_function_holds_tells_it_from_another(one: object, other: object) -> None:
+    cache: Kept = Kept()
+
+    def cached(held: object) -> bool:
+        judge = FunctionModel(partial(_lenient, verdict="yes", held=held))
+        return ask(judge, cache=cache).votes[0].cached
+
+    assert [cached(one), cached(one), cached(other), cached(other)] == [False, True, False, True]
+
+
+def test_where_something_lies_in_memory_makes_no_other_judge() -> None:
+    def judge() -> FunctionModel:
+        return FunctionModel(partial(_lenient, verdict="yes", held=object()))
+
+    assert identity_of(judge()) == identity_of(judge())
 
 
 def test_a_model_may_say_itself_who_it_is() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from proctor.judges.base import UnusableAnswerError
 from proctor.judges.problems import undecided
+from proctor.judges.shape import check_shape
 from proctor.judges.votes import ballot_details
-from proctor.models.base import Finish, ModelOptions, Reply
+from proctor.models.base import Finish, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.trial import FailureKind
 from tests.judges.making import YES, ask
@@ -63,6 +65,7 @@ DATA: dict[str, Any] = {
     "minus one": {"rationale": "r", "verdict": -1},
     "ten": {"rationale": "r", "verdict": "ten"},
     "not a number": {"rationale": "r", "verdict": float("nan")},
+    "a number that no float holds": {"rationale": "r", "verdict": 10**400},
     "null for a verdict": {"rationale": "r", "verdict": None},
     "an empty verdict": {"rationale": "r", "verdict": ""},
     "a list of verdicts": {"rationale": "r", "verdict": ["yes"]},
@@ -121,3 +124,41 @@ def test_one_unusable_sample_does_not_discard_the_good_ones() -> None:
     ballot = ask([YES, {"verdict": "?"}, YES, {"verdict": "?"}, {"verdict": "?"}, YES, YES], samples=3)
     assert ballot.is_decided
     assert ballot.verdicts.count(True) >= 2
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 6, 0, 4.5, True], ids=lambda value: str(value)[:8])
+def test_a_number_out_of_its_range_is_none_however_long_it_is(value: Any) -> None:
+    schema = {"type": "integer", "minimum": 1, "maximum": 5}
+    with pytest.raises(UnusableAnswerError):
+        check_shape(schema, value)
+    check_shape({"type": ["integer", "number", "boolean"]}, value)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": None},
+        {"text": b"yes"},
+        {"model": None},
+        {"finish": "stopped"},
+        {"usage": "many"},
+        {"usage": Usage(input_tokens=-1)},
+        {"usage": Usage(output_tokens="5")},  # type: ignore[arg-type] # what somebody's model may say
+        {"cost": "free"},
+        {"cost": float("nan")},
+        {"cost": -1.0},
+        {"seconds": None},
+        {"requests": 1.5},
+    ],
+    ids=str,
+)
+def test_a_reply_whose_fields_cannot_be_is_that_judges_failure(fields: dict[str, Any]) -> None:
+    class Model:
+        name, has_schemas = "mine", True
+
+        async def complete(self, _: Any, *, options: ModelOptions) -> Reply:
+            return Reply(**{"structured": {**options.echo, **YES}, "text": "{}", **fields})
+
+    ballot = ask(Model(), samples=1)
+    assert ballot.verdicts == []
+    assert f"mine answered with a Reply of {next(iter(fields))}=" in undecided(ballot).message

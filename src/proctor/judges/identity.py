@@ -8,7 +8,9 @@ would not give any more. A model that knows better has an attribute `identity`, 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -30,19 +32,28 @@ def _told(value: Any, depth: int) -> Iterator[str]:
         yield repr(value)
     elif depth > _DEEPEST:
         return
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield repr(key)
-            yield from _told(item, depth + 1)
-    elif isinstance(value, set | frozenset):
-        yield from sorted(repr(item) for item in value)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _told(item, depth + 1)
+    elif isinstance(value, Mapping | set | frozenset | tuple | list):
+        yield from _of_many(value, depth)
+    elif isinstance(value, partial):
+        yield from _told((value.func, value.args, value.keywords), depth)
     elif inspect.isroutine(value):
         yield from _of_function(value, depth)
-    elif not inspect.ismodule(value) and not isinstance(value, type):
+    elif isinstance(value, type):
+        yield _source(value)
+    elif not inspect.ismodule(value):
         yield from _of_object(value, depth)
+
+
+def _of_many(values: Any, depth: int) -> Iterator[str]:
+    if isinstance(values, set | frozenset):
+        yield from sorted(repr(item) for item in values)
+    elif isinstance(values, Mapping):
+        for key, item in values.items():
+            yield repr(key)
+            yield from _told(item, depth + 1)
+    else:
+        for item in values:
+            yield from _told(item, depth + 1)
 
 
 def _of_function(function: Any, depth: int) -> Iterator[str]:
@@ -61,10 +72,24 @@ def _of_function(function: Any, depth: int) -> Iterator[str]:
 
 def _of_object(value: Any, depth: int) -> Iterator[str]:
     yield _source(type(value))
-    slots = {name: getattr(value, name, None) for name in getattr(type(value), "__slots__", ())}
-    for name, held in {**slots, **getattr(value, "__dict__", {})}.items():
+    slots = _slots(type(value))
+    if not hasattr(value, "__dict__") and not slots:  # a date, a pattern, a path: what it is, its text says
+        text = repr(value)
+        yield "" if hex(id(value)) in text else text  # where it lies in memory is no part of it
+    held_in_slots = {name: getattr(value, name, None) for name in slots}
+    for name, held in {**held_in_slots, **getattr(value, "__dict__", {})}.items():
         yield name
         yield from _told(held, depth + 1)
+
+
+def _slots(kind: type) -> list[str]:
+    """Return the slots of a class and of those above it; Python's own classes keep in theirs what they like."""
+    found = [getattr(one, "__slots__", ()) for one in kind.__mro__ if not _is_pythons_own(one)]
+    return [name for names in found for name in ([names] if isinstance(names, str) else names)]
+
+
+def _is_pythons_own(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
 def _source(code: Any) -> str:

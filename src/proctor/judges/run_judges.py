@@ -18,6 +18,7 @@ from proctor.judges.injection import signs_in
 from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled, together
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.models.function import sound_reply
 from proctor.models.limiter import Limiter
 from proctor.models.load import check_settings
 from proctor.schema.criterion import JudgeModelOptions
@@ -256,7 +257,4 @@ async def _guarded(ask: Callable[[], Any], name: str) -> Reply:
     except BaseException as error:  # `SystemExit`, too: in an event loop it would end the run
         what = f"{name} raised {type(error).__name__}: {safe_str(error)}"
         raise ModelError(what, fault=ModelFault.RAISED) from error
-    if not isinstance(reply, Reply):
-        what = f"{name} answered with {type(reply).__name__}, not with a Reply"
-        raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
-    return reply
+    return sound_reply(reply, name)

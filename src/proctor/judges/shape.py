@@ -93,7 +93,9 @@ def _fields(schema: Mapping[str, Any], value: dict[str, Any], at: str, where: st
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)  # of any length: a float may not hold it
 
 
 _IS: dict[str, Callable[[Any], bool]] = {
@@ -102,7 +104,7 @@ _IS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "number": _is_number,
-    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "integer": lambda value: _is_number(value) and value == int(value),
     "null": lambda value: value is None,
 }
 _NAMED = {

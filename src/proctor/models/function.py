@@ -8,14 +8,15 @@ import inspect
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
-from proctor.causes import safe_str
+from proctor.causes import safe_repr, safe_str
 from proctor.errors import SetupError
-from proctor.models.base import Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.threads import THREADS
 
-__all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "takes_options"]
+__all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "sound_reply", "takes_options"]
 
 Said = Any
 """What a function or a script may answer with: a text; the answer as data (a mapping, or an object with `model_dump`);
@@ -97,6 +98,48 @@ def reply_of(said: Said, name: str, options: ModelOptions, *, as_data: bool, sec
     text = json.dumps(data, ensure_ascii=False, default=repr)
     structured = data if as_data and options.schema is not None else None
     return Reply(text=text, structured=structured, model=name, seconds=seconds)
+
+
+def sound_reply(said: object, name: str) -> Reply:
+    """Return what a model of somebody's own answered, if it is a `Reply` whose fields are what they must be.
+
+    Raises:
+        ModelError: it is not.
+    """
+    if not isinstance(said, Reply):
+        what = f"{name} answered with {type(said).__name__}, not with a Reply"
+        raise ModelError(what, fault=ModelFault.BROKE_PROTOCOL)
+    wrong = [field for field, fits in _FIELDS.items() if not fits(getattr(said, field))]
+    if wrong:
+        told = ", ".join(f"{field}={safe_repr(getattr(said, field))}" for field in wrong)
+        raise ModelError(f"{name} answered with a Reply of {told}", fault=ModelFault.BROKE_PROTOCOL)
+    return said
+
+
+def _is_amount(value: object) -> bool:
+    return _is_count(value) or (isinstance(value, float) and isfinite(value) and value >= 0)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_usage(value: object) -> bool:
+    if not isinstance(value, Usage):
+        return value is None
+    counts: tuple[object, ...] = (value.input_tokens, value.output_tokens, value.cached_tokens)
+    return all(count is None or _is_count(count) for count in counts)
+
+
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "text": lambda value: isinstance(value, str),
+    "model": lambda value: isinstance(value, str),
+    "finish": lambda value: isinstance(value, Finish),
+    "usage": _is_usage,
+    "cost": lambda value: value is None or _is_amount(value),
+    "seconds": _is_amount,
+    "requests": _is_count,
+}
 
 
 def _data(said: Said) -> dict[str, Any] | None:

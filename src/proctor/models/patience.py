@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.models.base import ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.function import raised
+from proctor.models.function import raised, sound_reply
 from proctor.models.limiter import Limiter
 
 __all__ = ["Clock", "Patience", "PatientModel", "Traffic"]
@@ -231,7 +231,7 @@ async def _whatever_it_raises(model: ChatModel, messages: Sequence[Message], opt
     limit = asyncio.timeout(None if options.timeout is None else options.timeout + _GRACE)
     try:
         async with limit:
-            return await model.complete(messages, options=options)
+            return sound_reply(await model.complete(messages, options=options), model.name)
     except ModelError:
         raise
     except Exception as error:
