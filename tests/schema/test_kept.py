@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.case import EvalCase
-from proctor.schema.content import Content
+from proctor.schema.content import Blob, Content, FunctionCall, Part, UsageMetadata, user_text
 from proctor.schema.event import Event
 from proctor.schema.kept import case_hash, content_hash, kept_json
-from proctor.schema.trial import Trial, Turn
+from proctor.schema.trial import Attempt, Failure, Trial, Turn
+
+texts = st.text()
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=5,
+)
+objects = st.dictionaries(texts, values, max_size=3)
+ids = st.none() | texts
+events = st.one_of(
+    st.builds(partial, st.just(Event.said), texts),
+    st.builds(partial, st.sampled_from([Event.called, Event.returned]), texts, objects, id=ids),
+    st.builds(partial, st.just(Event), state_delta=objects, partial=st.booleans(), custom=st.none() | texts),
+    st.sampled_from(
+        [
+            partial(Event, usage_metadata=UsageMetadata(prompt_token_count=7, more=[None, 1])),
+            partial(Event, content=Content(parts=[Part(inline_data=Blob(data=b"\xff\xfe", mime_type="image/png"))])),
+            partial(Event, content=Content(parts=[Part(function_call=FunctionCall(name="f", other={"a": None}))])),
+            partial(Event, content=Content(parts=[Part(text="t", thought_signature=b"\xfb")], role="model"), timestamp=1),
+            partial(Event, long_running_tool_ids=["1"], grounding_metadata={"web_search_queries": ["q"], "zzz": {"d": None}}),
+        ]
+    ),
+)  # fmt: skip
 
 
 def trial(text: str) -> Trial:
@@ -63,3 +89,23 @@ def test_a_case_is_known_by_what_it_says(other: object, same: bool) -> None:
 
 def test_a_hash_is_hex_of_sixteen_bytes() -> None:
     assert content_hash(b"") == "cae66941d9efbd404e4d88758ea67670"
+
+
+@given(st.lists(events, max_size=4), values)
+def test_evidence_is_written_as_its_serializer_writes_it(made: list[Any], anything: Any) -> None:
+    def trial_of(kept: list[Event]) -> Trial:
+        turn = Turn(user_content=user_text("q"), duration=0.1, app_details={"a": {"b": None}})
+        turn.events.extend(kept)
+        failure = Failure(where="agent", message="no", turn=1)
+        earlier = Attempt(turns=[turn], failure=failure)
+        state = {"k": anything}
+        return Trial(
+            eval_set_id="s", eval_id="e", turns=[turn], attempts=[earlier], final_state=state, failure=failure, x=1, y=None
+        )  # fmt: skip
+
+    trial = trial_of([make() for make in made])
+    looked_at = trial_of([copy.deepcopy(make()) for make in made])
+    expected = looked_at.model_dump_json(exclude_none=True, by_alias=False).encode()
+    assert kept_json(trial) == expected
+    assert kept_json(looked_at) == expected
+    assert kept_json(trial) == expected

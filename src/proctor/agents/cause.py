@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from pkgutil import iter_modules
 from types import TracebackType
 
 from proctor.agents.builtin import RESERVED
@@ -100,6 +99,8 @@ def _no_module(reference: Reference, missing: str) -> str:
     parent, _, name = missing.rpartition(".")
     where = f"in the package {parent}" if parent else f"in {Path.cwd()} and among the installed packages"
     paths = getattr(sys.modules.get(parent), "__path__", None) if parent else [str(Path.cwd())]
+    from pkgutil import iter_modules  # only where something went wrong
+
     near = [found.name for found in iter_modules(paths)] if paths else []
     if not parent:
         near += [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]

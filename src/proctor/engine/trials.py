@@ -31,7 +31,6 @@ class TrialWork:
         self, agent: Agent | None, options: RunOptions, info: AgentInfo | None, *, stored: StoredRun | None
     ) -> None:
         """Take the agent (`None`: every job brings its evidence) and what it said about itself."""
-        Trial.model_rebuild()  # now, or the first answer waits for it, on whatever stack its agent has left
         self._options = options
         self._stored = stored
         self._everything = options.explain == "all"

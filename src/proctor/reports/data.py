@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from proctor.causes import safe_repr
 from proctor.sanitize import clean_json, has_lone_surrogate
 from proctor.schema.score import MetricScore
-from proctor.schema.trial import Failure, Trial
+from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, MetricVerdict, TrialResult, TrialRule
 
 DEEPEST = 200
@@ -84,11 +84,6 @@ def rate_data(case: CaseResult) -> dict[str, Any] | None:
     }
 
 
-def evidence_data(evidence: Trial | None) -> dict[str, Any] | None:
-    """Return a trial's evidence as plain data, keys without a value left out; `None` when it was not kept."""
-    return evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None
-
-
 def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
     """Return the attempts before the one that counts, as plain data; they ended in an error, and have no scores."""
     return [
@@ -96,7 +91,7 @@ def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
             "attempt": attempt.attempt,
             "outcome": attempt.outcome.value,
             "failure": failure_data(attempt.failure),
-            "evidence": evidence_data(attempt.trial),
+            "evidence": attempt.evidence_data(),
         }
         for attempt in result.earlier
     ]

@@ -14,7 +14,6 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import (
     Write,
     earlier_data,
-    evidence_data,
     failure_data,
     json_line,
     json_list,
@@ -192,6 +191,6 @@ def _trial(result: TrialResult) -> dict[str, Any]:
         "attempt": result.attempt,
         "outcome": result.outcome.value,
         "failure": failure_data(result.failure),
-        "evidence": evidence_data(result.trial),
+        "evidence": result.evidence_data(),
         "earlier_attempts": earlier_data(result),
     }

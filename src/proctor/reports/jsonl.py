@@ -13,7 +13,6 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import (
     Write,
     earlier_data,
-    evidence_data,
     failure_data,
     json_line,
     json_list,
@@ -68,14 +67,14 @@ def _write(write: Write, line: dict[str, Any], whose: dict[str, Any]) -> None:
 
 
 def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[str, Any]) -> dict[str, Any]:
-    evidence = trial.trial
+    evidence = trial.evidence_data()
     line = _line(case.eval_set_id, case.eval_id, trial.outcome, case=verdict)
     line["trial"], line["attempt"] = trial.number, trial.attempt
     line["failure"] = failure_data(trial.failure)
     line["scores"] = _scores(case, index)
-    line["started_at"] = evidence.started_at if evidence else None
-    line["duration"] = evidence.duration if evidence else None
-    line["evidence"], line["earlier_attempts"] = evidence_data(evidence), earlier_data(trial)
+    line["started_at"] = evidence.get("started_at") if evidence else None
+    line["duration"] = evidence.get("duration") if evidence else None
+    line["evidence"], line["earlier_attempts"] = evidence, earlier_data(trial)
     return line
 
 

@@ -1,7 +1,5 @@
 """What an agent emits while it answers: one `Event` at a time."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +34,7 @@ class Event(WireModel):
     timestamp: float | None = None
 
     @classmethod
-    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> Event:
+    def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
         """Return an event in which the agent says `text`."""
         if cls is Event and not fields and type(text) is str and _is_an_agent(author):
             return waiting_event(("text", author, text))
@@ -51,7 +49,7 @@ class Event(WireModel):
         id: str | None = None,  # noqa: A002 - the format's own word
         author: str = "agent",
         **fields: Any,
-    ) -> Event:
+    ) -> "Event":
         """Return an event in which the agent calls the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and _are_plain(author, id, name, given):
@@ -68,7 +66,7 @@ class Event(WireModel):
         id: str | None = None,  # noqa: A002 - the format's own word
         author: str = "agent",
         **fields: Any,
-    ) -> Event:
+    ) -> "Event":
         """Return an event in which the tool `name` answers with `response`."""
         if cls is Event and not fields and _are_plain(author, id, name, response):
             return waiting_event(("function_response", author, name, id, response.copy()))
@@ -76,19 +74,19 @@ class Event(WireModel):
         return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
     @classmethod
-    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
+    def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> "Event":
         """Return an event that sets session state keys."""
         return cls(author=author, state_delta=state_delta, **fields)
 
     @classmethod
-    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
+    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> "Event":
         # one call of the validator for all that is nested: agents make events by the thousand
         event = {**fields, "content": {"role": role, "parts": [part]}}
         made: Event = cls.__pydantic_validator__.validate_python(event)
         return made
 
     @classmethod
-    def from_adk(cls, event: dict[str, Any]) -> Event:
+    def from_adk(cls, event: dict[str, Any]) -> "Event":
         """Read google-adk's event JSON, where state changes and flags stand under `actions`.
 
         Raises:

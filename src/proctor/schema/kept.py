@@ -6,18 +6,65 @@ import json
 from hashlib import blake2b
 from typing import Any
 
+from pydantic_core import to_json
+
 from proctor.schema.base import WireModel
+from proctor.schema.event import Recipe, WaitingEvent, recipe_of
+from proctor.schema.trial import Trial
 
 
 def kept_json(model: WireModel) -> bytes:
     """Return a model as JSON (UTF-8). Half a character, which no file can hold, becomes U+FFFD."""
     try:
+        if type(model) is Trial:
+            return _trial_json(model)
         text: Any = model.__pydantic_serializer__.to_json(model, exclude_none=True)
     except ValueError:
         plain = json.dumps(model.model_dump(exclude_none=True), ensure_ascii=False, default=str)
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     kept: bytes = text
     return kept
+
+
+def _trial_json(trial: Trial) -> bytes:
+    """The same without a serializer, which takes as long to make as a short run, and makes models of events that wait."""
+    return to_json(_plain(trial), by_alias=False, exclude_none=True, bytes_mode="base64", inf_nan_mode="null")
+
+
+def _plain(value: Any) -> Any:
+    """Models as dicts of what is not null; the rest is left to `to_json`."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is list:
+        return [_plain(each) for each in value]
+    if kind is WaitingEvent and (recipe := recipe_of(value)) is not None:
+        return _plain_event(recipe)
+    if not isinstance(value, WireModel):
+        return value
+    made = {name: _plain(each) for name, each in value.__dict__.items() if each is not None}
+    if extra := value.__pydantic_extra__:
+        made |= {name: _plain(each) for name, each in extra.items() if each is not None}
+    return made
+
+
+_ATOMS = frozenset({str, int, float, bool, dict, bytes})
+
+
+def _plain_event(recipe: Recipe) -> dict[str, Any]:
+    """What the event that is made of `recipe` says."""
+    kind, author, given = recipe[:3]
+    role = "user" if kind == "function_response" else "model"
+    if kind != "text":
+        _, _, name, its_id, inside = recipe
+        if kind == "function_call":
+            given = {"id": its_id, "args": inside, "name": name}
+        else:
+            given = {"id": its_id, "name": name, "response": inside}
+        if its_id is None:
+            del given["id"]
+    content = {"parts": [{kind: given}], "role": role}
+    return {"author": author, "content": content, "invocation_id": ""}
 
 
 HASH_BYTES = 16

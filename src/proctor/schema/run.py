@@ -1,7 +1,5 @@
 """What a run was: its manifest, what was planned, and what is kept of it."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,6 +54,17 @@ class SetManifest(WireModel):
     """Trials of each case."""
 
 
+class JudgedSet(WireModel):
+    """How one set was judged."""
+
+    eval_set_id: str
+    config_source: str = ""
+    config: dict[str, Any] = Field(default_factory=dict)
+    config_hash: str = ""
+    metrics: list[MetricManifest] = Field(default_factory=list)
+    skipped_metrics: dict[str, str] = Field(default_factory=dict)
+
+
 class Judging(WireModel):
     """One pass of judging over a run's evidence: with which configs and metrics, set by set."""
 
@@ -66,17 +75,6 @@ class Judging(WireModel):
     """In the order of the manifest's sets."""
     finished: bool = Field(default=False, exclude=True)
     """Whether it came to its end; as its store says, not part of what is written down."""
-
-
-class JudgedSet(WireModel):
-    """How one set was judged."""
-
-    eval_set_id: str
-    config_source: str = ""
-    config: dict[str, Any] = Field(default_factory=dict)
-    config_hash: str = ""
-    metrics: list[MetricManifest] = Field(default_factory=list)
-    skipped_metrics: dict[str, str] = Field(default_factory=dict)
 
 
 class AgentManifest(WireModel):

@@ -1,7 +1,5 @@
 """What a run spent on models: tokens and dollars, by purpose and model. What is not known is said, never taken for 0."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from proctor.schema.base import WireModel

@@ -1,7 +1,5 @@
 """A trial's evidence: what one attempt at one case did. Written once, never changed."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

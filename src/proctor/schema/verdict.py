@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.sanitize import clean
 from proctor.schema.metric_verdict import InvocationVerdict, MetricVerdict
@@ -58,6 +59,19 @@ class TrialResult:
         """The evidence; `None` when it was not kept (see `keep_evidence`)."""
         evidence = self._evidence() if callable(self._evidence) else self._evidence
         return Trial.model_validate_json(evidence) if isinstance(evidence, bytes) else evidence
+
+    def evidence_data(self) -> dict[str, Any] | None:
+        """The evidence as plain data, fields without a value left out; `None` when it was not kept.
+
+        JSON without null, as `kept_json` writes it, is read without models.
+        """
+        evidence = self._evidence() if callable(self._evidence) else self._evidence
+        if isinstance(evidence, bytes):
+            if b"null" not in evidence:
+                data: dict[str, Any] = json.loads(evidence)
+                return data
+            evidence = Trial.model_validate_json(evidence)
+        return evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None
 
 
 class _MayWait:
