@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
@@ -282,8 +282,10 @@ def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
 
 
 def _listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
-    if isinstance(eval_sets, str | Path | EvalSet | Mapping) or not isinstance(eval_sets, Iterable):
+    if isinstance(eval_sets, str | Path | Mapping) or not isinstance(eval_sets, Iterable):
         return [eval_sets]
+    if hasattr(eval_sets, "model_dump"):  # a set of ours, or of google-adk: models iterate over their fields
+        return [cast("EvalSet", eval_sets)]
     return list(eval_sets)
 
 
