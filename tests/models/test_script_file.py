@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.load import load_model
@@ -36,6 +37,22 @@ def test_the_first_entry_all_of_whose_texts_are_there_is_said(tmp_path: Path) ->
     ]  # fmt: skip
     with pytest.raises(ModelError, match="none of the 3 texts"):
         ask(path, "snow")
+
+
+def test_it_costs_nothing_so_that_a_limit_of_dollars_is_never_reached(tmp_path: Path) -> None:
+    path = script(
+        tmp_path / "judge.json", {"when": "?", "say": {"rationale": "the same", "verdict": "valid"}}
+    )
+    turn = {"user_content": {"parts": [{"text": "?"}]}, "final_response": {"parts": [{"text": "yes"}]}}
+    result = proctor.evaluate_sync(
+        lambda text: "yes",
+        {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [turn]}]},
+        config={"criteria": {"final_response_match_v2": 1.0}},
+        judge=f"scripted:{path}",
+        max_cost=0.01,
+    )
+    assert result.passed
+    assert result.cost == 0.0
 
 
 def test_another_script_is_another_model(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ def scripted_model(name: ModelName) -> ScriptedModel:
     for number, each in enumerate(entries):
         matching.setdefault(_pattern(path, number, each), each["say"])
     content = sha256(text.encode()).hexdigest()[:8]
-    return ScriptedModel(matching=matching, name=f"scripted:{path.name}#{content}")
+    return ScriptedModel(
+        matching=matching, name=f"scripted:{path.name}#{content}", cost=0.0
+    )  # a file costs nothing
 
 
 def _pattern(path: Path, number: int, entry: Any) -> re.Pattern[str]:

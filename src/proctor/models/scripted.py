@@ -7,6 +7,7 @@ import inspect
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from proctor.errors import SetupError
@@ -52,11 +53,12 @@ class ScriptedModel:
         name: str = "scripted",
         has_schemas: bool = True,
         delay: float = 0.0,
+        cost: float | None = None,
     ) -> None:
         """Take the script.
 
         `has_schemas` false: a model that can only write text, so data is written as JSON. `delay`: seconds that each
-        reply takes.
+        reply takes. `cost`: US dollars of each that does not say it itself; `None`: not known.
         """
         if (script is None) is (matching is None):
             raise SetupError("A scripted model has either a script or `matching`.")
@@ -64,7 +66,7 @@ class ScriptedModel:
         """What it was told to say, as it was then."""
         self.name = name
         self.has_schemas = has_schemas
-        self.delay = delay
+        self.delay, self.cost = delay, cost
         self.asked: list[Asked] = []
         self.identity: object = (name, self.script, dict(matching or {}))
         """What makes it another model, for answers that are kept; not what it was asked."""
@@ -89,7 +91,9 @@ class ScriptedModel:
             raise raised(self.name, error) from error
         if self.delay:
             await asyncio.sleep(self.delay)
-        return reply_of(said, self.name, options, as_data=self.has_schemas, seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        reply = reply_of(said, self.name, options, as_data=self.has_schemas, seconds=seconds)
+        return replace(reply, cost=self.cost) if reply.cost is None else reply
 
 
 def _script(script: Any) -> Callable[[Asked], Said]:
