@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.errors import UnknownNameError
+from proctor.errors import SetupError, UnknownNameError
 from proctor.models.names import ALIASES, read_name
 from proctor.registry import MODELS
 
@@ -63,6 +63,9 @@ def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -
     [
         ("gemni-2.5-flash", "Did you mean 'gemini-2.5-flash'?"),
         ("gpt5", "Did you mean 'gpt-5'?"),
+        ("GPT-5", "Did you mean 'gpt-5'?"),
+        ("Gemini-2.5-Flash", "Did you mean 'gemini-2.5-flash'?"),
+        ("mine@http://[::1/v1", "has an address that is none"),
         ("opnai:gpt-5", "Did you mean 'openai:gpt-5'?"),
         ("antropic/claude-opus-4-8", "Did you mean 'anthropic/claude-opus-4-8'?"),
         ("openai", "That is a provider: name one of its models, as in 'openai:MODEL'."),
@@ -78,6 +81,18 @@ def test_a_name_that_is_none(text: str, told: str) -> None:
         read_name(text, MODELS.names())
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["user:hunter2@host/v1", "hunter2@host", "host/v1?key=hunter2", "host/v1#hunter2", "user:hunter2@"],
+)
+@pytest.mark.parametrize("prefix", ["", "openai:", "nobody:"])
+def test_a_secret_in_an_address_is_refused_and_not_repeated(prefix: str, address: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        read_name(f"{prefix}mine@https://{address}", MODELS.names())
+    assert "PROCTOR_MODEL_API_KEY" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_what_other_tools_call_a_provider_leads_to_one_of_ours() -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from proctor.models.access import is_their_own
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
+from proctor.models.names import ModelName
 from tests.models.asking import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 from tests.models.loopback import Asked, ModelServer, Says, Status
 
@@ -169,6 +171,69 @@ def test_the_price_is_that_of_the_model_that_answered(
 def _sent_key(asked: Asked) -> str:
     headers = asked.headers
     return headers.get("authorization") or headers.get("x-goog-api-key") or headers.get("x-api-key") or ""
+
+
+_SECRETS = {
+    "ANTHROPIC_AUTH_TOKEN": "test-key-of-anthropic's token",
+    "ANTHROPIC_CUSTOM_HEADERS": "x-more: test-key-of-anthropic's gateway",
+    "AWS_ACCESS_KEY_ID": "test-key-of-amazon",
+    "AWS_SECRET_ACCESS_KEY": "test-key-of-amazon",
+    "AZURE_OPENAI_API_KEY": "test-key-of-azure",
+    "GOOGLE_CLOUD_PROJECT": "test-key-of-a-project",
+    "GOOGLE_CLOUD_LOCATION": "us-central1",
+    "OPENAI_CUSTOM_HEADERS": "x-more: test-key-of-openai's gateway",
+    "OPENAI_ORG_ID": "test-key-of-openai's org",
+    "OPENAI_PROJECT_ID": "test-key-of-openai's project",
+}
+_ELSEWHERE = (
+    "openai:gpt-4.1", "openai-responses:gpt-4.1", "google:gemini-2.5-flash", "vertex:gemini-2.5-flash",
+    "anthropic:claude-opus-4-8", "ollama:llama3.2", "groq:llama-3.3", "azure:mine", "bedrock:us.amazon.nova-pro-v1:0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("by_vertex", ["", "true"], ids=["", "where Gemini is asked by Vertex AI"])
+@pytest.mark.parametrize("model", _ELSEWHERE)
+def test_nothing_that_is_for_a_provider_alone_goes_to_an_address_in_a_name(
+    serve: Serve, model: str, by_vertex: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(Says(data=YES, tokens=(100, 10)))
+    for variable, value in {**_SECRETS, "GOOGLE_GENAI_USE_VERTEXAI": by_vertex}.items():
+        monkeypatch.setenv(variable, value)
+    speaks_openai = model.startswith(("openai", "ollama", "groq"))
+    name = f"{model}@{server.openai_url if speaks_openai else server.url}"
+    reply = ask(load_model(name))
+    assert (reply.structured, reply.cost) == (YES, None)  # whose server it is, no price list knows
+    told = [*server.requests[0].headers.values(), server.requests[0].path]
+    assert not [one for one in told if "test-key-of" in one]
+    monkeypatch.setenv("PROCTOR_MODEL_API_KEY", "the-key-for-it")
+    ask(load_model(name))
+    assert "the-key-for-it" in str(server.requests[1].headers)
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_ORG_ID", "OPENAI_CUSTOM_HEADERS"])
+def test_what_is_for_openai_goes_to_openai_alone(
+    serve: Serve, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(Says(data=YES))
+    monkeypatch.setenv(variable, _SECRETS[variable])
+    for name in ("openai:gpt-4.1", "ollama:llama3.2"):
+        ask(load_model(name))
+    assert ["test-key-of-openai's" in str(asked.headers) for asked in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("address", "theirs"),
+    [
+        ("", True),
+        ("https://vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com", True),
+        ("http://bedrock-runtime.us-east-1.amazonaws.com", False),
+        ("https://amazonaws.com.example", False),
+        ("https://notamazonaws.com", False),
+    ],
+)
+def test_whose_an_address_is(address: str, theirs: bool) -> None:
+    name = ModelName(text="", provider="bedrock", model="m", url=address)
+    assert is_their_own(name, "amazonaws.com") is theirs
 
 
 @pytest.mark.parametrize(

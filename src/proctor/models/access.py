@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 from proctor.errors import MissingExtraError, SetupError
 from proctor.models.names import ModelName
 
-__all__ = ["KEY_OF_ADDRESSES", "first_set", "key_for", "missing_key", "needs"]
+__all__ = ["KEY_OF_ADDRESSES", "first_set", "is_their_own", "key_for", "missing_key", "needs"]
 
 KEY_OF_ADDRESSES = "PROCTOR_MODEL_API_KEY"
 """The variable whose key goes to addresses that stand in a model's name. A provider's own key never does: the name may
@@ -55,6 +56,17 @@ def key_for(name: ModelName, *variables: str, optional: bool = False) -> str:
     if key or optional:
         return key or NO_KEY
     raise missing_key(name, variables[0])
+
+
+def is_their_own(name: ModelName, *domains: str) -> bool:
+    """Tell whether a model is asked where its provider is: no address in its name, or one of the provider's `domains`."""
+    if not name.url:
+        return True
+    address = urlsplit(name.url)
+    host = address.hostname or ""
+    return address.scheme == "https" and any(
+        host == domain or host.endswith(f".{domain}") for domain in domains
+    )
 
 
 def missing_key(name: ModelName, variable: str, more: str = "") -> SetupError:

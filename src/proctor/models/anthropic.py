@@ -23,4 +23,4 @@ def anthropic_model(name: ModelName) -> ProviderModel:
 
         return AnthropicModel(name.model, provider=AnthropicProvider(api_key=key, base_url=address))
 
-    return ProviderModel(name, dialect="anthropic", build=build)
+    return ProviderModel(name, dialect="anthropic", build=build, own_address=bool(name.url))

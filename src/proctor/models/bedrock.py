@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import SetupError
-from proctor.models.access import first_set, missing_key, needs
+from proctor.models.access import first_set, is_their_own, key_for, missing_key, needs
 from proctor.models.names import ModelName
 from proctor.models.provider_model import ProviderModel
 
@@ -29,6 +29,21 @@ def bedrock_model(name: ModelName) -> ProviderModel:
     """Return a model on Bedrock; its name may be a model's id, or an inference profile's."""
     needs(name, "boto3")
     region = first_set(*_REGIONS)
+    is_amazons = is_their_own(name, "amazonaws.com", "amazonaws.com.cn", "api.aws")
+    if is_amazons:
+        _check_access(name, region)
+
+    def build() -> Any:
+        from pydantic_ai.models.bedrock import BedrockConverseModel
+        from pydantic_ai.providers.bedrock import BedrockProvider
+
+        client = _client(name, region) if is_amazons else _client_elsewhere(name, region)
+        return BedrockConverseModel(name.model, provider=BedrockProvider(bedrock_client=client))
+
+    return ProviderModel(name, dialect="bedrock", build=build, own_address=not is_amazons)
+
+
+def _check_access(name: ModelName, region: str) -> None:
     if not region and not _file("AWS_CONFIG_FILE", "config").is_file():
         raise missing_key(name, _REGIONS[0])
     if (
@@ -37,24 +52,35 @@ def bedrock_model(name: ModelName) -> ProviderModel:
     ):
         _check_metadata(name)
 
-    def build() -> Any:
-        from pydantic_ai.models.bedrock import BedrockConverseModel
-        from pydantic_ai.providers.bedrock import BedrockProvider
-
-        return BedrockConverseModel(
-            name.model, provider=BedrockProvider(bedrock_client=_client(name, region))
-        )
-
-    return ProviderModel(name, dialect="bedrock", build=build)
-
 
 def _client(name: ModelName, region: str) -> Any:
     import boto3
+
+    session = boto3.Session(region_name=region or None, botocore_session=_session())
+    return session.client("bedrock-runtime", config=_once(), endpoint_url=name.url or None)
+
+
+def _client_elsewhere(name: ModelName, region: str) -> Any:
+    """Return a client of an address that is not Amazon's: it gets the key of addresses, and nothing is signed for it."""
+    import boto3
+    from botocore.session import Session
+    from botocore.tokens import FrozenAuthToken
+
+    token = FrozenAuthToken(key_for(name))
+    session = Session()
+    session.get_credentials = lambda *_: None
+    session.get_auth_token = lambda **_: token
+    held = boto3.Session(region_name=region or "us-east-1", botocore_session=session)
+    return held.client("bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url)
+
+
+def _once(**more: Any) -> Any:
+    """Return the config of a client that does not try again by itself."""
     from botocore.config import Config
 
-    once = Config(retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT, max_pool_connections=200)
-    session = boto3.Session(region_name=region or None, botocore_session=_session())
-    return session.client("bedrock-runtime", config=once, endpoint_url=name.url or None)
+    return Config(
+        retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT, max_pool_connections=200, **more
+    )
 
 
 def _session() -> Any:

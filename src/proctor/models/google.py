@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import SetupError
-from proctor.models.access import first_set, key_for, needs
+from proctor.models.access import first_set, is_their_own, key_for, needs
 from proctor.models.names import ModelName
 from proctor.models.provider_model import ProviderModel
 
@@ -47,7 +47,7 @@ def google_model(name: ModelName) -> ProviderModel:
 
         return GoogleModel(name.model, provider=GoogleProvider(api_key=key, base_url=address))
 
-    return ProviderModel(name, dialect="google", build=build)
+    return ProviderModel(name, dialect="google", build=build, own_address=bool(name.url))
 
 
 def vertex_model(name: ModelName) -> ProviderModel:
@@ -59,6 +59,8 @@ def vertex_model(name: ModelName) -> ProviderModel:
     model = found["model"] if found else name.model
     if model.startswith(("claude", "projects/")):
         raise SetupError(f"The model {name.text}: of Vertex AI, only Gemini's models are in this version.")
+    if not is_their_own(name, "googleapis.com"):
+        return _elsewhere(replace(name, model=model))
     key = first_set(*_KEYS) if not (project and location) else ""
     if not key and not (project and location):
         raise SetupError(
@@ -76,6 +78,19 @@ def vertex_model(name: ModelName) -> ProviderModel:
         return GoogleModel(model, provider=GoogleCloudProvider(base_url=address, **access))
 
     return ProviderModel(replace(name, model=model), dialect="google", build=build)
+
+
+def _elsewhere(name: ModelName) -> ProviderModel:
+    """Return a model at an address that speaks as Vertex AI does, and gets none of Google's keys and tokens."""
+    key = key_for(name)
+
+    def build() -> Any:
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google_cloud import GoogleCloudProvider
+
+        return GoogleModel(name.model, provider=GoogleCloudProvider(base_url=name.url, api_key=key))
+
+    return ProviderModel(name, dialect="google", build=build, own_address=True)
 
 
 def _half() -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
-from proctor.errors import UnknownNameError, did_you_mean
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
 
 __all__ = ["ALIASES", "ModelName", "read_name"]
 
@@ -74,6 +74,7 @@ def read_name(text: str, providers: Collection[str]) -> ModelName:
 
     Raises:
         UnknownNameError: it says no provider, or one that there is not; the message has the closest name.
+        SetupError: its address holds a secret.
     """
     name, url = _address(text.strip())
     prefix, separator, rest = _prefixed(name)
@@ -93,7 +94,18 @@ def _address(text: str) -> tuple[str, str]:
     found = re.search(r"@(https?://.*)$", text)
     if found is None:
         return text, ""
-    if not urlsplit(found[1]).hostname:
+    try:
+        address = urlsplit(found[1])
+    except ValueError:  # of IPv6, half a bracket
+        raise UnknownNameError(f"The model {text[: found.start()]!r} has an address that is none.") from None
+    if "@" in address.netloc or address.query or address.fragment:
+        # it stands in every report: what is secret in it would, too
+        raise SetupError(
+            f"The model {text[: found.start()]!r} at {address.scheme}://{address.netloc.rpartition('@')[2]}: the address "
+            "may have no user, password or query, because names of models are written down with each run. What the "
+            "server wants to know stands in the environment variable PROCTOR_MODEL_API_KEY."
+        )
+    if not address.hostname:
         raise UnknownNameError(f"The model {text!r} has no host in its address {found[1]!r}.")
     return text[: found.start()], found[1].rstrip("/")
 
@@ -116,6 +128,6 @@ def _unknown(text: str, name: str, prefix: str, rest: str, providers: Collection
     elif name.startswith("gpt-oss"):
         hint = f" OpenAI does not serve it: name who does, as in 'ollama/{name}'."
     return UnknownNameError(
-        f"No model is called {text!r}.{hint or did_you_mean(name, _EXAMPLES)} Expected {_FORMS}. "
+        f"No model is called {text!r}.{hint or did_you_mean(name.lower(), _EXAMPLES)} Expected {_FORMS}. "
         f"Providers: {', '.join(sorted(providers))}."
     )

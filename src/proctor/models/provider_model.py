@@ -40,6 +40,7 @@ class ProviderModel:
         self._dialect = dialect
         self._build = build
         self._own_address = own_address
+        self._is_their_own = not name.url and name.provider in _READ_VARIABLES
         self._model: Any = None
         self._building = Lock()
         self._line = _Line()
@@ -106,6 +107,8 @@ class ProviderModel:
         with self._building:
             if self._model is None:
                 self._model = _asking_once(self._build())
+                if not self._is_their_own:
+                    _forget_variables(self._model)
             return self._model
 
     def _settings(self, options: ModelOptions) -> dict[str, Any]:
@@ -153,6 +156,18 @@ def _asking_once(model: Any) -> Any:
     if hasattr(client, "max_retries"):
         client.max_retries = 0
     return model
+
+
+_READ_VARIABLES = frozenset({"openai", "openai-chat", "openai-responses", "anthropic"})
+"""Providers whose own clients read more variables than those of key and address."""
+
+
+def _forget_variables(model: Any) -> None:
+    """Take from a client what it has read for its own provider alone: OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and the like."""
+    client: Any = getattr(model, "client", None)
+    for name, nothing in (("organization", None), ("project", None), ("_custom_headers", {})):
+        if hasattr(client, name):
+            setattr(client, name, nothing)
 
 
 class _Line:
