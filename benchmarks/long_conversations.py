@@ -13,6 +13,7 @@ def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
     found = alternate(
         {
             "long": module("ours", "converse", turns, cases),
+            "played": module("ours", "play", turns, cases),
             "short": module("ours", "converse", 10, cases * turns // 10),
         },
         repeats,
@@ -21,5 +22,10 @@ def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
     flat = [Budget(1.2, size="1.2")]
     times = f"turn {turns} ({long['late'] * 1e6:.0f} µs) / turn 10 ({long['early'] * 1e6:.0f} µs)"
     yield Row("W8", f"time per turn, {times}", "×", {OURS: long["late"] / long["early"]}, flat)
+    played = found["played"]
+    times = f"turn {turns} ({played['late'] * 1e6:.0f} µs) / turn 10 ({played['early'] * 1e6:.0f} µs)"
+    yield Row(
+        "W8", f"the same with a played user, {times}", "×", {OURS: played["late"] / played["early"]}, flat
+    )
     whole = f"per turn with scoring, {turns} turns a case / 10 turns a case"
     yield Row("W8", whole, "×", {OURS: long["per_turn"] / short["per_turn"]}, flat)

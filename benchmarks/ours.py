@@ -113,6 +113,45 @@ def converse(turns: int, cases: int) -> None:
     workload.report(early=early, late=late, per_turn=whole["cpu"] / turns / cases)
 
 
+def play(turns: int, cases: int) -> None:
+    """W8 with played users: seconds per turn near the start and at the end, of the user's model and the agent together."""
+    import statistics
+
+    from proctor.models.base import Reply
+
+    class Asking:
+        """The user's model: it asks the same each time, and keeps nothing."""
+
+        name, has_schemas = "asking", True
+
+        async def complete(self, messages: Any, *, options: Any) -> Reply:
+            return Reply(text=workload.ASK + "Rome?", model="asking")
+
+    def case(number: int) -> dict[str, object]:
+        scenario = {
+            "starting_prompt": workload.ASK + "Rome?",
+            "conversation_plan": "Ask for the weather, over and over.",
+        }
+        return {
+            "eval_id": f"s{number}",
+            "conversation_scenario": scenario,
+            "final_session_state": {"never": 1},
+        }
+
+    given = EvalSet.model_validate({"eval_set_id": "played", "eval_cases": [case(n) for n in range(cases)]})
+    config = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": turns}}
+    subject = ScriptedAgent()
+    user = Asking()
+    evaluate_sync(subject, given, config=config, user=user, concurrency=1)
+    steps = [
+        [after - before for before, after in itertools.pairwise(began)]
+        for began in (subject.began[at : at + turns] for at in range(0, len(subject.began), turns))
+    ]
+    early = statistics.median(step for case in steps for step in case[5:15])
+    late = statistics.median(step for case in steps for step in case[-10:])
+    workload.report(early=early, late=late)
+
+
 def load(path: str) -> None:
     """W5: open the set, which reads and checks every case."""
     from proctor.files.load import open_eval_set
@@ -134,6 +173,8 @@ def main(words: list[str]) -> None:
             wait(int(cases), int(concurrency), float(seconds), kind)
         case ["converse", turns, cases]:
             converse(int(turns), int(cases))
+        case ["play", turns, cases]:
+            play(int(turns), int(cases))
         case ["load", path]:
             load(path)
         case _:

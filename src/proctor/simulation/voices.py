@@ -77,7 +77,10 @@ class ModelVoice:
         self._timeout = _patience(self._settings)
         self._template = _template(config, scenario)
         self._before, self._after = _filled(self._template.text, scenario)
-        self._history = ""
+        self._told = (
+            self._before
+        )  # and the conversation so far: what is new is put behind it, and hashed once
+        self._hash = sha256(self._before.encode("utf-8", "replace"))
         self._heard = 0
 
     def played(self) -> PlayedUser:
@@ -92,7 +95,9 @@ class ModelVoice:
     async def say(self, so_far: Sequence[Invocation], reply: UserReply) -> str | None:
         """Ask the model; see `Voice`."""
         text = self._prompt(so_far)
-        reply.prompt = sha256(text.encode()).hexdigest()[:12]
+        hashed = self._hash.copy()
+        hashed.update(self._after.encode("utf-8", "replace"))
+        reply.prompt = hashed.hexdigest()[:12]
         try:
             given = await self._ask([Message("user", text)])
         except ModelError as error:
@@ -111,11 +116,16 @@ class ModelVoice:
 
     def _prompt(self, so_far: Sequence[Invocation]) -> str:
         """Return what the model is told; of the conversation only what is new is read."""
-        for index in range(self._heard, len(so_far)):
-            for said in paragraphs(so_far[index], with_calls=self._with_calls):
-                self._history += f"\n\n{said}" if self._history else said
+        new = [
+            said
+            for index in range(self._heard, len(so_far))
+            for said in paragraphs(so_far[index], with_calls=self._with_calls)
+        ]
+        more = "\n\n".join([""] * bool(self._heard) + new)
         self._heard = len(so_far)
-        return f"{self._before}{self._history}{self._after}"
+        self._hash.update(more.encode("utf-8", "replace"))
+        self._told += more
+        return self._told + self._after
 
     async def _ask(self, messages: Sequence[Message]) -> Reply:
         if self._budget is not None:
