@@ -169,6 +169,16 @@ CASES = [
     ),
     pytest.param("ask: Hi.\nfinal_state: {a: no}", {"final_session_state": {"a": "no"}}, id="final state"),
     pytest.param("ask: Hi.\nfinal_session_state: null", {"final_session_state": None}, id="no final state"),
+    pytest.param(
+        "ask: Hi.\nrubrics: [{criterion: Be kind., points: 2}, {criterion: Be brief., type: T}]",
+        {
+            "rubrics": [
+                {"criterion": "Be kind.", "points": 2, "type": "FINAL_RESPONSE_QUALITY"},
+                {"criterion": "Be brief.", "type": "T"},
+            ]
+        },
+        id="weighted rubrics",
+    ),
     pytest.param("ask: Hi.\nrubrics: null", {"rubrics": None}, id="no rubrics"),
     pytest.param("ask: Hi.\ntags: [a, 1]", {"tags": ["a", "1"]}, id="tags"),
     pytest.param("ask: Hi.\ntags: a", {"tags": ["a"]}, id="one tag"),

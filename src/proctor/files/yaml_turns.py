@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from proctor.files.base import Path_, Place
 from proctor.files.yaml_form import Fields, kind_of_node
@@ -104,7 +105,7 @@ class TurnForm(CallForm):
         if isinstance(node, Word) and not is_null(node):
             return rubric(node.text, node.place, stable_rubric_id(node.text), [_about_answers(node.place)])
         if not isinstance(node, Map) or "text" not in node.values:
-            return node
+            return _with_type(node)
         found = self.fields(node, path, RUBRIC_KEYS, "a rubric")
         if "text" not in found or (text := self.text(found["text"][1], (*path, "text"))) is None:
             return Map(node.place)
@@ -117,6 +118,17 @@ class TurnForm(CallForm):
         if "type" not in found:
             rest.append(_about_answers(node.values["text"].place))
         return rubric(text, node.values["text"].place, rubric_id or "", rest)
+
+
+def _with_type(node: Node) -> Node:
+    """A rubric of the form `criterion`, `points` is about the answers, too, unless it says otherwise."""
+    if not isinstance(node, Map) or "criterion" not in node.values or node.values.keys() - _WEIGHTED:
+        return node  # with an id or a type it is the format's own
+    name, value = _about_answers(node.place)
+    return replace(node, values={**node.values, name: value}, keys={**node.keys, name: node.place})
+
+
+_WEIGHTED = {"criterion", "points", "description"}
 
 
 def _about_answers(place: Place) -> tuple[str, Node]:
