@@ -33,9 +33,8 @@ def judged(
 ) -> RunResult:
     how = {"threshold": 1.0, "judge_model_options": {"num_samples": samples}}
     config = {"criteria": criteria or {MATCH: how}}
-    return proctor.evaluate_sync(
-        options.pop("agent", agent), cases(count), config=config, judge=judge, **options
-    )
+    sets = options.pop("sets", None) or cases(count)
+    return proctor.evaluate_sync(options.pop("agent", agent), sets, config=config, judge=judge, **options)
 
 
 class Meeting:
@@ -166,7 +165,8 @@ def test_the_time_limit_of_a_turn_is_not_the_judges() -> None:
     assert result.passed
 
 
-def test_a_parallelism_limit_that_is_written_is_kept() -> None:
+@pytest.mark.parametrize("sets", [1, 3])
+def test_a_parallelism_limit_that_is_written_is_kept(sets: int) -> None:
     limits = {"num_samples": 5, "parallelism_limit": 2}
     at_once = most = 0
 
@@ -178,7 +178,12 @@ def test_a_parallelism_limit_that_is_written_is_kept() -> None:
         at_once -= 1
         return {**options.echo, **VALID}
 
-    assert judged(say, 8, {MATCH: {"threshold": 1.0, "judge_model_options": limits}}).passed
+    several = [
+        eval_set(case("c", turn(f"q{n}", say=f"the answer to q{n}")), eval_set_id=f"s{n}")
+        for n in range(sets)
+    ]
+    criteria = {MATCH: {"threshold": 1.0, "judge_model_options": limits}}
+    assert judged(say, 8, criteria, sets=several if sets > 1 else None).passed
     assert most == 2
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from proctor.judges.run_judges import ModelJudge, RunJudges
     from proctor.models.base import Budget
     from proctor.schema.criterion import JudgeModelOptions
+    from proctor.schema.run import Manifest
     from proctor.schema.spending import Spent
 
 VARIABLE = "PROCTOR_JUDGE_MODEL"
@@ -23,6 +24,11 @@ VARIABLE = "PROCTOR_JUDGE_MODEL"
 def judge_named(given: Any, setting: str | None = None) -> Any:
     """Return whom to ask where a criterion names nobody: what was given, else the environment, else the setting."""
     return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
+
+
+def judge_again(given: Any, run: Manifest, setting: str | None = None) -> Any:
+    """Return whom to ask when a run is judged again: what was given, else whom the run asked, else as `judge_named`."""
+    return judge_named(given if given is not None else run.options.get("judge"), setting)
 
 
 def budget_of(options: Mapping[str, Any]) -> RunBudget | None:

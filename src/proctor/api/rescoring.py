@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 from proctor.api.configs import read_config
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import ConfigLike
-from proctor.api.judging import JudgesOnDemand, budget_of
+from proctor.api.judging import JudgesOnDemand, budget_of, judge_again
 from proctor.api.preparing import Prepared
-from proctor.api.project import first_given
 from proctor.api.runs import StoreLike, open_runs
 from proctor.engine.keeping import StoredRun
 from proctor.engine.manifest import judged_set
@@ -20,7 +19,7 @@ from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, SetPlan, make_plan
 from proctor.engine.progress import Progress
 from proctor.engine.stopping import StopRequest
-from proctor.errors import SetupError
+from proctor.errors import SetupError, SetupProblems
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest, counting
@@ -184,7 +183,9 @@ def _prepared(
         raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
     budget = budget_of(options)
-    judges = JudgesOnDemand(first_given(options.get("judge"), manifest.options.get("judge")), budget=budget)
+    judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
+    if wrong := judges.problems():
+        raise SetupProblems(wrong)
     run_options = RunOptions(**taken, judges=judges, budget=budget)
     plan = make_plan(wanted, run_options)
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))

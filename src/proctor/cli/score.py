@@ -36,7 +36,8 @@ def _judge_options(command: Any) -> Any:
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
         option("--judge", section=JUDGE, metavar="MODEL",
-               help="The model that metrics ask whose criterion names none.  [that of the run]"),
+               help="The model that metrics ask whose criterion names none.  "
+                    "[that of the run, else PROCTOR_JUDGE_MODEL, the setting `judge`]"),
         option("--compat", section=JUDGE, type=click.Choice(["adk"]),
                help="Score exactly as google-adk does, known weaknesses included."),
         option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
@@ -89,18 +90,20 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
         )
         execution = Execution(shown, stdout)
         execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
-        ctx.exit(execution.carry_out(_scoring(run, opened, given)))
+        ctx.exit(execution.carry_out(_scoring(run, opened, given, settings.judge)))
 
 
 _TAKEN = ("config", "metrics", "no_judge", "judge", "compat", "concurrency", "max_cost", "max_judge_calls")
 
 
-def _scoring(run: str, store: Store, given: dict[str, Any]) -> Start:
-    """Return what judges the run again."""
+def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
+    """Return what judges the run again. `setting`: the judge that the project's settings name."""
     from proctor import api
+    from proctor.api.judging import judge_again
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
         taken: dict[str, Any] = {name: given[name] for name in _TAKEN if given[name]}
+        taken["judge"] = judge_again(given["judge"], store.manifest(store.find(run)), setting)
         watching = {name: options[name] for name in ("progress", "stop", "explain")}
         return [await api.rescore(run, store=store, **taken, **watching)]
 

@@ -57,6 +57,7 @@ class RunJudges:
     asking: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
     """What is being asked, by its key: whether an answer came of it. Nobody pays for the same at the same time."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
+    _turns: dict[tuple[str, str, int], asyncio.Semaphore] = field(default_factory=dict)
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> ModelJudge:
         """Return the judge of a criterion. `stated`: whether the criterion names its model itself.
@@ -90,6 +91,10 @@ class RunJudges:
     def spending(self) -> list[SpentOf]:
         """Return what they took so far, by model."""
         return self.spent.by_model(PURPOSE)
+
+    def turns(self, metric: str, model: str, limit: int) -> asyncio.Semaphore:
+        """Return what keeps a criterion to its `parallelism_limit`: the same for all sets that it judges."""
+        return self._turns.setdefault((metric, model, limit), asyncio.Semaphore(limit))
 
     def _named(self, name: str) -> ChatModel:
         if name not in self._models:
@@ -148,7 +153,7 @@ class ModelJudge:
         self._timeout = _patience(self._settings)
         self._identity = identity_of(model) if model is judges.only else model.name
         limited = "parallelism_limit" in options.model_fields_set
-        self._turns = asyncio.Semaphore(options.parallelism_limit) if limited else None
+        self._turns = judges.turns(metric, model.name, options.parallelism_limit) if limited else None
 
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
