@@ -98,6 +98,10 @@ def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *
         return empty
     try:
         return make_plan(wanted, options, loading.problems, hashed=hashed)
+    except SetupProblems as found:
+        from proctor.api.placing import placed
+
+        raise placed(found) from None
     except NothingToRunError:
         if not loading.unreadable:
             raise

@@ -187,7 +187,12 @@ def _prepared(
     if wrong := judges.problems():
         raise SetupProblems(wrong)
     run_options = RunOptions(**taken, judges=judges, budget=budget)
-    plan = make_plan(wanted, run_options)
+    try:
+        plan = make_plan(wanted, run_options)
+    except SetupProblems as found:
+        from proctor.api.placing import placed
+
+        raise placed(found) from None
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))
     return Prepared(None, "", plan, run_options, list(warnings), warnings)
 
