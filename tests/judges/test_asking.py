@@ -7,7 +7,9 @@ import json
 import pytest
 
 from proctor.judges.paper import BALLOT
+from proctor.judges.problems import undecided
 from proctor.models.base import Finish, ModelError, ModelFault, Reply
+from proctor.models.function import FunctionModel
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.trial import FailureKind
 from tests.judges.making import NO, YES, ask, question, verdicts
@@ -132,3 +134,22 @@ def test_of_a_model_without_schemas_the_whole_text_is_the_answer_or_none_is(form
     vote = ask(model).votes[0]
     assert (vote.verdict is True) is counts
     assert "JSON Schema" in model.asked[0].messages[0].text
+
+
+@pytest.mark.parametrize("as_object", [False, True], ids=["a function", "an object"])
+def test_what_a_judge_of_ones_own_raises_is_told_without_secrets(
+    as_object: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "hunter2hunter2")
+
+    def breaks(_: object) -> str:
+        raise RuntimeError("401 for hunter2hunter2, Authorization: Bearer hunter2")
+
+    class Model:
+        name, has_schemas = "mine", True
+
+        async def complete(self, messages: object, *, options: object) -> str:
+            return breaks(messages)
+
+    failure = undecided(ask(Model() if as_object else FunctionModel(breaks)))
+    assert "raised RuntimeError: 401 for ***, Authorization: ***" in failure.message

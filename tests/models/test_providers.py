@@ -344,3 +344,17 @@ def test_the_schema_that_is_sent_is_the_one_that_was_given(serve: Serve) -> None
     sent = server.requests[0].schema
     assert sent is not None
     assert {key: sent[key] for key in SCHEMA} == SCHEMA
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_client_that_cannot_be_made_is_no_answer_and_is_not_tried_again(
+    serve: Serve, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(Says(data=YES))
+    for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "nonsense://user:hunter2@proxy")
+    monkeypatch.setenv("NO_PROXY", "")
+    found = fault(load_model(name))
+    assert (found.fault, found.requests, server.count) == (ModelFault.REJECTED, 0, 0)
+    assert "cannot be asked: ValueError: Unknown scheme for proxy URL" in str(found)
+    assert "hunter2" not in str(found)

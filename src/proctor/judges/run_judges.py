@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from proctor.causes import safe_str
 from proctor.errors import CriterionError, SetupError
 from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
@@ -18,7 +17,7 @@ from proctor.judges.injection import signs_in
 from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled, together
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.function import sound_reply
+from proctor.models.function import raised, sound_reply
 from proctor.models.limiter import Limiter
 from proctor.models.load import check_settings
 from proctor.schema.criterion import JudgeModelOptions
@@ -260,6 +259,5 @@ async def _guarded(ask: Callable[[], Any], name: str) -> Reply:
     except (ModelError, asyncio.CancelledError, GeneratorExit):
         raise
     except BaseException as error:  # `SystemExit`, too: in an event loop it would end the run
-        what = f"{name} raised {type(error).__name__}: {safe_str(error)}"
-        raise ModelError(what, fault=ModelFault.RAISED) from error
+        raise raised(name, error) from error
     return sound_reply(reply, name)

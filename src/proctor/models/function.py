@@ -14,6 +14,7 @@ from typing import Any
 from proctor.causes import safe_repr, safe_str
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
+from proctor.redaction import without_secrets
 from proctor.threads import THREADS
 
 __all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "sound_reply", "takes_options"]
@@ -153,7 +154,7 @@ def _data(said: Said) -> dict[str, Any] | None:
 
 def raised(name: str, error: BaseException) -> ModelError:
     """Return what becomes of an exception of the user's code."""
-    told = safe_str(error)
+    told = without_secrets(safe_str(error))
     message = f"{name} raised {type(error).__name__}" + (f": {told}" if told else "")
     return ModelError(message, fault=ModelFault.RAISED)
 

@@ -13,12 +13,14 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from proctor.causes import safe_str
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.faults import model_error
 from proctor.models.names import ModelName
 from proctor.models.prices import cost_of, similar_model
 from proctor.models.settings import Dialect, map_settings
+from proctor.redaction import without_secrets
 from proctor.threads import THREADS
 
 __all__ = ["ProviderModel"]
@@ -89,7 +91,14 @@ class ProviderModel:
         try:
             await self._line.open(self._ready)
         except Exception as error:
-            raise model_error(error, self.name) from error
+            found = model_error(error, self.name)
+            if found.fault is not ModelFault.BROKE_PROTOCOL:
+                raise found from error
+            # nobody has answered yet: a proxy that is none, a package that is missing
+            said = f"{type(error).__name__}: {without_secrets(safe_str(error))}"
+            raise ModelError(
+                f"{self.name} cannot be asked: {said}", fault=ModelFault.REJECTED, requests=0
+            ) from error
 
     async def close(self) -> None:
         """Close its connections; it may be asked again afterwards."""
