@@ -69,7 +69,8 @@ class Execution:
         except StoreError as error:
             if not self.has_run:
                 raise
-            show_setup_error(error)  # the store broke when its result was read: that nothing was run is not true
+            # the store broke when its result was read: that nothing was run is not true
+            show_setup_error(error)
             return ERROR
 
     def _carried_out(self, start: Start) -> int:
