@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+
+from proctor.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import SettingsError, did_you_mean
+from proctor.quick_dataclasses import dataclass, field
 
 SETTINGS_FILE = "proctor.toml"
 PYPROJECT = "pyproject.toml"

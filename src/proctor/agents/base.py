@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.agents.builtin import RESERVED
 from proctor.errors import AgentLoadError, did_you_mean
+from proctor.quick_dataclasses import dataclass
 from proctor.registry import AGENTS
 
 _NAME = re.compile(r"[^\W\d]\w*")

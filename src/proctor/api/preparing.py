@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +15,7 @@ from proctor.api.playing import UsersOnDemand
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.trial import Failure, FailureKind

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings, project_root

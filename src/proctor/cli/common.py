@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+
+from proctor.quick_dataclasses import dataclass
 
 OTHER = "Other"
 """The heading under which options are listed that belong to every command."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from proctor.cli.failures import ERROR, say, show_setup_error
@@ -16,6 +15,7 @@ from proctor.cli.running import Stop, run_until_stopped
 from proctor.cli.screen import Screen
 from proctor.engine.stopping import StopRequest
 from proctor.errors import StoreError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.reports.base import ReportOptions
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import exit_code

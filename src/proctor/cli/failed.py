@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError
+from proctor.quick_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from proctor.api.runs import is_for_results, open_store
 from proctor.cli.failures import say
 from proctor.errors import SetupError, StoreError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.verdict import RunResult
 from proctor.settings import Settings
 

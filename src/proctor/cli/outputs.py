@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from proctor.causes import safe_str
 from proctor.cli.failures import say
 from proctor.errors import SetupError, SetupProblems
+from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.schema.verdict import RunResult

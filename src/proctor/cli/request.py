@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.api.project import as_seen_from_here
 from proctor.errors import SetupError
 from proctor.files.find import SET_SUFFIXES, sets_in, split_selector
+from proctor.quick_dataclasses import dataclass
 from proctor.settings import Settings
 
 _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")

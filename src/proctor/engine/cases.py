@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.keeping import StoredRun
 from proctor.engine.plan import SetPlan
 from proctor.engine.verdict import decide, decide_only, with_reported
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
 from proctor.schema.kept import kept_json
 from proctor.schema.score import MetricScore

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
 from proctor.errors import CriterionError, SetupError, did_you_mean
+from proctor.quick_dataclasses import dataclass, field
 
 __all__ = ["Order", "order_of"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from proctor.engine.aggregating import AGGREGATES, EVERY_INVOCATION, MEAN, aggregating
@@ -13,6 +13,7 @@ from proctor.engine.options import RunOptions
 from proctor.engine.ranging import within_range
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
+from proctor.quick_dataclasses import dataclass
 from proctor.registry import METRICS, load_object
 from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import BaseCriterion

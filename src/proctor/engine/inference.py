@@ -7,7 +7,6 @@ import inspect
 import itertools
 import time
 import uuid
-from dataclasses import dataclass, field
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ from proctor.engine.intake import Caps, Intake
 from proctor.engine.playing import Play, Player
 from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn, seconds_since
 from proctor.errors import AgentError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.making import defaults, maker

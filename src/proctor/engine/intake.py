@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
+from proctor.quick_dataclasses import dataclass
 
 MOST_NOTES = 20
 

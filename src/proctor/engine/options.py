@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.engine.executor import MOST_ASIDE
 from proctor.engine.sharding import parse_shard
 from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError
+from proctor.quick_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from proctor.engine.budget import RunBudget

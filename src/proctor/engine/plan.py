@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from proctor.engine.criteria import BoundMetric, bind
@@ -16,6 +15,7 @@ from proctor.engine.stated import READERS, checks_of, problems_of, unread
 from proctor.engine.surveys import Surveys
 from proctor.engine.undecided import NO_GATE, cannot_decide, left_out
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.kept import HASH_BYTES, case_hash

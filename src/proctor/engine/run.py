@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
@@ -23,6 +22,7 @@ from proctor.engine.stopping import DRAIN
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
 from proctor.errors import EvalFileError, StoreError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.outcome import outcome_of_run
 from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from proctor.errors import SetupError
+from proctor.quick_dataclasses import dataclass
 
 MOST = 10_000
 """Shards that a run may be cut into."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from proctor.engine.criteria import BoundMetric
 from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import Survey
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 

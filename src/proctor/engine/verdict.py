@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from proctor.engine.criteria import BoundMetric
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.repeats import TrialRule
 from proctor.schema.score import MetricScore, mean, score_text
 from proctor.schema.trial import Failure

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
 
 from proctor.errors import EvalFileError
+from proctor.quick_dataclasses import dataclass
 
 Severity = Literal["error", "warning"]
 Path_ = tuple["str | int", ...]  # where a value is inside a document: keys and list positions from the root

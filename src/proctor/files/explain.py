@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.files.base import Path_, shown
+from proctor.quick_dataclasses import dataclass
 
 _EXPECTED = {
     "string_type": "text", "string_unicode": "text", "dict_type": "an object", "mapping_type": "an object",

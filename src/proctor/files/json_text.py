@@ -11,12 +11,12 @@ import json
 import math
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
 
 from proctor.files.base import Place, Problem, SourceText, file_error
+from proctor.quick_dataclasses import dataclass, field
 
 _BOM = codecs.BOM_UTF8
 _OTHER_ENCODINGS = (

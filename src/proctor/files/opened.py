@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +15,7 @@ from proctor.files.documents import WHOLE_LIMIT
 from proctor.files.explain import Finding, explain
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.eval_set import EvalSet
 
 

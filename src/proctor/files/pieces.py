@@ -15,7 +15,6 @@ import re
 from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -26,6 +25,7 @@ from pydantic_core import from_json
 from proctor.errors import EvalFileError
 from proctor.files.base import Place, Problem, file_error
 from proctor.files.json_text import holds_refused, is_suspect
+from proctor.quick_dataclasses import dataclass, field
 
 CHUNK = 4 << 20
 LARGEST_ELEMENT = 64 << 20

@@ -17,10 +17,10 @@ The names are compared as they are; ids never.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proctor.metrics.trajectory import Call
+from proctor.quick_dataclasses import dataclass
 
 __all__ = ["EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Matching"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol, TextIO, cast
 
+from proctor.quick_dataclasses import dataclass
 from proctor.registry import REPORTS
 from proctor.schema.verdict import RunResult
 

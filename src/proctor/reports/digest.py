@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from proctor.quick_dataclasses import dataclass
 from proctor.reports.reasons import warnings_of
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from proctor.quick_dataclasses import dataclass
 from proctor.reports.digest import decides
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 

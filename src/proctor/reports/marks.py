@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from proctor.quick_dataclasses import dataclass
 from proctor.reports.kind import Kind
 from proctor.schema.verdict import Outcome
 

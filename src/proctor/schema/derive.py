@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.content import Content, FunctionCall, UsageMetadata
 from proctor.schema.event import Event, WaitingEvent, call_of, recipe_of
 from proctor.schema.invocation import AppDetails, Invocation, InvocationEvent, InvocationEvents

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.outcome import Outcome
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.status import EvalStatus

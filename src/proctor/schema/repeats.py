@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.outcome import Outcome
 from proctor.stats import ClusteredMean, Mean, pass_at, pass_hat
 

@@ -2,12 +2,12 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.base import WireModel
 from proctor.schema.judged_by import JudgedBy
 from proctor.schema.spending import Spent

@@ -19,9 +19,9 @@ whole `MetricScore`:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.trial import Failure
 from proctor.waiting import Waiting
 

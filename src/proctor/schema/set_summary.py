@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.repeats import TrialRule
 from proctor.schema.trial import Failure
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.sanitize import clean
 from proctor.schema.metric_verdict import InvocationVerdict, MetricVerdict
 from proctor.schema.outcome import Outcome, outcome_of_run, worst

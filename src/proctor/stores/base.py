@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.score import MetricScore
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from proctor.quick_dataclasses import dataclass
 
 PROC = Path("/proc")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from dataclasses import dataclass
 
 from proctor.errors import StoreError
+from proctor.quick_dataclasses import dataclass
 from proctor.stores.holder import Holder, this_process
 
 SECONDS = 60.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunState
 from proctor.stores.database import Connection, Row, damaged, sound
 from proctor.stores.encoding import checksum

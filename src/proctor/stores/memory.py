@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from dataclasses import dataclass, field
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.stores import versions
 from proctor.stores.database import Connection
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult

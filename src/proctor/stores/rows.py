@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from proctor.errors import StoreError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.kept import content_hash
 from proctor.stores import media
 from proctor.stores.answers import write_answers

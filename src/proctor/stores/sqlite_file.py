@@ -7,12 +7,12 @@ import secrets
 import sqlite3
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile
 from urllib.parse import quote
 
 from proctor.errors import StoreError
+from proctor.quick_dataclasses import dataclass, field
 from proctor.stores import versions
 from proctor.stores.creating import make_folder, put_in_place, write_empty_store
 from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.verdict import Outcome
 from proctor.stores.database import Connection, sound
 from proctor.stores.encoding import checksum, compact

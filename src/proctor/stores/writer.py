@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from proctor.errors import StoreError
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunSummary
 from proctor.stores import leases
 from proctor.stores.base import AnswerRecord, Committed, Record
