@@ -30,9 +30,10 @@ def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
     assert done.returncode in {0, 1}, done.stderr  # 1: outside a budget, which these sizes say nothing about
     found = json.loads(done.stdout)["rows"]
     assert [row["workload"] for row in found] == [workload] * rows
-    nothing = {row["what"] for row in found if not row["figures"]["proctor"]}
-    assert all(what.endswith("judged again: calls") for what in nothing), found  # known answers are not asked for
-    assert "not measured" not in done.stderr
+    nothing = [row["what"] for row in found if not row["figures"]["proctor"]]
+    # what was answered before is not asked for
+    assert all(what.endswith("judged again: calls") for what in nothing), found
+
 
 
 @pytest.mark.parametrize("script", ["ours", "bare"])

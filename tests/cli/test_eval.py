@@ -309,4 +309,7 @@ def test_a_weak_pass_is_warned_of_without_being_asked(project: Path) -> None:
     )
     result = run("agent.py", "weak.evalset.json", "--config", "mild.json")
     assert result.exit_code == 0
-    assert "WARNING  tool_trajectory_avg_score: no calls are expected, and IN_ORDER then accepts whatever was called" in result.stdout
+    assert (
+        "WARNING  tool_trajectory_avg_score: no calls are expected, and IN_ORDER then accepts whatever was called"
+        in result.stdout
+    )

@@ -175,7 +175,11 @@ def _draw_history(page: Page, view: CaseView) -> None:
 
 def _judging(page: Page, judged: Judged, *, shown: bool) -> list[Text]:
     outcome = judged.case.outcome
-    scored = [m for m in judged.case.metrics.values() if m.gate and (m.score is not None or m.outcome is Outcome.ERROR)]
+    scored = [
+        m
+        for m in judged.case.metrics.values()
+        if m.gate and (m.score is not None or m.outcome is Outcome.ERROR)
+    ]
     told = [page.text(f"{m.name} {held_text(judged.case, m, page.marks)}") for m in scored]
     criteria = page.text(f"criteria from {judged.criteria}" if judged.criteria else "", "dim")
     return [
