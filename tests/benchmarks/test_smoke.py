@@ -35,7 +35,6 @@ def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
     assert all(what.endswith("judged again: calls") for what in nothing), found
 
 
-
 @pytest.mark.parametrize("script", ["ours", "bare"])
 def test_both_sides_find_the_cases_that_must_fail(script: str) -> None:
     for metric in ("exact", "rouge"):
