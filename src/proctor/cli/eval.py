@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.process import loaded
 from proctor.cli.stored import json_option
 
 RUN, JUDGE, SHOW, ADK = "What and how to run", "How to judge", "What to show", "As in ADK"
@@ -137,11 +138,14 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     if given.pop("estimate"):
         from proctor.cli.estimating import show_estimate
 
+        loaded()
         ctx.exit(show_estimate(words, given))
     if given.pop("watch"):
         from proctor.cli.watch import watch
 
+        loaded()
         ctx.exit(watch(words, given))
     from proctor.cli.evaluation import run_and_show
 
+    loaded()
     ctx.exit(run_and_show(words, given))

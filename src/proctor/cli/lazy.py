@@ -11,6 +11,7 @@ import click
 
 from proctor.cli.common import begin
 from proctor.cli.failures import exit_code_of
+from proctor.cli.process import loaded
 from proctor.errors import did_you_mean
 from proctor.registry import load_object
 
@@ -80,7 +81,10 @@ class LazyGroup(click.Group):
         """Find the command; a name that is not there is a usage error that helps."""
         name = args[0].replace("_", "-")
         if name in COMMANDS or name.startswith("-"):
-            return super().resolve_command(ctx, args)
+            found = super().resolve_command(ctx, args)
+            if name != "eval":  # which has more to load
+                loaded()
+            return found
         if name in LATER:
             raise click.UsageError(
                 f"{args[0]!r} is not in this version. There is: {', '.join(COMMANDS)}.", ctx

@@ -51,8 +51,8 @@ def cli(ctx: click.Context) -> None:
 
 
 _OFTEN = 50_000
-"""New objects between two looks of the garbage collector (Python: 700). Starting up makes many, and hardly one of them is
-garbage: the looks took a twentieth of the time until the first agent is asked."""
+"""New objects between two looks of the garbage collector (Python: 700), once what the command needs is loaded. Until then it
+does not look (see `loaded`): hardly anything of that is garbage, and the looks took a twentieth of the time."""
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import gc
 import io
 import os
 import sys
@@ -153,6 +154,16 @@ def end_now(code: int) -> NoReturn:
     """End the process with `code`, without waiting for anything."""
     flush_streams()
     _exit(code)
+
+
+def loaded() -> None:
+    """Let the garbage collector look from now on, and only at what comes from now on: what is loaded stays to the end.
+
+    (Python looks at everything several times when it ends, which took a sixth of the time of a short run.)
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def leave(code: int) -> NoReturn:
