@@ -21,7 +21,7 @@ class Log:
 log = Log()
 log.file.write("what the agent never flushed")
 
-def agent(text):
+async def agent(text):  # a plain one runs in a thread, and where there are threads the process ends at once
     return text
 '''
 ENDS = """
