@@ -76,9 +76,9 @@ class CaseState:
         result.trials = [trial.result(result.outcome, keep=keep)]
         if not keep:
             _drop_scores(self.metrics, deciding)
-            if self.chosen.asks_judges:  # votes are large, and those that decided are not looked at again
-                pairs = zip(self.metrics, scores, strict=True)
-                scores = [_DECIDED if bound.name in deciding else score for bound, score in pairs]
+            for place, bound in enumerate(self.metrics):
+                if bound.gates:  # it is in `deciding`: what it rests on (votes are large) is not looked at again
+                    scores[place] = _DECIDED
         make = with_reported if keep else _with_reported_less_scores
         result.put_off_metrics(partial(make, self.metrics, scores, deciding))
 
