@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +16,8 @@ from proctor.stores import versions
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
 _TRIES = 4
+_MOMENT = 0.01
+"""Seconds until a switch of the journal is tried again."""
 
 Row = tuple[Any, ...]
 
@@ -92,6 +95,23 @@ def begin_to_write(raw: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if _name_of(error) not in _WAITING or tries == _TRIES - 1:
                 raise
+
+
+def log_ahead(raw: sqlite3.Connection) -> str:
+    """Switch to write-ahead logging, and return the kind of journal that there is then.
+
+    Of processes that switch a new store at once SQLite turns all but one away, without waiting at all.
+    """
+    until = time.monotonic() + PATIENCE * _TRIES
+    while True:
+        try:
+            mode: str = raw.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if _name_of(error) not in _WAITING or time.monotonic() >= until:
+                raise
+            time.sleep(_MOMENT)
+        else:
+            return mode
 
 
 class Place(Protocol):

@@ -15,7 +15,7 @@ from proctor.errors import StoreError
 from proctor.quick_dataclasses import dataclass, field
 from proctor.stores import versions
 from proctor.stores.creating import make_folder, put_in_place, write_empty_store
-from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words
+from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words, log_ahead
 
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
@@ -158,7 +158,7 @@ class SqliteFile:
     def _choose_journal(self, connection: sqlite3.Connection) -> None:
         """Write-ahead logging where the file system can; else the plain journal, and a warning."""
         try:
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            mode = log_ahead(connection)
         except sqlite3.OperationalError as error:
             if not _is_about_shared_memory(error):
                 raise
