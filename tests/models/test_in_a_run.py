@@ -10,6 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError
+from proctor.models.patience import Patience
 from proctor.schema.verdict import Outcome, RunResult
 from tests.models.loopback import Answer, Asked, ModelServer, Says, Status
 
@@ -74,4 +75,5 @@ def test_a_key_that_is_wrong_is_an_error_said_once_after_few_requests(serve: Ser
     assert result.outcome is Outcome.ERROR
     assert {case.outcome for case in result.cases} <= {Outcome.ERROR, Outcome.NOT_RUN}
     assert all("401 Unauthorized: no such key" in case.reason for case in result.cases)
-    assert server.count <= 20, "as many as are asked before there is a first reply"
+    patience = Patience()  # each that comes back lets another go, until so many in a row were turned away
+    assert server.count <= patience.at_first + patience.in_a_row - 1
