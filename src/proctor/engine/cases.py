@@ -77,7 +77,7 @@ class CaseState:
         if not keep:
             _drop_scores(self.metrics, deciding)
             for place, bound in enumerate(self.metrics):
-                if bound.gates:  # it is in `deciding`: what that rests on (votes are large) is not needed again
+                if bound.gates:  # it is in `deciding`, and what that rests on (votes are large) is done with
                     scores[place] = _DECIDED
         make = with_reported if keep else _with_reported_less_scores
         result.put_off_metrics(partial(make, self.metrics, scores, deciding))
