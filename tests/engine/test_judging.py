@@ -270,7 +270,7 @@ def test_an_object_that_is_no_model_after_all_breaks_its_metric_alone(does: Any)
 
 
 def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.judges.run_judges.PATIENCE", 0.1)
+    monkeypatch.setattr("proctor.models.settings.PATIENCE", 0.1)
     monkeypatch.setattr("proctor.judges.run_judges._GRACE", 0.1)
 
     class Stubborn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,14 +20,12 @@ from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFau
 from proctor.models.function import raised, sound_reply
 from proctor.models.limiter import Limiter
 from proctor.models.load import check_settings
+from proctor.models.settings import patience_of, settings_of
 from proctor.schema.criterion import JudgeModelOptions
 from proctor.schema.spending import Spent as SpentOf
 
-__all__ = ["PATIENCE", "ModelJudge", "RunJudges"]
+__all__ = ["ModelJudge", "RunJudges"]
 
-PATIENCE = 120.0
-"""Seconds that one call may take, whatever is tried again within it, unless the criterion says otherwise
-(`judge_model_config.http_options.timeout`, in milliseconds)."""
 PURPOSE = "judge"
 """What its calls are for, among all calls that a run makes to models."""
 _GRACE = 1.0
@@ -67,7 +65,7 @@ class RunJudges:
         """
         model = self.only or self._named(options.judge_model if stated else self.default)
         try:
-            notes = check_settings(model, _settings(options))
+            notes = check_settings(model, settings_of(options.judge_model_config))
         except SetupError as problem:
             raise CriterionError(f"{metric}: judge_model_config: {problem}") from problem
         return ModelJudge(self, model, metric, options, notes)
@@ -148,8 +146,8 @@ class ModelJudge:
         self.notes = notes
         self._judges, self._model, self._options = judges, model, options
         self.metric = metric
-        self._settings = _settings(options)
-        self._timeout = _patience(self._settings)
+        self._settings = settings_of(options.judge_model_config)
+        self._timeout = patience_of(self._settings)
         self._identity = identity_of(model) if model is judges.only else model.name
         limited = "parallelism_limit" in options.model_fields_set
         self._turns = judges.turns(metric, model.name, options.parallelism_limit) if limited else None
@@ -219,19 +217,6 @@ class ModelJudge:
             settings=self._settings,
             seconds=self._timeout,
         )
-
-
-def _settings(options: JudgeModelOptions) -> dict[str, Any]:
-    config = options.judge_model_config
-    return {} if config is None else config.model_dump(mode="json", exclude_none=True)
-
-
-def _patience(settings: Mapping[str, Any]) -> float:
-    http = settings.get("http_options") or settings.get("httpOptions")
-    milliseconds = http.get("timeout") if isinstance(http, Mapping) else None
-    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and milliseconds > 0:
-        return milliseconds / 1000
-    return PATIENCE
 
 
 async def _within(ask: Callable[[], Any], seconds: float | None, name: str) -> Reply:

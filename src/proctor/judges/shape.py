@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from proctor.judges.base import UnusableAnswerError
+from proctor.models.strict_json import strict_json
 
 __all__ = ["check_shape", "read_text"]
 
@@ -25,7 +26,7 @@ def read_text(text: str) -> Any:
     """
     found = _FENCED.fullmatch(text.strip())
     try:
-        return json.loads(found[1] if found else text, object_pairs_hook=_once, parse_constant=_no_number)
+        return strict_json(found[1] if found else text)
     except (ValueError, RecursionError):
         raise UnusableAnswerError("it must be one JSON object and nothing else") from None
 
@@ -39,17 +40,6 @@ def check_shape(schema: Mapping[str, Any], answer: Any) -> None:
     problem = next(_problems(schema, answer, ""), None)
     if problem is not None:
         raise UnusableAnswerError(problem)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field stands twice")
-    return found
-
-
-def _no_number(_: str) -> Any:
-    raise ValueError("no number of JSON")
 
 
 def _problems(schema: Mapping[str, Any], value: Any, at: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 import warnings
@@ -20,6 +19,7 @@ from proctor.models.faults import model_error
 from proctor.models.names import ModelName
 from proctor.models.prices import cost_of, similar_model
 from proctor.models.settings import Dialect, map_settings
+from proctor.models.strict_json import strict_json
 from proctor.redaction import without_secrets
 from proctor.threads import THREADS
 
@@ -318,20 +318,9 @@ def _called(calls: Sequence[Any], name: str) -> Any:
 def _json(text: str) -> Any:
     """Return what a text is as JSON, all of it; `None` where it is not: no object twice-keyed, no NaN."""
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        return strict_json(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_number(_: str) -> Any:
-    raise ValueError("no number of JSON")
 
 
 def _usage(usage: Any) -> Usage | None:

@@ -8,8 +8,9 @@ from math import isfinite
 from typing import Any, Literal
 
 from proctor.errors import SetupError, did_you_mean
+from proctor.schema.content import GenerateContentConfig
 
-__all__ = ["Dialect", "ProviderSettings", "map_settings"]
+__all__ = ["PATIENCE", "Dialect", "ProviderSettings", "map_settings", "patience_of", "settings_of"]
 
 Dialect = Literal["google", "openai", "openai-responses", "anthropic", "bedrock"]
 
@@ -220,3 +221,22 @@ _VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "http_options": ('an object, such as {"timeout": 60000}', _object),
 }
+
+
+PATIENCE = 120.0
+"""Seconds that a call may take, whatever is tried again within it, unless its settings say otherwise
+(`http_options.timeout`, in milliseconds)."""
+
+
+def settings_of(config: GenerateContentConfig | None) -> dict[str, Any]:
+    """Return the settings of a model as a file has them: those that are stated."""
+    return {} if config is None else config.model_dump(mode="json", exclude_none=True)
+
+
+def patience_of(settings: Mapping[str, Any]) -> float:
+    """Return the seconds that a call with these settings may take."""
+    http = settings.get("http_options") or settings.get("httpOptions")
+    milliseconds = http.get("timeout") if isinstance(http, Mapping) else None
+    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and milliseconds > 0:
+        return milliseconds / 1000
+    return PATIENCE

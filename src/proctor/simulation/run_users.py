@@ -10,12 +10,13 @@ from proctor.models.base import Budget, ChatModel
 from proctor.models.function import takes_options
 from proctor.models.limiter import Limiter
 from proctor.models.load import as_model, check_settings, load_model
+from proctor.models.settings import settings_of
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig, LlmBackedUserSimulatorConfig
 from proctor.schema.scenario import ConversationScenario
 from proctor.simulation.played import PlayedBy
 from proctor.simulation.templates import check_template
-from proctor.simulation.voices import FunctionVoice, ModelVoice, Voice, settings_of
+from proctor.simulation.voices import FunctionVoice, ModelVoice, Voice
 
 __all__ = ["RunUsers"]
 
@@ -55,7 +56,7 @@ class RunUsers:
         if self._function is not None or "model_configuration" not in simulator.model_fields_set:
             return []
         try:
-            return check_settings(self._model(simulator.model), settings_of(simulator))
+            return check_settings(self._model(simulator.model), settings_of(simulator.model_configuration))
         except SetupError:  # said as a problem
             return []
 
@@ -74,7 +75,7 @@ class RunUsers:
                 await close()
 
     def _check(self, simulator: LlmBackedUserSimulatorConfig, scenario: ConversationScenario | None) -> None:
-        check_settings(self._model(simulator.model), settings_of(simulator))
+        check_settings(self._model(simulator.model), settings_of(simulator.model_configuration))
         if simulator.custom_instructions is not None:
             persona = scenario is not None and scenario.user_persona is not None
             check_template(simulator.custom_instructions, with_persona=persona)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from proctor.models.base import (
     ModelOptions,
     Reply,
 )
+from proctor.models.settings import PATIENCE, patience_of, settings_of
 from proctor.prompts import Prompt, read_prompt
 from proctor.schema.config import LlmBackedUserSimulatorConfig
 from proctor.schema.content import Content, text_of
@@ -31,13 +32,10 @@ from proctor.simulation.history import paragraphs
 from proctor.simulation.templates import HISTORY, fill, persona_text
 from proctor.threads import THREADS
 
-__all__ = ["PATIENCE", "PURPOSE", "STOP_SIGNAL", "FunctionVoice", "ModelVoice", "Voice", "settings_of"]
+__all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionVoice", "ModelVoice", "Voice"]
 
 STOP_SIGNAL = "</finished>"
 """What a played user says to end the conversation."""
-PATIENCE = 120.0
-"""Seconds that one message may take, whatever is tried again within it, unless the configuration says otherwise
-(`model_configuration.http_options.timeout`, in milliseconds)."""
 PURPOSE = "user"
 """What its calls are for, among all calls that a run makes to models."""
 _GRACE = 1.0
@@ -73,8 +71,8 @@ class ModelVoice:
         """Take the model and what it is to play."""
         self._model, self._budget = model, budget
         self._with_calls = config.include_function_calls
-        self._settings = settings_of(config)
-        self._timeout = _patience(self._settings)
+        self._settings = settings_of(config.model_configuration)
+        self._timeout = patience_of(self._settings)
         self._template = _template(config, scenario)
         self._before, self._after = _filled(self._template.text, scenario)
         self._told = (
@@ -172,19 +170,6 @@ def _note(reply: UserReply, given: Reply) -> None:
     reply.cost, reply.seconds = given.cost, round(given.seconds, 3)
     if given.usage is not None:
         reply.input_tokens, reply.output_tokens = given.usage.input_tokens, given.usage.output_tokens
-
-
-def settings_of(config: LlmBackedUserSimulatorConfig) -> dict[str, Any]:
-    """Return the settings that the model is asked with."""
-    return config.model_configuration.model_dump(mode="json", exclude_none=True)
-
-
-def _patience(settings: Mapping[str, Any]) -> float:
-    http = settings.get("http_options") or settings.get("httpOptions")
-    milliseconds = http.get("timeout") if isinstance(http, Mapping) else None
-    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and milliseconds > 0:
-        return milliseconds / 1000
-    return PATIENCE
 
 
 def _template(config: LlmBackedUserSimulatorConfig, scenario: ConversationScenario) -> Prompt:
