@@ -9,6 +9,17 @@ from typing import Any
 
 from proctor.metrics.trajectory import Call
 
+TYPE_WORDS = {
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+"""The types of JSON Schema, as messages name them."""
+
 __all__ = ["and_more", "show_call", "show_name", "show_pair", "show_text", "show_value"]
 
 LONGEST_VALUE = 60

@@ -16,7 +16,7 @@ from proctor.metrics.matchers.kinds import Exact, Json, Number, Pattern, SameSet
 from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
 from proctor.metrics.matching import equal_json
 from proctor.metrics.structure.declarations import OF_FRAMEWORKS, Declaration, Tools, is_open
-from proctor.metrics.wording import and_more, show_name, show_value
+from proctor.metrics.wording import TYPE_WORDS, and_more, show_name, show_value
 
 __all__ = ["declared_arguments", "undeclared_tools", "unmet_arguments"]
 
@@ -28,15 +28,6 @@ _CLASSES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list, tuple),
     "null": (type(None),),
-}
-_WORDS = {
-    "string": "text",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "null",
 }
 _UNSURE = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if"})
 """Keywords under which this module says nothing about a value."""
@@ -149,7 +140,7 @@ def _of_type(schema: Mapping[str, Any], types: Iterable[str], told: str, path: t
     allowed = [declared] if isinstance(declared, str) else declared
     if not isinstance(allowed, list) or not {*allowed} <= _CLASSES.keys() or {*types} & {*allowed}:
         return ""
-    words = " or ".join(_WORDS[each] for each in allowed)
+    words = " or ".join(TYPE_WORDS[each] for each in allowed)
     return f"declares `{_place(path)}` as {words}, which {told} is not"
 
 

@@ -13,7 +13,7 @@ from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.extras import import_extra
 from proctor.metrics.structure.schema_keywords import keywords_for
 from proctor.metrics.structure.schema_slips import drafts, look_through
-from proctor.metrics.wording import show_name, show_text, show_value
+from proctor.metrics.wording import TYPE_WORDS, show_name, show_text, show_value
 
 __all__ = ["Mistake", "Schema", "schema_of"]
 
@@ -161,8 +161,8 @@ def _no_schema(error: Any) -> str:
     place = _place(tuple(error.absolute_path))
     where = f" at {place}" if place else ""
     if place.rpartition(".")[2] == "type" and isinstance(error.instance, str):
-        meant = did_you_mean(error.instance, _TYPES)
-        return f"it is no JSON Schema{where}: {show_text(error.instance)} is no type.{meant} Types: {', '.join(_TYPES)}"
+        meant = did_you_mean(error.instance, TYPE_WORDS)
+        return f"it is no JSON Schema{where}: {show_text(error.instance)} is no type.{meant} Types: {', '.join(TYPE_WORDS)}"
     return f"it is no JSON Schema{where}: {error.message}"
 
 
@@ -185,20 +185,9 @@ def _place(path: Path) -> str:
     return text
 
 
-_TYPES = {
-    "string": "text",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "null",
-}
-
-
 def _of_type(value: Any) -> str:
     names = [value] if isinstance(value, str) else value
-    return " or ".join(_TYPES.get(name, str(name)) for name in names)
+    return " or ".join(TYPE_WORDS.get(name, str(name)) for name in names)
 
 
 def _plural(number: Any, thing: str) -> str:
