@@ -113,6 +113,33 @@ class EvalError(ProctorError):
 class AgentError(EvalError):
     """The agent under test raised, timed out, or broke its contract."""
 
+    infrastructure = False
+    """About connections, rate limits, servers or time, so that another attempt may end better."""
+
+
+class AgentUnreachableError(AgentError):
+    """There was no connection to an agent elsewhere, or its server was too busy to take the request."""
+
+    infrastructure = True
+
+
+class AgentTruncatedError(AgentError):
+    """An agent elsewhere began to answer, and its answer broke off before its end."""
+
+    infrastructure = True
+
+
+class AgentCrashedError(AgentError):
+    """The process that an agent runs in ended before its answer did."""
+
+
+class AgentRaisedError(AgentError):
+    """An agent elsewhere said that it failed. `type` is the class or code of its error, in its own words."""
+
+    def __init__(self, message: str, *, type: str = "") -> None:  # noqa: A002 - the word of `Failure`
+        self.type = type
+        super().__init__(message)
+
 
 class MetricError(EvalError):
     """A metric raised or gave no usable answer."""

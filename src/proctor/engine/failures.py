@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from proctor.causes import safe_str, traceback_text
-from proctor.errors import AgentError, MetricError, MissingExtraError
+from proctor.errors import (
+    AgentCrashedError,
+    AgentError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    AgentUnreachableError,
+    MetricError,
+    MissingExtraError,
+)
 from proctor.redaction import without_secrets
 from proctor.schema.event import WaitingEvent
 from proctor.schema.trial import Failure, FailureKind, Turn
@@ -33,23 +41,34 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
         return error.failure(where, turn)
     if isinstance(error, NoMessageError):
         return error.failure.model_copy(update={"turn": turn})
-    kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), FailureKind.RAISED)
-    told = kind is not FailureKind.RAISED
+    kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), None)
+    told = kind is not None or isinstance(error, MissingExtraError)
     return Failure(
         where=where,
-        kind=kind,
-        type="" if told else type(error).__name__,
+        kind=kind or FailureKind.RAISED,
+        type=_type_of(error, told=kind is not None),
         message=without_secrets(safe_str(error)),
-        traceback=None
-        if told or isinstance(error, MissingExtraError)
-        else without_secrets(traceback_text(error)),
+        traceback=None if told else without_secrets(traceback_text(error)),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
 
 
-_TOLD = {AgentError: FailureKind.BROKE_CONTRACT, MetricError: FailureKind.UNUSABLE_ANSWER}
-"""Our own words for what came back: where they were raised says nothing to the user."""
+def _type_of(error: BaseException, *, told: bool) -> str:
+    if isinstance(error, AgentRaisedError):
+        return error.type
+    return "" if told else type(error).__name__
+
+
+_TOLD: dict[type[BaseException], FailureKind] = {
+    AgentUnreachableError: FailureKind.NOT_CONNECTED,
+    AgentTruncatedError: FailureKind.TRUNCATED,
+    AgentCrashedError: FailureKind.CRASHED,
+    AgentRaisedError: FailureKind.RAISED,
+    AgentError: FailureKind.BROKE_CONTRACT,
+    MetricError: FailureKind.UNUSABLE_ANSWER,
+}
+"""Our own words for what came back: where they were raised says nothing to the user. The first that fits counts."""
 
 
 class ReportedError(Exception):
@@ -110,6 +129,10 @@ def is_infrastructure(error: BaseException | None) -> bool:
         if error is None:
             return False
         if isinstance(error, ConnectionError | TimeoutError) or _named_so(error) or _coded_so(error):
+            return True
+        if isinstance(error, AgentError) and error.infrastructure:
+            return True
+        if isinstance(error, AgentRaisedError) and _is_infrastructure_code(error.type):
             return True
         error = error.__cause__ or error.__context__
     return False

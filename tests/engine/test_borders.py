@@ -1,0 +1,57 @@
+"""What failed at the border of an agent that lives elsewhere is told apart, and only some of it is worth another try."""
+
+import pytest
+from proctor.engine.failures import failure_from, may_be_repeated
+from proctor.errors import (
+    AgentCrashedError,
+    AgentError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    AgentUnreachableError,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "again"),
+    [
+        pytest.param(
+            AgentUnreachableError("nobody listens on port 1"),
+            "agent not connected in turn 1: nobody listens on port 1",
+            True,
+            id="not connected",
+        ),
+        pytest.param(
+            AgentTruncatedError("the stream broke off"),
+            "agent truncated in turn 1: the stream broke off",
+            True,
+            id="broken off",
+        ),
+        pytest.param(
+            AgentCrashedError("it ended with signal 9"),
+            "agent crashed in turn 1: it ended with signal 9",
+            False,
+            id="its process died",
+        ),
+        pytest.param(
+            AgentError("HTML instead of events"),
+            "agent broke contract in turn 1: HTML instead of events",
+            False,
+            id="not an answer",
+        ),
+        pytest.param(
+            AgentRaisedError("no such city", type="LookupError"),
+            "agent raised in turn 1: LookupError: no such city",
+            False,
+            id="its own error",
+        ),
+        pytest.param(
+            AgentRaisedError("slow down", type="429"),
+            "agent raised in turn 1: 429: slow down",
+            True,
+            id="its own rate limit",
+        ),
+    ],
+)
+def test_a_failure_says_which_border_it_crossed(error: AgentError, cause: str, again: bool) -> None:
+    failure = failure_from(error, where="agent", turn=0)
+    assert (failure.cause, may_be_repeated(failure), failure.traceback) == (cause, again, None)
