@@ -1,6 +1,7 @@
 """What failed at the border of an agent that lives elsewhere is told apart, and only some of it is worth another try."""
 
 import pytest
+
 from proctor.engine.failures import failure_from, may_be_repeated
 from proctor.errors import (
     AgentCrashedError,
