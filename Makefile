@@ -14,7 +14,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
 
-.PHONY: demo test nightly lint format bench adk docs help-snapshots lock clean
+# Frameworks whose agents are tested in an environment of their own: they do not all resolve together.
+FRAMEWORKS := a2a langgraph openai-agents
+
+.PHONY: demo test nightly lint format bench adk frameworks docs help-snapshots lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -40,6 +43,9 @@ bench: $(VENV)/.test
 
 # google-adk, for the tests marked needs_adk and the sample agent written for it
 adk: $(VENV)/.adk
+
+# other frameworks, each beside this environment: $(VENV)-langgraph and so on, for tests/frameworks
+frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
@@ -75,6 +81,12 @@ $(VENV)/.docs: $(VENV)/.test requirements/docs.txt
 	$(INSTALL) -r requirements/docs.txt
 	@touch $@
 
+$(VENV)-%/.ready: $(VENV)/.base requirements/%.txt pyproject.toml
+	@$(BIN)/python -m venv --clear $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-build-isolation -r requirements/$*.txt
+	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -87,7 +99,8 @@ lock:
 	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
 	$(COMPILE) $(ARGS) requirements/judges.in --output-file requirements/judges.txt
 	$(COMPILE) $(ARGS) requirements/docs.in --output-file requirements/docs.txt
+	$(foreach name,$(FRAMEWORKS),$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

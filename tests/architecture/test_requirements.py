@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-LOCKED = ["build", "run", "test", "adk", "judges"]
+LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "langgraph", "openai-agents"]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,8 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("bench", "test"),
         ("rapidfuzz", "test"),
         ("jsonschema", "test"),
+        ("langgraph", "langgraph"),
+        ("openai-agents", "openai-agents"),
     ],
 )
 def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:

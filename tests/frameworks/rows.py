@@ -1,0 +1,35 @@
+"""The rows of the one table: each kind of agent that plays the toy. A new kind is a module in `toys/`, and a line here.
+
+The module has `root_agent`, which is the agent, or `serve()`, a context manager that gives the AGENT string (or object) of
+a server or process that it starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One kind of agent."""
+
+    kind: str
+    """As docs/agents.md calls it."""
+    toy: str
+    """The module in `toys/`."""
+    environment: str = ""
+    """Of `environments.NAMES`; none: the main one."""
+    needs: str = ""
+    """A module without which it is skipped, where the main environment may lack it, and what installs that."""
+    install: str = ""
+    has_state: bool = True
+    """Whether its final state comes back."""
+    has_authors: bool = True
+    """Whether a sub-agent's name comes back."""
+    has_usage: bool = True
+    """Whether tokens come back."""
+
+
+ROWS = [
+    Row(kind="Python function", toy="function"),
+]
