@@ -28,7 +28,7 @@ KINDS = {
 }
 """The word in an info string, and what `proctor check` calls such a file."""
 SHELLS = ("sh", "bash", "shell")
-PROSE = ("text", "markdown", "mermaid", "diff", "html", "ini", "makefile")
+PROSE = ("text", "js", "markdown", "mermaid", "diff", "html", "ini", "makefile")
 
 
 class PageError(AssertionError):

@@ -11,7 +11,7 @@
 | `{"author": …, "content": …, …}` | an `Event`, also as google-adk writes it |
 
 A tool call is `{"name", "args", "id", "response"}`, of which only the name must be there; a response becomes an event
-of its own after the call.
+of its own after the call. Beside a text or calls may stand `author`, `usage_metadata` and `model_version`.
 """
 
 from __future__ import annotations
@@ -133,7 +133,17 @@ def _simple(answer: dict[str, Any]) -> list[Event]:
         events.append(Event.said(text))
     if not events:
         raise AgentError("the agent's answer has neither a text nor a tool call")
+    if not _ABOUT.isdisjoint(answer):
+        _tell_about(events, {name: answer[name] for name in _ABOUT if answer.get(name) is not None})
     return events
+
+
+def _tell_about(events: list[Event], about: dict[str, Any]) -> None:
+    """Put who answered into all events of an answer, and what it took into the last."""
+    told, last = Event.model_validate(about), events[-1]
+    for event in events:
+        event.author = told.author
+    last.usage_metadata, last.model_version = told.usage_metadata, told.model_version
 
 
 def _calls(calls: object) -> list[Any]:
@@ -184,7 +194,8 @@ def _spellings(*names: str) -> frozenset[str]:
     return frozenset(names) | {to_camel(name) for name in names}
 
 
-_SIMPLE = frozenset({"text", "response", "tool_calls", "state_delta"})
+_ABOUT = frozenset({"author", "usage_metadata", "model_version"})
+_SIMPLE = frozenset({"text", "response", "tool_calls", "state_delta"}) | _ABOUT
 _DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
     (frozenset({"parts"}), _content),
     (frozenset({"text", "response", "tool_calls"}), _simple),
