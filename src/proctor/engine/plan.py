@@ -7,6 +7,7 @@ from typing import Protocol
 
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.hooks import check_hook
+from proctor.engine.on_opening import on_opening
 from proctor.engine.options import RunOptions
 from proctor.engine.playing import Unplayed
 from proctor.engine.repeating import problems_of_trials, runs_of, too_few_trials
@@ -84,8 +85,7 @@ class SetPlan:
     """Cases that other shards run."""
     unread: dict[str, int] = field(default_factory=dict)
     """Keys by which so many cases expect something that no metric looks at."""
-    doubts: Sequence[SetupError] = ()
-    """What a person should know about the criteria."""
+    doubts: Sequence[SetupError] = ()  # what a person should know about the criteria
     rule: TrialRule | None = field(init=False)
     """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
     asks_judges: bool = field(init=False)
@@ -100,7 +100,7 @@ class SetPlan:
 
     def metrics_for(self, case: EvalCase) -> list[BoundMetric]:
         """Return the metrics that have something to do with `case`."""
-        return self.metrics if case.final_session_state else self._without_state
+        return on_opening(self.metrics if case.final_session_state else self._without_state, case)
 
     def content_hash(self, ordinal: int) -> str:
         """Return the hash of the content of the case number `ordinal` of those to run, in hex."""

@@ -29,6 +29,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
         actual=Recorded(trial),
         expected=fields["conversation"],
         scenario=fields["conversation_scenario"],
+        opening=fields["opening"] or (),
         rubrics=fields["rubrics"] or (),
         expected_state=fields["final_session_state"] or None,
         actual_state=trial.final_state,

@@ -45,7 +45,7 @@ def unknown_in(model: BaseModel, value: Any) -> Iterator[Finding]:
         near = "" if hint else near_key(key, _known(owner))
         if near and to_snake(key) != near:
             hint = f"did you mean `{near}`?"
-        if not isinstance(owner, OPEN_IN_ADK):
+        if not isinstance(owner, OPEN_IN_ADK) and "opening" not in path:
             yield Finding(there, "unknown key; ADK refuses this file", hint, at_key=True)
         elif hint:
             yield Finding(there, "unknown key; nothing reads it", hint, at_key=True)
@@ -69,7 +69,7 @@ def _decisive(case: EvalCase) -> Iterator[BaseModel]:
     yield case
     if case.session_input is not None:
         yield case.session_input
-    for invocation in case.conversation or ():
+    for invocation in (*(case.conversation or ()), *(case.opening or ())):
         yield invocation
         if invocation.intermediate_data is not None:
             yield invocation.intermediate_data

@@ -30,8 +30,9 @@ from proctor.files.yaml_keys import (
     SHORT_TURN_KEYS,
     meant_key,
 )
-from proctor.files.yaml_nodes import Map, Node, Seq, TreePlaces, Word, map_node, text_node, to_json
+from proctor.files.yaml_nodes import Map, Node, Seq, TreePlaces, Word, is_null, map_node, text_node, to_json
 from proctor.files.yaml_text import Tree, read_tree
+from proctor.files.yaml_turns import content
 from proctor.files.yaml_words import Fault
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -183,6 +184,9 @@ class _Reader(ExpectationForm):
             key, value = found["eval_id"]
             made.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
         self._conversation(made, found, node, path, before)
+        if "opening" in found:
+            key, value = found["opening"]
+            made.put("opening", self._opening(value, (*path, key)), node.keys.get(key))
         self._session(made, found, path)
         for name in ("creation_timestamp", "rubrics", "final_session_state", "tags", *EXPECTATION_KEYS):
             if name in found:
@@ -240,6 +244,21 @@ class _Reader(ExpectationForm):
     def _turns(self, node: Node, path: Path_) -> Seq:
         items = self.items(node, path, "turns")
         return Seq(node.place, [self.turn(item, (*path, index)) for index, item in enumerate(items)])
+
+    def _opening(self, node: Node, path: Path_) -> Node:
+        """The recorded turns before a scenario; a text is what the user says, and nothing else is stated."""
+        if is_null(node):
+            return node
+        items = self.items(node, path, "turns")
+        return Seq(
+            node.place,
+            [
+                map_node(item.place, [("user_content", content(item.text, item.place, "user"))])
+                if isinstance(item, Word) and not is_null(item)
+                else self.turn(item, (*path, index))
+                for index, item in enumerate(items)
+            ],
+        )
 
     def _scenario(self, found: Fields, node: Map, path: Path_) -> Map:
         for key, name in SCENARIO_KEYS.items():

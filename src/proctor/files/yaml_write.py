@@ -63,9 +63,10 @@ def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> 
     for case, written in zip(cases, documents, strict=True):
         if case.final_session_state is None:
             written["final_session_state"] = None
-        for index, turn in enumerate(case.conversation or ()):
-            if isinstance(turn.intermediate_data, InvocationEvents):
-                written["conversation"][index]["intermediate_data"].setdefault("invocation_events", [])
+        for name, turns in (("conversation", case.conversation), ("opening", case.opening)):
+            for index, turn in enumerate(turns or ()):
+                if isinstance(turn.intermediate_data, InvocationEvents):
+                    written[name][index]["intermediate_data"].setdefault("invocation_events", [])
 
 
 def _keep(written: Object, rest: Object, model: type[WireModel], also: tuple[str, ...] = ()) -> None:
@@ -88,6 +89,9 @@ def _case(case: Object) -> Object:
     if (session := _session(rest.get("session_input"))) is not None:
         del rest["session_input"]
         written.update(session)
+    if rest.get("opening"):
+        turns = [_turn(turn) for turn in rest.pop("opening")]
+        written["opening"] = [turn["ask"] if _is_said(turn) else turn for turn in turns]
     _write_conversation(written, rest)
     if "rubrics" in rest:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
@@ -99,6 +103,11 @@ def _case(case: Object) -> Object:
             written[name] = rest.pop(name)
     _keep(written, rest, EvalCase)
     return written
+
+
+def _is_said(turn: Object) -> bool:
+    """Whether a turn states what the user says, in one text, and nothing else."""
+    return turn.keys() == {"ask"} and isinstance(turn["ask"], str)
 
 
 def _texts(value: Any) -> bool:

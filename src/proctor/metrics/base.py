@@ -56,6 +56,8 @@ class CaseView:
     expected: list[Invocation] | None = None
     """The recorded conversation; `None` for a scenario case."""
     scenario: ConversationScenario | None = None
+    opening: Sequence[Invocation] = ()
+    """The recorded turns before a scenario: the first of `actual` are what the agent did in them."""
     rubrics: Sequence[Rubric] = ()
     expected_state: Mapping[str, Any] | None = None
     actual_state: Mapping[str, Any] | None = None

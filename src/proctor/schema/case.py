@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from proctor.schema.base import Timestamp, WireModel
@@ -12,11 +12,22 @@ from proctor.schema.scenario import ConversationScenario
 from proctor.schema.session import SessionInput
 
 
+def _text_as_turn(value: Any) -> Any:
+    """Take a text for a turn in which the user says it, and of which nothing else is stated."""
+    return {"user_content": {"role": "user", "parts": [{"text": value}]}} if isinstance(value, str) else value
+
+
+def _is_none(value: object) -> bool:
+    return value is None  # and then it is not written, not even in full: the format does not have it
+
+
 class EvalCase(WireModel):
     """A conversation (or a scenario), the session it starts in, and what must hold at its end.
 
     `rubrics` apply to every invocation. `final_session_state`: every key that is stated must be there and equal.
-    `id` is read for `eval_id`.
+    `opening` (an extra of Proctor's: the format's own readers keep it, and play the scenario without it) are turns that
+    come before a scenario: the user says them word for word, whatever the agent answers. A text is a turn that states
+    no more than what the user says. `id` is read for `eval_id`.
     """
 
     eval_id: Annotated[
@@ -28,6 +39,9 @@ class EvalCase(WireModel):
     creation_timestamp: Timestamp = 0.0
     rubrics: list[Rubric] | None = None
     final_session_state: dict[str, Any] | None = {}
+    opening: Annotated[
+        list[Annotated[Invocation, BeforeValidator(_text_as_turn)]] | None, Field(exclude_if=_is_none)
+    ] = None
 
     @model_validator(mode="after")
     def _needs_one_conversation(self) -> Self:
@@ -37,5 +51,10 @@ class EvalCase(WireModel):
                 "conversation_or_scenario",
                 "expected exactly one of `conversation` and `conversation_scenario`, got {came}",
                 {"came": came},
+            )
+        if self.opening and self.conversation is not None:
+            raise PydanticCustomError(
+                "opening_of_recorded",
+                "`opening` stands before a `conversation_scenario`; a recorded case has all its turns in `conversation`",
             )
         return self

@@ -51,5 +51,7 @@ class PlayedUser(WireModel):
     instructions: str = ""
     """What the model was told each time; the conversation so far, which the turns have, stands for
     `{{ conversation_history }}`."""
+    opening: int | None = None
+    """How many turns were recorded and said word for word before anybody played; `None`: none."""
     replies: list[UserReply] = Field(default_factory=list)
     """In order. The starting prompt is no reply: nobody was asked for it."""

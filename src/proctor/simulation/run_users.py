@@ -65,7 +65,12 @@ class RunUsers:
         scenario, simulator = case.conversation_scenario, _simulator(config)
         if scenario is None:
             raise ValueError(f"the case {case.eval_id!r} has no scenario to play")
-        return PlayedBy(scenario, self._voice(scenario, simulator), most=simulator.max_allowed_invocations)
+        return PlayedBy(
+            scenario,
+            self._voice(scenario, simulator),
+            most=simulator.max_allowed_invocations,
+            opening=[turn.user_content for turn in case.opening or ()],
+        )
 
     async def close(self) -> None:
         """Let go of the connections of models that were found by name."""

@@ -32,13 +32,15 @@ NO_SCENARIO = "the case has no conversation scenario"
 NO_TURNS = "the conversation has no turns"
 AS_PLANNED = "the conversation begins with the starting prompt of the scenario"
 NOT_AS_PLANNED = "the conversation does not begin with the starting prompt of the scenario"
+RECORDED = "this turn is of the recorded opening: nobody played its user"
 ENDED_WRONGLY = "when the conversation ended, the played user should have gone on"
 
 
 class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
     """The share of turns in which the played user did as its scenario says.
 
-    The first message must be the starting prompt; no judge is asked about it. Each later one is judged by the points of
+    The first message (behind a recorded opening, which nobody played) must be the starting prompt; no judge is asked about
+    it. Each later one is judged by the points of
     the prompt, or by the behaviours of the scenario's persona, and is right when most votes find every point kept. At
     the end the judge is asked whether it was time to stop; if not, that is a fault of the last turn.
     """
@@ -67,11 +69,16 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
             reason = NO_TURNS if scenario else NO_SCENARIO
             scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
             return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
-        later = [self._question(case, scenario, index) for index in range(1, len(case.actual))]
+        begins = min(len(case.opening), len(case.actual))
+        is_given = begins < len(case.actual) and (not begins or bool(scenario.starting_prompt.strip()))
+        first = [_first(case, scenario, begins)] if is_given else []
+        later = [
+            self._question(case, scenario, index) for index in range(begins + len(first), len(case.actual))
+        ]
         end = self._question(case, scenario, len(case.actual))
         *asked, ended = await self._ask([*later, end], _settled)
         names = self._names(scenario)
-        scores = [_first(case, scenario), *(_scored(each, names) for each in asked)]
+        scores = [*_unplayed(begins), *first, *(_scored(each, names) for each in asked)]
         scores[-1] = _with_end(scores[-1], ended, names, [each.ballot for each in (*asked[-1:], ended)])
         return concluded(scores, [each.failure for each in (*asked, ended)])
 
@@ -102,8 +109,12 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         return [each.name for each in _behaviors(scenario)] or POINTS
 
 
-def _first(case: CaseView, scenario: ConversationScenario) -> Score:
-    said = text_of(case.actual[0].user_content, thoughts=False)
+def _unplayed(turns: int) -> list[Score]:
+    return [Score(reason=RECORDED, not_applicable=True) for _ in range(turns)]
+
+
+def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Score:
+    said = text_of(case.actual[index].user_content, thoughts=False)
     same = said.strip() == scenario.starting_prompt.strip()
     return Score(float(same), AS_PLANNED if same else NOT_AS_PLANNED)
 
