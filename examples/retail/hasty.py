@@ -1,0 +1,45 @@
+"""The same desk as a worse build: now and then it makes one of six mistakes, each with a chance of its own, and once.
+
+The dice are seeded with the case and the number of the conversation, so a run can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+from .agent import RetailAgent, Slips
+
+SEED = 1
+CHANCES = {
+    "asks nobody who they are": 0.1,
+    "does not wait for a yes": 0.15,
+    "takes everything for a yes": 0.5,
+    "hears only the first item": 0.25,
+    "takes the next best variant": 0.3,
+    "gives in": 0.35,
+}
+
+
+def rolled(conversation: str) -> Slips:
+    """Roll the dice for one conversation."""
+    return making(
+        mistake
+        for mistake, chance in CHANCES.items()
+        if Random(f"{SEED} {conversation} {mistake}").random() < chance
+    )
+
+
+def making(mistakes: Iterable[str]) -> Slips:
+    """Make each of these mistakes, where there is an opportunity, once."""
+    left = set(mistakes)
+
+    def slips(mistake: str) -> bool:
+        made = mistake in left
+        left.discard(mistake)
+        return made
+
+    return slips
+
+
+root_agent = RetailAgent(rolled)
