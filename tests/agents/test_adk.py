@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.adk import event_of
+from proctor.agents.adk.events import event_of
 from proctor.agents.base import Agent, Session
 from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError

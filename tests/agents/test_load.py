@@ -15,7 +15,7 @@ from proctor.agents.base import Session
 from proctor.agents.function import FunctionAgent
 from proctor.agents.load import load_agent
 from proctor.agents.replay import ReplayAgent
-from proctor.errors import AgentLoadError
+from proctor.errors import AgentLoadError, MissingExtraError
 from proctor.registry import AGENTS
 from proctor.schema.content import Content
 from proctor.schema.event import Event
@@ -290,9 +290,8 @@ BROKEN = {
         ("./not_there", ["is not there", "no file or folder not_there"]),
         ("besid/deep/agent.py", ["no file or folder besid.", "Did you mean 'beside'?"]),
         ("./beside/agnet.py", ["is not there", "Did you mean 'agent.py'?"]),
-        ("notes.txt", ["is not a Python file or a folder"]),
+        ("notes.txt", ["is not a Python file, a YAML file or a folder"]),
         ("./many", ["neither agent.py nor __init__.py", "one, two"]),
-        ("./yaml_agent", ["root_agent.yaml"]),
         ("syntx", ["no module or folder 'syntx'", "Did you mean 'syntax'?"]),
         ("reply", ["no module or folder 'reply'", "Did you mean 'replay'?"]),
         ("relay:drop-call", ["'drop-call'", "Did you mean 'replay'?"]),
@@ -308,6 +307,15 @@ def test_what_cannot_be_loaded_says_why(project: Path, ref: str, messages: list[
     for message in messages:
         assert message in str(caught.value)
     assert "importlib" not in str(caught.value)
+
+
+def test_an_agent_that_is_a_yaml_file_says_what_to_install(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, BROKEN)
+    monkeypatch.setitem(sys.modules, "google.adk.agents.config_agent_utils", None)
+    with pytest.raises(MissingExtraError, match=r"is a YAML file needs .* pip install 'proctor\[adk\]'"):
+        load_agent("./yaml_agent")
 
 
 def test_ctrl_c_during_an_import_is_not_the_agents_fault(project: Path) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from proctor.agents.reference import is_package
+
+Loaded = TypeVar("Loaded")
 
 _roots: set[Path] = set()
 """Folders that agents were imported from; what they brought gives way to the next agent's modules of that name."""
@@ -45,6 +48,14 @@ def import_folder(folder: Path, submodule: str = "") -> ModuleType:
     with _own_modules(folder.parent, *([] if is_package(folder) else [folder])):
         package = _import_package(folder)
         return import_module(f"{package}.{submodule}" if submodule else package)
+
+
+def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
+    """Call `load` so that whatever it imports is found as from a module of that folder's package."""
+    folder = folder.resolve()
+    with _own_modules(folder.parent, folder):
+        _import_package(folder)
+        return load()
 
 
 def _import_package(folder: Path) -> str:

@@ -13,7 +13,7 @@ from proctor.agents.base import Agent
 from proctor.agents.cause import explained
 from proctor.agents.dotenv import read_env_file
 from proctor.agents.importing import import_dotted, import_folder
-from proctor.agents.reference import Reference, is_package, read_reference
+from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.causes import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
 from proctor.registry import AGENTS
@@ -48,7 +48,8 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     if folder is not None:
         read_env_file(folder)
     with explained(reference):  # what a module does when it is asked for an attribute is its own code, too
-        found = _attribute(_import(reference), reference)
+        config = _config_file(reference)
+        found = _attribute(_import(reference), reference) if config is None else _described(config)
     return as_agent(found, label=reference.label, agent_name=agent_name)
 
 
@@ -149,6 +150,26 @@ def _plugin(reference: Reference, agent_name: str | None) -> Agent:
 # --- modules ---------------------------------------------------------------------------------------------------------
 
 
+def _config_file(reference: Reference) -> Path | None:
+    """Return the YAML file that is meant: named itself, or in a folder whose Python, if there is any, exposes nothing."""
+    file = reference.file
+    if file is None or reference.attribute:
+        return None
+    if file.suffix in (".yaml", ".yml"):
+        return file
+    config = file / CONFIG_FILE
+    if not config.is_file() or (file / "agent.py").is_file() or is_package(file / "agent"):
+        return None
+    return None if is_package(file) and _exposes(import_folder(file)) else config
+
+
+def _described(config: Path) -> object:
+    from proctor.agents.adk.config_file import load_config_file
+
+    found: object = load_config_file(config)
+    return found
+
+
 def _import(reference: Reference) -> ModuleType:
     """Import what the reference names, and go on to the `agent` submodule where only that has the agent."""
     if reference.module:
@@ -183,7 +204,7 @@ def _has_submodule(module: ModuleType) -> bool:
 def _no_such_file(reference: Reference) -> AgentLoadError:
     path = reference.path or Path()
     if path.exists():
-        return AgentLoadError(f"The agent {reference.text!r} is not a Python file or a folder.")
+        return AgentLoadError(f"The agent {reference.text!r} is not a Python file, a YAML file or a folder.")
     missing = path
     while not missing.parent.is_dir():
         missing = missing.parent
@@ -194,11 +215,13 @@ def _no_such_file(reference: Reference) -> AgentLoadError:
 
 
 def _no_agent_in(folder: Path) -> AgentLoadError:
-    inside = sorted(entry.parent.name for entry in folder.glob("*/agent.py"))
+    inside = sorted(
+        {entry.parent.name for name in ("agent.py", CONFIG_FILE) for entry in folder.glob(f"*/{name}")}
+    )
     hint = f" There are agents in its folders {', '.join(inside)}: name one of them." if inside else ""
-    if (folder / "root_agent.yaml").is_file():
-        hint = " Its root_agent.yaml: agents as YAML files are not in this version."
-    return AgentLoadError(f"The folder {folder} is no agent: it has neither agent.py nor __init__.py.{hint}")
+    return AgentLoadError(
+        f"The folder {folder} is no agent: it has neither agent.py nor __init__.py nor {CONFIG_FILE}.{hint}"
+    )
 
 
 def _attribute(module: ModuleType, reference: Reference) -> object:

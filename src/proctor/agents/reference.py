@@ -15,7 +15,9 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PREFIX = re.compile(r"([A-Za-z][\w+.-]+):(.*)", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_USUAL_FILES = frozenset({"agent", "__init__"})
+CONFIG_FILE = "root_agent.yaml"
+"""An agent of google-adk that is written down, in place of agent.py."""
+_USUAL_FILES = frozenset({"agent.py", "__init__.py", CONFIG_FILE})
 _USUAL_ATTRIBUTES = frozenset({"", "root_agent", "agent.root_agent"})
 
 SPELLINGS = (
@@ -61,7 +63,7 @@ class Reference:
         file = self.file
         if file is None:
             return self.module.removesuffix(".agent") or str(self.path)
-        if file.is_dir() or file.stem in _USUAL_FILES:
+        if file.is_dir() or file.name in _USUAL_FILES:
             return (file if file.is_dir() else file.parent).name or str(file)
         return f"{file.parent.name}.{file.stem}" if is_package(file.parent) else file.stem
 

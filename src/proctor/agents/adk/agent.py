@@ -1,0 +1,175 @@
+"""Agents and apps of google-adk (extra `adk`), run by google-adk's own Runner with services in memory."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.agents.adk.declared import declared, declares_everything, tree_of
+from proctor.agents.adk.events import event_of, lasting
+from proctor.agents.adk.pending import PendingCalls
+from proctor.agents.adk.watch import Watch
+from proctor.agents.base import AgentInfo, Session
+from proctor.errors import AgentError
+from proctor.extras import import_extra
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+
+_MEMORY = "adk"
+_FEATURE = "An agent of google-adk"
+
+
+class AdkAgent:
+    """A google-adk agent or app. It is shared by all trials; each has its own session, artifacts and memory.
+
+    Nothing crosses from one trial to another, not even state of the app or the user: each trial has its own
+    services, but for those that were given (`using`): what is in them all trials see and change. An app's plug-ins are
+    objects of the app, and see the calls of all trials. Durations of model
+    and tool calls are left in `session.memory["durations"]` (seconds, this turn), and instructions and tools as the
+    models got them in `session.memory["app_details"]` (agents of this turn).
+    """
+
+    def __init__(
+        self, agent: Any, services: Mapping[str, Any] | None = None, *, run_config: Any = None
+    ) -> None:
+        """Take an agent (any node that google-adk's App accepts as root) or an App, with its plug-ins and settings.
+
+        `run_config` is google-adk's RunConfig, for streaming or a limit of model calls.
+        """
+        self._app = _app_of(agent)
+        self._services = dict(services or {})
+        self._run_config = run_config
+        self._root = self._app.root_agent
+        self._last_runner: Any = None
+
+    def using(self, services: Mapping[str, Any]) -> AdkAgent:
+        """Return the same with services of google-adk in the place of those of each trial.
+
+        Of `session_service`, `artifact_service` and `memory_service`, as google-adk's Runner calls them. A session
+        that a case names and that is there is gone on with, as it is.
+        """
+        return AdkAgent(self._app, services, run_config=self._run_config)
+
+    async def describe(self) -> AgentInfo:
+        """Return name and description, and of each agent in the tree its instructions and tools as it declares them.
+
+        Tools that only a server could list (toolsets) are left out here.
+        """
+        tree = [*tree_of(self._root)]
+        details = {agent.name: declared(agent) for agent in tree}
+        return AgentInfo(
+            name=self._root.name,
+            description=getattr(self._root, "description", "") or "",
+            app_details={"agent_details": details},
+            has_more_tools=not all(map(declares_everything, tree)),
+        )
+
+    async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Run one turn; what a tool, a model or a callback raises passes through.
+
+        Raises:
+            AgentError: google-adk cannot read the user's message, or it answers a call that was not made.
+        """
+        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        talk.watch.restart()
+        try:
+            events = talk.runner.run_async(
+                user_id=session.user_id,
+                session_id=talk.session_id,
+                new_message=_genai_content(talk.pending.addressed(message)),
+                run_config=self._run_config,
+            )
+            async with aclosing(events):
+                async for event in events:
+                    read = event_of(event)
+                    talk.pending.note(read)
+                    yield read
+        finally:
+            session.memory["durations"] = talk.watch.durations()
+            session.memory["app_details"] = {"agent_details": dict(talk.watch.details)}
+
+    async def final_state(self, session: Session) -> dict[str, Any]:
+        """Return the state of google-adk's session, without what lasts for one turn only (`temp:`)."""
+        talk: _Talk | None = session.memory.get(_MEMORY)
+        if talk is None:
+            return session.state
+        found = await talk.runner.session_service.get_session(
+            app_name=session.app_name, user_id=session.user_id, session_id=talk.session_id
+        )
+        return lasting(found.state)
+
+    async def close(self) -> None:
+        """Close what the agent's toolsets and plug-ins hold open."""
+        runner, self._last_runner = self._last_runner, None
+        if runner is not None:
+            await runner.close()
+
+    async def _begin(self, session: Session) -> _Talk:
+        sessions = import_extra("google.adk.sessions", extra="adk", feature=_FEATURE)
+        runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
+        watch = Watch()
+        app = self._app.model_copy(update={"plugins": watch.around(self._app.plugins)})
+        services = {
+            "session_service": sessions.InMemorySessionService(),
+            **_other_services(),
+            **self._services,
+        }
+        runner = runners.Runner(app=app, app_name=session.app_name, **services)
+        made = await _session(
+            services["session_service"], session, is_shared="session_service" in self._services
+        )
+        self._last_runner = runner
+        talk = _Talk(runner, made.id, watch)
+        session.memory[_MEMORY] = talk
+        return talk
+
+
+async def _session(service: Any, session: Session, *, is_shared: bool) -> Any:
+    """Return google-adk's session of a trial: a new one, or in a service that is shared the one that is there."""
+    where = {
+        "app_name": session.app_name,
+        "user_id": session.user_id,
+        "session_id": session.id or str(uuid.uuid4()),
+    }
+    there = await service.get_session(**where) if is_shared else None
+    return there or await service.create_session(**where, state=session.state)
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """One trial's conversation inside google-adk."""
+
+    runner: Any
+    session_id: str
+    watch: Watch
+    pending: PendingCalls = field(default_factory=PendingCalls)
+
+
+def _genai_content(message: Content) -> Any:
+    types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
+    data = message.model_dump(mode="json", exclude_none=True)
+    try:
+        return types.Content.model_validate({"role": "user", **data})
+    except ValueError as error:
+        raise AgentError(f"google-adk cannot read the user's message: {error}") from error
+
+
+def _other_services() -> dict[str, Any]:
+    artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
+    memory = import_extra("google.adk.memory", extra="adk", feature=_FEATURE)
+    return {
+        "artifact_service": artifacts.InMemoryArtifactService(),
+        "memory_service": memory.InMemoryMemoryService(),
+    }
+
+
+def _app_of(agent: Any) -> Any:
+    apps = import_extra("google.adk.apps", extra="adk", feature=_FEATURE)
+    if isinstance(agent, apps.App):
+        return agent
+    name = re.sub(r"\W", "_", agent.name)
+    return apps.App(name=f"{name}_app", root_agent=agent)

@@ -1,0 +1,106 @@
+"""Events of google-adk read as ours: its objects, and the JSON that its servers send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from proctor.redaction import HIDDEN
+from proctor.schema.base import plain_data, to_camel
+from proctor.schema.event import Event
+
+_OF_ACTIONS = frozenset({"state_delta", "skip_summarization"})
+_KEPT = (*(name for name in Event.model_fields if name not in _OF_ACTIONS), "output")
+"""Fields at the top of google-adk's events. The two of ours that are left out stand under `actions`."""
+_ONLY_OF_WHOLES = ("usage_metadata", "model_version", "long_running_tool_ids")
+
+CREDENTIAL = "adk_request_credential"
+"""The call with which google-adk asks for a credential; its arguments hold what the app was registered with."""
+_SECRETS = frozenset(
+    "client_secret access_token refresh_token id_token api_key password token auth_code code_verifier private_key"
+    " private_key_id auth_response_uri nonce".split()
+)
+_SECRET_KEYS = _SECRETS | {to_camel(name) for name in _SECRETS}
+
+
+def event_of(event: Any) -> Event:
+    """Read an event of google-adk: what matters to an evaluation, state changes and flags from its actions."""
+    actions = event.actions
+    return _event(
+        lambda name: plain_data(getattr(event, name, None)),
+        lambda name: None if actions is None else plain_data(getattr(actions, name, None)),
+    )
+
+
+def event_of_json(event: Mapping[str, Any]) -> Event:
+    """Read the JSON of such an event, in either spelling.
+
+    Raises:
+        pydantic.ValidationError: a field has the wrong type.
+    """
+    actions = _either(event, "actions")
+    known = actions if isinstance(actions, Mapping) else {}
+    return _event(lambda name: _either(event, name), lambda name: _either(known, name))
+
+
+def lasting(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a session's state without what lasts for one turn only."""
+    return {key: value for key, value in state.items() if not key.startswith("temp:")}
+
+
+def _either(given: Mapping[str, Any], name: str) -> Any:
+    found = given.get(to_camel(name))
+    return given.get(name) if found is None else found
+
+
+def _event(get: Callable[[str], Any], act: Callable[[str], Any]) -> Event:
+    fields = {name: value for name in _KEPT if (value := get(name)) is not None}
+    if (waiting := fields.pop("long_running_tool_ids", None)) and isinstance(waiting, set | list | tuple):
+        fields["long_running_tool_ids"] = sorted(waiting)  # a set there
+    if changed := lasting(act("state_delta") or {}):
+        fields["state_delta"] = changed
+    if act("skip_summarization"):
+        fields["skip_summarization"] = True
+    if kept := act("artifact_delta"):
+        fields["artifact_delta"] = kept  # names and versions of what was saved
+    if "output" in fields:  # whatever a node of a workflow returned
+        fields["output"] = to_jsonable_python(fields["output"], serialize_unknown=True)
+    if isinstance(content := fields.get("content"), dict):
+        fields["content"] = _content(content, is_piece=bool(fields.get("partial")))
+    if fields.get("partial"):
+        for name in _ONLY_OF_WHOLES:
+            fields.pop(name, None)
+    return Event.model_validate(fields)
+
+
+def _content(content: dict[str, Any], *, is_piece: bool) -> dict[str, Any]:
+    """Leave out pieces of calls, for the whole call follows and would count again; hide credentials."""
+    if not (given := content.get("parts")):
+        return content
+    parts = [_without_credentials(part) for part in given]
+    if is_piece:
+        parts = [part for part in parts if not (isinstance(part, dict) and _either(part, "function_call"))]
+    return {**content, "parts": parts}
+
+
+def _without_credentials(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    for name in ("function_call", "function_response", "functionCall", "functionResponse"):
+        inside = part.get(name)
+        if isinstance(inside, dict) and inside.get("name") == CREDENTIAL:
+            return {**part, name: _hidden(inside)}
+    return part
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: HIDDEN
+            if key in _SECRET_KEYS and item and not isinstance(item, dict | list)
+            else _hidden(item)
+            for key, item in value.items()
+        }
+    return [_hidden(item) for item in value] if isinstance(value, list) else value
