@@ -53,6 +53,7 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("dev", "test"),
         ("adk", "adk"),
         ("judges", "judges"),
+        ("http", "judges"),
         ("gcs", "adk"),
         ("s3", "adk"),
         ("bench", "test"),

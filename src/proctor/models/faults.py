@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.causes import safe_str
 from proctor.models.base import ModelError, ModelFault
-from proctor.models.retry_after import read_retry_after
+from proctor.retry_after import read_retry_after
 from proctor.redaction import without_secrets
 
 __all__ = ["model_error"]

@@ -1,0 +1,216 @@
+"""The one HTTP client of agents that live elsewhere.
+
+How an adapter uses it::
+
+    self._http = HttpClient(read_address(rest, kind="adk+http"))            # in its factory; MissingExtraError without httpx
+    apps = await self._http.ask("list-apps")                                # GET, JSON in one piece
+    made = await self._http.ask("apps/x/users/u/sessions", {"state": {}})   # POST, as there is a body
+    async with self._http.send("run_sse", body, accept=EVENTS) as reply:    # POST, read as it comes
+        if reply.is_stream:
+            async for event in reply.events(): ...                          # event.data, event.name
+        else:
+            data = await reply.json()
+    await self._http.close()                                                # in its close()
+
+Nothing that is raised needs to be caught: it is an `AgentError` of the right kind, whose message names the address, and
+holds no secret. An event stream ends, for this client, where HTTP says that it ends; whether that was the *answer's* end
+is for the adapter to know (`reply.truncated(…)` builds the error).
+
+* not connected (refused, name not known, TLS, no proxy), 408, 429, 503: `AgentUnreachableError`
+* began to answer and broke off, or ended the connection without an answer: `AgentTruncatedError`
+* any other 5xx: `AgentRaisedError`, whose type is the status
+* redirects (none is followed), other 4xx, HTML, bad gzip, not JSON, more than the bounds allow: `AgentError`
+* timed out: the engine cancels the task that waits; connections are closed at once.
+
+429 and 503 with Retry-After are waited for and repeated here, within `Bounds.patience`: such a request has not been
+worked on. Nothing else is repeated: an agent's turn has effects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any
+
+from proctor.agents.remote.address import Address
+from proctor.agents.remote.border import MOST_SHOWN, from_httpx, from_status, truncated
+from proctor.agents.remote.reply import EVENTS, JSON, Bounds, Reply
+from proctor.causes import safe_str
+from proctor.errors import AgentError
+from proctor.extras import import_extra
+from proctor.retry_after import read_retry_after
+from proctor.version import __version__
+
+__all__ = ["EVENTS", "JSON", "Bounds", "HttpClient", "Reply"]
+
+
+class HttpClient:
+    """Asks one agent's server. Connections are kept, and are as many as there are turns at one time.
+
+    It belongs to the event loop in which it is used, and may be used in another one after `close`.
+    """
+
+    def __init__(
+        self, address: Address, *, bounds: Bounds | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Take where the server is, and headers that all requests have.
+
+        Raises:
+            MissingExtraError: httpx is not installed.
+        """
+        import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
+        self.address = address
+        self.bounds = bounds or Bounds()
+        self.waited = 0.0
+        """Seconds for which requests have been held back because the server asked for it."""
+        self._headers = dict(headers or {})
+        self._client: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def close(self) -> None:
+        """Close all connections; it may be used again afterwards."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    async def ask(
+        self, path: str = "", body: Any = None, *, method: str = "", allow: Collection[int] = ()
+    ) -> Any:
+        """Ask, and return the JSON of the answer (`None` where it is empty); arguments as for `send`."""
+        async with self.send(path, body, method=method, allow=allow) as reply:
+            return await reply.json()
+
+    @asynccontextmanager
+    async def send(
+        self,
+        path: str = "",
+        body: Any = None,
+        *,
+        method: str = "",
+        accept: str = JSON,
+        allow: Collection[int] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Reply]:
+        """Send one request and give the head of its answer; leaving the block ends the answer, read or not.
+
+        `path` stands below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, without a GET,
+        unless `method` says otherwise. `allow`: statuses that are given as they are, where all but 2xx are raised.
+
+        Raises:
+            AgentError: there is no answer, or one that is none; see above for its kinds.
+        """
+        told = {"Accept": f"{accept}, {JSON}" if accept != JSON else JSON, **(headers or {})}
+        content = None if body is None else self._as_json(body)
+        if content is not None:
+            told["Content-Type"] = JSON
+        method = method or ("GET" if content is None else "POST")
+        limit = asyncio.timeout(self.bounds.longest)
+        try:
+            async with limit:
+                response = await self._patiently(method, self.address.join(path), content, told, allow)
+                reply = Reply(response, self.address, self.bounds)
+                try:
+                    yield reply
+                finally:
+                    await reply.close()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise truncated(self.address, f"was not done within {self.bounds.longest:g} s") from None
+
+    async def _patiently(
+        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str], allow: Collection[int]
+    ) -> Any:
+        """Return the first response that is one, after the waits that the server asks for."""
+        left = self.bounds.patience
+        while True:
+            response = await self._once(method, url, content, headers)
+            if 200 <= response.status_code < 300 or response.status_code in allow:
+                return response
+            try:
+                asked = _asked_to_wait(response)
+                if asked is None or asked > left:
+                    raise await self._refusal(response, asked)
+            finally:
+                await response.aclose()
+            left -= asked
+            self.waited += asked
+            await asyncio.sleep(asked)
+
+    async def _once(self, method: str, url: str, content: bytes | None, headers: Mapping[str, str]) -> Any:
+        import httpx
+
+        client = self._open()
+        try:
+            request = client.build_request(method, url, content=content, headers=headers)
+            return await client.send(request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise from_httpx(error, self.address, answering=False) from None
+
+    async def _refusal(self, response: Any, asked: float | None) -> AgentError:
+        """Read a little of what a server says about its refusal, and no longer than a moment."""
+        body = b""
+        with suppress(AgentError, TimeoutError):
+            async with (
+                asyncio.timeout(2),
+                aclosing(Reply(response, self.address, self.bounds).chunks()) as chunks,
+            ):
+                async for chunk in chunks:
+                    body += chunk
+                    if len(body) > 20 * MOST_SHOWN:
+                        break
+        return from_status(
+            self.address,
+            response.status_code,
+            location=response.headers.get("location", ""),
+            content_type=response.headers.get("content-type", ""),
+            body=body,
+            asked=asked,
+        )
+
+    def _as_json(self, body: Any) -> bytes:
+        try:
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise AgentError(
+                f"what {self.address.shown} is to be told cannot be sent as JSON: {safe_str(error)}"
+            ) from None
+        return text.encode("utf-8", "replace")
+
+    def _open(self) -> Any:
+        """Return the client of this event loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = self._make(), loop
+        return self._client
+
+    @property
+    def _may_need_tls(self) -> bool:
+        """Reading all certificates takes longer than many an answer."""
+        return self.address.url.startswith("https:") or not self.address.is_loopback
+
+    def _make(self) -> Any:
+        import httpx
+
+        headers = {"User-Agent": f"proctor/{__version__}", "Accept-Encoding": "identity", **self._headers}
+        if self.address.authorization:
+            headers["Authorization"] = self.address.authorization
+        bounds = self.bounds
+        return httpx.AsyncClient(
+            headers=headers,
+            follow_redirects=False,
+            trust_env=not self.address.is_loopback,  # proxies
+            verify=httpx.create_ssl_context() if self._may_need_tls else False,
+            timeout=httpx.Timeout(bounds.silence, connect=bounds.connect, pool=None),
+            # shorter than servers keep them: a request must not meet a connection that is just being closed
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=2.0),
+        )
+
+
+def _asked_to_wait(response: Any) -> float | None:
+    if response.status_code not in {429, 503}:
+        return None
+    return read_retry_after(response.headers, now=time.time())

@@ -1,0 +1,177 @@
+"""A server on this machine that answers byte by byte as a test says: for what no proper server would do.
+
+::
+
+    with serving(lambda exchange: exchange.send(head(200, JSON) + b"{}")) as server:
+        ... server.url, server.requests
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+CRLF = b"\r\n"
+
+
+@dataclass
+class Exchange:
+    """One request, and the connection to answer on. It is closed when the answer's function returns `False`."""
+
+    number: int
+    """From 0, over all connections."""
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    sock: socket.socket
+    over: threading.Event
+    """Set when the test is over: whoever waits waits for this."""
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def reset(self) -> None:
+        """Close with RST instead of FIN."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+
+    def hang(self) -> None:
+        """Say nothing until the client lets go."""
+        self.sock.settimeout(0.05)
+        while not self.over.is_set():
+            with suppress(TimeoutError):
+                if not self.sock.recv(1):
+                    return
+
+    def trickle(self, data: bytes, seconds: float = 1.0) -> None:
+        """Send one byte, wait, the next."""
+        for byte in data:
+            self.send(bytes([byte]))
+            if self.over.wait(seconds):
+                return
+
+    def answer(
+        self, body: bytes | Any, kind: str = "application/json", status: int = 200, **headers: str
+    ) -> None:
+        """Answer properly."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send(head(status, kind, length=len(content), **headers) + content)
+
+
+Script = Callable[[Exchange], object]
+
+
+def head(status: int, kind: str = "", *, length: int | None = None, **headers: str) -> bytes:
+    """The head of an answer; `length=None`: it lasts until the connection ends. `_` in a header's name is `-`."""
+    told = {"Content-Type": kind} if kind else {}
+    if length is not None:
+        told["Content-Length"] = str(length)
+    told |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {value}" for name, value in told.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of a body with `Transfer_Encoding="chunked"`; an empty one ends it."""
+    return f"{len(data):x}".encode() + CRLF + data + CRLF
+
+
+@dataclass
+class Server:
+    """A running one."""
+
+    port: int
+    script: Script
+    requests: list[Exchange] = field(default_factory=list)
+    connections: int = 0
+    open_connections: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def all_closed(self, within: float = 2.0) -> bool:
+        """Whether every client has let go within that time."""
+        until = time.monotonic() + within
+        while self.open_connections and time.monotonic() < until:
+            time.sleep(0.01)
+        return not self.open_connections
+
+    def _connection(self, sock: socket.socket) -> None:
+        self.connections += 1
+        self.open_connections += 1
+        try:
+            with suppress(OSError), sock:
+                while (exchange := self._read(sock)) is not None:
+                    self.requests.append(exchange)
+                    if self.script(exchange) is False:
+                        break
+                    if exchange.sock.fileno() < 0:
+                        break
+        finally:
+            self.open_connections -= 1
+
+    def _read(self, sock: socket.socket) -> Exchange | None:
+        data = b""
+        while b"\r\n\r\n" not in data:
+            came = sock.recv(65536)
+            if not came:
+                return None
+            data += came
+            if data[:1] == b"\x16":  # somebody speaks TLS
+                sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                return None
+        top, _, body = data.partition(b"\r\n\r\n")
+        first, *lines = top.decode("latin-1").split("\r\n")
+        method, path, _ = first.split(" ")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        length = int(headers.get("content-length", "0"))
+        while len(body) < length:
+            body += sock.recv(65536)
+        return Exchange(len(self.requests), method, path, headers, body, sock, self.over)
+
+
+@contextmanager
+def serving(script: Script) -> Iterator[Server]:
+    """Run a server that answers every request by `script`, each connection in a thread of its own."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+    server = Server(listening.getsockname()[1], script)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                sock, _ = listening.accept()
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=server._connection, args=(sock,), daemon=True).start()
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.over.set()
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join(5)
+
+
+def unused_port() -> int:
+    """A port on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port: int = sock.getsockname()[1]
+        return port
