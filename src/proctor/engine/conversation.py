@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.failures import failure_from, reported_error, timed_out
+from proctor.engine.failures import failure_from, timed_out
 from proctor.engine.inference import SESSION_PREFIX, new_session, settle
 from proctor.engine.intake import Caps, Intake
-from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn
+from proctor.engine.record import copy_json, copy_message, new_turn, record_turn
 from proctor.schema.case import EvalCase
 from proctor.schema.content import user_text
 from proctor.schema.derive import invocation_of
@@ -52,19 +51,15 @@ class Conversation:
     async def say(self, text: str, heard: Heard) -> Failure | None:
         """Send a message; `heard` gets each event as it comes. Where the answer fails the turn is not kept, and why is returned."""
         message = user_text(text)
-        turn, began = new_turn(message), time.perf_counter()
+        turn = new_turn(message)
         try:
             async with asyncio.timeout(self._timeout):
                 events = self._told(self._agent.answer(copy_message(message), self.session), heard)
                 await record_turn(events, turn, self.session, Intake(Caps(), self.notes))
-            if (error := reported_error(turn)) is not None:
-                raise error
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is told to who talks to it
             return failure_from(error, where="agent", turn=len(self.turns))
-        finally:
-            finish_turn(turn, began, self.session.memory)
         self.turns.append(turn)
         return None
 

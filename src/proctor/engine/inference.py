@@ -7,17 +7,18 @@ import inspect
 import itertools
 import time
 import uuid
+from collections.abc import Coroutine
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.engine.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
-from proctor.engine.failures import failure_from, may_be_repeated, reported_error, timed_out
+from proctor.engine.failures import failure_from, may_be_repeated, timed_out
 from proctor.engine.hooks import Hook, call_hook
 from proctor.engine.intake import Caps, Intake
 from proctor.engine.playing import Play, Player
-from proctor.engine.record import copy_json, copy_message, finish_turn, new_turn, record_turn, seconds_since
+from proctor.engine.record import copy_json, copy_message, new_turn, record_turn, seconds_since
 from proctor.errors import AgentError
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
@@ -149,21 +150,14 @@ class TrialRunner:
                 await self._leave(case, session, trial, slot, intake)
         trial.__dict__["duration"] = seconds_since(began)
 
-    async def _turn(
+    def _turn(
         self, message: Content, session: Session, trial: Trial, slot: Slot, intake: Intake
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
+        """Begin a turn; what is returned awaits its end."""
         turn = new_turn(message)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
-        began = time.perf_counter()
-        try:
-            await record_turn(self._events(copy_message(message), session), turn, session, intake)
-            if slot.expired:  # it swallowed its cancellation, and said something all the same
-                raise TimeoutError
-            if (error := reported_error(turn)) is not None:
-                raise error
-        finally:
-            finish_turn(turn, began, session.memory)
+        return record_turn(self._events(copy_message(message), session), turn, session, intake, slot)
 
     def _events(self, message: Content, session: Session) -> Any:
         events = self._agent.answer(message, session)

@@ -13,16 +13,15 @@ from typing import Any
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
 from proctor.quick_dataclasses import dataclass
+from proctor.schema.flat import flat_size
 
 MOST_NOTES = 20
 
 _MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
-_LONG = 2**63
 _ALWAYS = 1_000  # characters that every text has room for: a huge tool response does not silence the answer
 _OF_A_NUMBER = 8  # characters, about, so that long lists of numbers have their bound, too
-_FLAT = 64  # a dict of more entries is looked at one by one
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -59,6 +58,15 @@ class Intake:
         self._place = place
         self._left = 8 * self.caps.max_text
         self._most = self.caps.max_text
+
+    def takes(self, size: int) -> bool:
+        """Tell whether there is room for so many characters of what can be kept as it is; then they are counted."""
+        if size > self._most:
+            return False
+        self._left = left = self._left - size  # as `_spend`, without the call
+        if left < self._most:
+            self._spend(0)
+        return True
 
     def text(self, text: str, what: str) -> str:
         """Return `text` as it can be kept; `what` it is goes into the note."""
@@ -98,7 +106,7 @@ class Intake:
 
     def own(self, given: dict[str, Any], what: str) -> dict[str, Any]:
         """As `object`, of a dict that nobody else has: it is returned itself where nothing in it can be changed, or has to be."""
-        if 0 <= (size := _flat_size(given)) <= self._most:
+        if 0 <= (size := flat_size(given)) <= self._most:
             self._left = left = self._left - size  # as `_spend`, without the call
             if left < self._most:
                 self._spend(0)
@@ -208,35 +216,6 @@ def _is_readable(text: str) -> bool:
     except UnicodeEncodeError:  # half of a surrogate pair
         return False
     return "\0" not in text
-
-
-def _flat_size(given: dict[Any, Any]) -> int:
-    """Count the characters of plain values under plain names, as most arguments of most calls are; -1 for any other."""
-    if len(given) > _FLAT:
-        return -1
-    size = 0
-    for key, item in given.items():  # one loop for all questions: this runs for every call of every trial
-        if type(key) is not str or not key.isidentifier():
-            return -1
-        kind = type(item)
-        if kind is str:
-            if not item.isascii() or "\0" in item:
-                return -1
-            size += len(item)
-        elif kind is int:
-            if not -_LONG < item < _LONG:
-                return -1
-        elif not (kind in _SMALL or _is_finite(item)):
-            return -1
-        size += len(key)
-    return size
-
-
-_SMALL = frozenset({bool, type(None)})
-
-
-def _is_finite(item: object) -> bool:
-    return type(item) is float and math.isfinite(item)
 
 
 _LOSSES = (" cut to ", " left out", " has no room for all")

@@ -8,6 +8,8 @@ from typing import Any
 
 from proctor.agents.base import Session
 from proctor.causes import safe_repr
+from proctor.engine.deadlines import Slot
+from proctor.engine.failures import reported_error
 from proctor.engine.intake import Intake
 from proctor.errors import AgentError
 from proctor.schema.content import Content, Part, UsageMetadata
@@ -15,26 +17,41 @@ from proctor.schema.event import Event, WaitingEvent, recipe_of, waiting_event
 from proctor.schema.making import defaults, maker, twin
 from proctor.schema.trial import Turn
 
+_LOOKED_AT = -1  # the size that nobody asks for any more
 _put = object.__setattr__  # a model's own way costs ten times as much, and this runs for every event
 
 
-async def record_turn(events: AsyncIterator[Event], turn: Turn, session: Session, intake: Intake) -> None:
-    """Put everything that `events` yields into `turn`, applying state changes to `session` as they come.
+async def record_turn(
+    answer: AsyncIterator[Event], turn: Turn, session: Session, intake: Intake, slot: Slot | None = None
+) -> None:
+    """Put everything of an `answer` into `turn`, applying state changes to `session` as they come, and how long it took.
 
     Raises:
         AgentError: something came that is not an event, is not JSON inside, or never ended.
+        TimeoutError: the deadline that `slot` watches over has passed, whatever the agent made of that.
+        ReportedError: its last word was an error.
     """
-    intake.begin()
-    kept = turn.events
-    room = most = intake.caps.max_events
-    async for event in events:
-        if not room:
-            raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
-        room -= 1
-        if type(event) is WaitingEvent and (waiting := _still_waiting(event, intake)) is not None:
-            kept.append(waiting)
-        else:
-            kept.append(_take(event, session, intake))
+    began = time.perf_counter()
+    try:
+        intake.begin()
+        kept = turn.events
+        room = most = intake.caps.max_events
+        async for event in answer:
+            if not room:
+                raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
+            room -= 1
+            if type(event) is WaitingEvent and (waiting := _still_waiting(event, intake)) is not None:
+                kept.append(waiting)
+            else:
+                kept.append(_take(event, session, intake))
+        if (
+            slot is not None and slot.expired
+        ):  # it swallowed its cancellation, and said something all the same
+            raise TimeoutError
+        if (error := reported_error(turn)) is not None:
+            raise error
+    finally:
+        _finish(turn, began, session.memory)
 
 
 def _take(given: Event, session: Session, intake: Intake) -> Event:
@@ -90,18 +107,19 @@ def _still_waiting(event: Event, intake: Intake) -> Event | None:
     recipe = recipe_of(event)
     if recipe is None:
         return None
+    if (size := recipe[2]) >= 0 and intake.takes(size):
+        # an event of its own: what the agent makes of the one that it yielded is no evidence
+        return waiting_event(recipe)
     kind, author = recipe[0], recipe[1]
     if author != "agent" and not author.isidentifier():
         return None
     if kind == "text":
-        text = intake.text(recipe[2], "")
-        return waiting_event(recipe if text is recipe[2] else (kind, author, text))
-    _, _, name, its_id, given = recipe
+        return waiting_event((kind, author, _LOOKED_AT, intake.text(recipe[3], "")))
+    _, _, _, name, its_id, given = recipe
     if not name.isidentifier() or (its_id and not its_id.isalnum()):
         return None
     inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
-    # an event of its own: what the agent makes of the one that it yielded is no evidence
-    return waiting_event(recipe if inside is given else (kind, author, name, its_id, inside))
+    return waiting_event((kind, author, _LOOKED_AT, name, its_id, inside))
 
 
 def _take_part(part: Part, intake: Intake) -> None:
@@ -191,7 +209,7 @@ def new_turn(message: Content) -> Turn:
     return _turn({**_TURN, "user_content": message, "events": [], "started_at": time.time()})
 
 
-def finish_turn(turn: Turn, began: float, memory: dict[str, Any]) -> None:
+def _finish(turn: Turn, began: float, memory: dict[str, Any]) -> None:
     """Put down how long the turn took, and what an adapter left in the session's memory about it."""
     fields = turn.__dict__  # a model's own way to set a field costs ten times as much
     fields["duration"] = seconds_since(began)

@@ -56,7 +56,10 @@ async def score_trial(
     clocked = False  # whether the clock that runs is that of a quick metric, which the next quick one shares
     for bound in metrics:
         if bound.only_counts:
-            found.append(_counted(bound, view, slot, seconds))
+            try:
+                found.append(bound.score(view))  # type: ignore[arg-type]  # one of ours, and none of them is async
+            except BaseException as error:  # noqa: BLE001 - evidence that cannot be counted is a failure of the metric
+                found.append(MetricScore(failure=_blame(error, slot, seconds)))
             continue
         if slot is not None and not (clocked and bound.is_quick):
             slot.begin_turn(seconds)
@@ -86,15 +89,6 @@ def given_up(
 
 
 _LATE = "no score within the time of one turn"
-
-
-def _counted(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> MetricScore:
-    """The score of a metric of ours that only counts: it is worked out when somebody looks, and not before."""
-    try:
-        score: MetricScore = bound.score(view)  # type: ignore[assignment]  # none of them is async
-        return score
-    except BaseException as error:  # noqa: BLE001 - evidence that cannot be counted is a failure of the metric
-        return MetricScore(failure=_blame(error, slot, seconds))
 
 
 def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:

@@ -124,6 +124,8 @@ def align(
 
     Takes time in the order of both lengths multiplied; differing stretches are compared up to `LONGEST` calls.
     """
+    if len(expected) == len(actual) == 1 and expected[0].name == actual[0].name and order_matters:
+        return Alignment([_only(expected[0], actual[0], matching)])  # the usual miss
     start, end = (0, 0)
     if order_matters or matching.is_equivalence:
         start, end = _common_ends(expected, actual, matching)
@@ -134,6 +136,19 @@ def align(
     middle = between.steps(order_matters=order_matters)
     left_out = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
     return Alignment([*before, *middle, *after], *left_out)
+
+
+def _only(wanted: Call, made: Call, matching: Matching) -> Step:
+    """The step of two calls of one tool that are alone on their sides."""
+    if matching.same(wanted, made):
+        return Step(MATCHED, wanted, made, 0, 0)
+    return _apart(wanted, made, 0, 0, matching)
+
+
+def _apart(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:
+    step = Step(DIFFERS, wanted, made, i, j, matching.differences(wanted, made))
+    step.cost = pair_cost(wanted, made, len(step.differences))
+    return step
 
 
 def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
@@ -175,7 +190,7 @@ class _Between:
             and order_matters
             and expected[wanted[0]].name == actual[made[0]].name
         ):
-            return [self._differing(wanted[0], made[0])]  # the usual miss; equal calls were common ends
+            return [self._differing(wanted[0], made[0])]  # equal calls were common ends
         pairing = pair_up(
             {i: expected[i] for i in wanted},
             {j: actual[j] for j in made},
@@ -217,8 +232,7 @@ class _Between:
 
     def _differing(self, i: int, j: int) -> Step:
         wanted, made = self._expected[i], self._actual[j]
-        step = Step(DIFFERS, wanted, made, i, j, self._matching.differences(wanted, made))
-        step.cost = pair_cost(wanted, made, len(step.differences))
+        step = _apart(wanted, made, i, j, self._matching)
         if len(self._expected) + len(self._actual) > 2:  # there are other calls
             step.wanted_again, step.made_again = self._was_made(wanted), self._is_expected(made)
         return step

@@ -133,8 +133,9 @@ class Counted:
 
     def __init__(self, turns: Sequence[TurnFacts]) -> None:
         """Take the figures of these turns, and leave the rest."""
+        # plain tuples in the order of `_Turn`: hardly anybody asks
         self._turns = [
-            _Turn(
+            (
                 len(turn.tool_calls),
                 turn.model_calls,
                 [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
@@ -148,7 +149,7 @@ class Counted:
     def __call__(self, place: int) -> MetricScore:
         """Make the score; of numbers that no float holds, a failure."""
         try:
-            return _MAKERS[place](self._turns)
+            return _MAKERS[place]([_Turn(*turn) for turn in self._turns])
         except OverflowError as error:
             return MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
 

@@ -76,6 +76,8 @@ class FinalSessionState:
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with the matchers in the state that a case states."""
         stated = case.final_session_state or {}
+        if not stated and self._rules is None:
+            return []
         found = [] if self._rules is None else [*self._rules.unreadable(stated)]
         if stated and not (self._rules and self._rules.own) and all(map(_is_ignored, stated.values())):
             found.append("final_session_state: every key of it is to be ignored: nothing is expected")

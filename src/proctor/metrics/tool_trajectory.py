@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -109,7 +109,7 @@ class ToolTrajectory:
         if (typed.credit or CREDIT_OF[typed.reading]) == "partial":
             self._rule = self._share
 
-    def check(self, case: EvalCase) -> Iterator[str]:
+    def check(self, case: EvalCase) -> Iterable[str]:
         """What the case expects that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self._matching, case)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.schema.base import WireModel
 from proctor.schema.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
+from proctor.schema.flat import flat_size
 from proctor.schema.grounding import GroundingMetadata
 from proctor.schema.making import WAITING_ROOM, count_as_given, defaults, maker, put_fields, put_unknown
 from proctor.waiting import Waiting
@@ -37,7 +38,7 @@ class Event(WireModel):
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
         """Return an event in which the agent says `text`."""
         if cls is Event and not fields and type(text) is str and _is_an_agent(author):
-            return waiting_event(("text", author, text))
+            return waiting_event(("text", author, _size_of_text(text, author), text))
         return cls._of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
@@ -52,8 +53,8 @@ class Event(WireModel):
     ) -> "Event":
         """Return an event in which the agent calls the tool `name` with `args`."""
         given = {} if args is None else args
-        if cls is Event and not fields and _are_plain(author, id, name, given):
-            return waiting_event(("function_call", author, name, id, given.copy()))
+        if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
+            return waiting_event(("function_call", author, size, name, id, given.copy()))
         given = {"id": id, "name": name, "args": given}
         return cls._of_part({"function_call": given}, "model", author=author, **fields)
 
@@ -68,8 +69,8 @@ class Event(WireModel):
         **fields: Any,
     ) -> "Event":
         """Return an event in which the tool `name` answers with `response`."""
-        if cls is Event and not fields and _are_plain(author, id, name, response):
-            return waiting_event(("function_response", author, name, id, response.copy()))
+        if cls is Event and not fields and (size := _size_of_call(author, id, name, response)) is not None:
+            return waiting_event(("function_response", author, size, name, id, response.copy()))
         given = {"id": id, "name": name, "response": response}
         return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
@@ -123,8 +124,9 @@ class Event(WireModel):
 # validator has nothing to add, and the models can wait. Whatever is not goes through it, and gets its message.
 
 Recipe = tuple[Any, ...]
-"""What an event that waits is made of: `text`, its author and the text; or `function_call` or `function_response`, its
-author, the tool, the id, and arguments or response, in a dict that nobody else has (what is in it somebody may)."""
+"""What an event that waits is made of: `text`, its author, a size and the text; or `function_call` or `function_response`,
+its author, a size, the tool, the id, and arguments or response, in a dict that nobody else has (what is in it somebody may).
+The size is in characters, of what can be kept as it is, or -1 where that takes a closer look."""
 
 
 class WaitingEvent(Waiting, Event):
@@ -181,7 +183,7 @@ def recipe_of(event: Event) -> Recipe | None:
 
 def call_of(recipe: Recipe) -> FunctionCall:
     """Return the call of such an event."""
-    _, _, name, call_id, args = recipe
+    _, _, _, name, call_id, args = recipe
     stated = _CALL.copy()
     stated["id"], stated["args"], stated["name"] = call_id, args, name
     call = _new(FunctionCall)
@@ -201,11 +203,11 @@ count_as_given(FunctionCall, ("id", "name", "args"))
 
 def _fill(event: Event, recipe: Recipe) -> None:
     """Put the models in their places that the validator would have made of what was given."""
-    kind, value, role = recipe[0], recipe[2], "model"
+    kind, value, role = recipe[0], recipe[3], "model"
     if kind == "function_call":  # with a dict of its own: several events may be made of one recipe
-        value = call_of((*recipe[:4], recipe[4].copy()))
+        value = call_of((*recipe[:5], recipe[5].copy()))
     elif kind == "function_response":
-        value = _answer({**_ANSWER, "id": recipe[3], "name": value, "response": recipe[4].copy()})
+        value = _answer({**_ANSWER, "id": recipe[4], "name": value, "response": recipe[5].copy()})
         role = "user"
     content = _content({"parts": [_part({**_PART, kind: value})], "role": role})
     put_fields(event, {**_EVENT, "author": recipe[1], "content": content})
@@ -216,14 +218,23 @@ def _is_an_agent(author: object) -> bool:
     return type(author) is str and (author == "agent" or author.lower() != "user")
 
 
-def _are_plain(author: object, call_id: object, name: object, given: object) -> bool:
-    """Texts that are texts, and a dict whose keys are texts."""
+def _size_of_text(text: str, author: str) -> int:
+    fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
+    return len(text) if fits else -1
+
+
+def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:
+    """Return the size that a recipe has of texts that are texts, and a dict whose keys are texts; `None` of any other."""
     if not (type(name) is str and type(given) is dict and _is_an_agent(author)):
-        return False
-    for key in given:  # a loop, which takes less than `all` and the like
-        if type(key) is not str:
-            return False
-    return call_id is None or type(call_id) is str
+        return None
+    if call_id is not None and type(call_id) is not str:
+        return None
+    size = flat_size(given)
+    if size < 0:
+        return None if any(type(key) is not str for key in given) else -1
+    if not name.isidentifier() or (call_id and not call_id.isalnum()):
+        return -1
+    return size if author == "agent" or str(author).isidentifier() else -1
 
 
 _LIFTED = {

@@ -53,10 +53,10 @@ _ATOMS = frozenset({str, int, float, bool, dict, bytes})
 
 def _plain_event(recipe: Recipe) -> dict[str, Any]:
     """What the event that is made of `recipe` says."""
-    kind, author, given = recipe[:3]
+    kind, author, _, given = recipe[:4]
     role = "user" if kind == "function_response" else "model"
     if kind != "text":
-        _, _, name, its_id, inside = recipe
+        _, _, _, name, its_id, inside = recipe
         if kind == "function_call":
             given = {"id": its_id, "args": inside, "name": name}
         else:

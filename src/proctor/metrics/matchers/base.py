@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
@@ -105,11 +105,10 @@ def doubt(matching: object, case: CaseView) -> str:
     return str(ask(case)) if ask else ""
 
 
-def unreadable(metric: str, matching: object, case: EvalCase) -> Iterator[str]:
+def unreadable(metric: str, matching: object, case: EvalCase) -> Iterable[str]:
     """What a case expects that the matchers of `arguments` cannot compare; nothing for any other matching."""
     find = getattr(matching, "unreadable", None)
-    for problem in find(case) if find else ():
-        yield f"{metric}: {problem}"
+    return [f"{metric}: {problem}" for problem in find(case)] if find else ()
 
 
 def survey_of(matching: object) -> Survey | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from proctor.metrics.alignment import Alignment, align
@@ -90,7 +90,7 @@ class TrajectoryMetric(ABC, Generic[C]):
         """Say why one turn scores 1."""
         return "every expected call was made" if wanted else "no calls expected, and none needed"
 
-    def check(self, case: EvalCase) -> Iterator[str]:
+    def check(self, case: EvalCase) -> Iterable[str]:
         """What the case expects that the matchers of `arguments` cannot compare."""
         return unreadable(self.facts.name, self.matching, case)
 
