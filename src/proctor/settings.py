@@ -31,6 +31,8 @@ class Settings:
     """Eval-set selectors: files, folders, `file:case_1,case_2`, ids of sets in the agent's folder."""
     config: str | None = None
     judge: str | None = None
+    user: str | None = None
+    """Who plays the users of scenarios: a model's name, `module:function` or `file.py:function`."""
     store: tuple[str, ...] = ()
     """Where runs are kept, and where their results are also written (`adk:DIR`)."""
     concurrency: int | None = None
@@ -231,6 +233,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "sets": ("an eval set, or an array of eval sets", _texts),
     "config": ("the path of a config file", _text),
     "judge": ("the name of a model", _text),
+    "user": ("the name of a model, module:function or file.py:function", _text),
     "store": ("the URL of a store, or an array of URLs", _texts),
     "concurrency": ("a whole number of at least 1", _whole(1)),
     "timeout": ("a number of seconds above 0", _above_0),
@@ -259,6 +262,8 @@ def resolved(name: str, value: Any, folder: Path) -> Any:
         return tuple(items if name == "metrics" else [_anchored(item, folder) for item in items])
     if name == "config":
         return str(folder / value)
+    if name == "user":
+        return _anchored(value, folder) if re.search(r"\.py(:|$)", value) else value
     if name == "store":
         return tuple(_anchored_url(url, folder) for url in ([value] if isinstance(value, str) else value))
     return value

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.api.user_functions import AN_OBJECT
 from proctor.engine.manifest import judging_of, planned_cases
 from proctor.schema.run import Judging, Manifest, MetricManifest, PlannedCase, counting
 
@@ -42,6 +43,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
         raise RuntimeError("the plan was made without a store")
     found = Changes()
     found.said += _agent(manifest, now)
+    found.said += _user(manifest, now)
     found.said += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
     found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
@@ -60,6 +62,13 @@ def _agent(before: Manifest, now: Manifest) -> Iterator[str]:
         yield f"the agent was {before.agent.label} and is {now.agent.label}"
     elif before.agent.source_hash != now.agent.source_hash:
         yield f"the source of the agent {now.agent.label} has changed"
+
+
+def _user(before: Manifest, now: Manifest) -> Iterator[str]:
+    was, is_now = before.options.get("user"), now.options.get("user")
+    if was != is_now and AN_OBJECT not in {was, is_now}:
+        model = "the config's model"
+        yield f"the users of scenarios were played by {was or model} and are by {is_now or model}"
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[str]:

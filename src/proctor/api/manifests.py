@@ -15,9 +15,10 @@ import pydantic
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import read_reference
 from proctor.api.forms import AgentLike, EvalSetLike
+from proctor.api.user_functions import AN_OBJECT
 from proctor.engine.manifest import set_manifests
 from proctor.engine.plan import Plan
-from proctor.redaction import redacted
+from proctor.redaction import redacted, redacted_text
 from proctor.schema.run import AgentManifest, Manifest, new_run_id
 from proctor.schema.set_summary import SetSummary
 from proctor.version import __version__
@@ -60,7 +61,7 @@ def manifest_of(
 
 def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     """Return what is known of an agent from outside: how it was named, its source, its commit."""
-    reference = str(agent) if isinstance(agent, str | Path) else None
+    reference = redacted_text(str(agent)) if isinstance(agent, str | Path) else None
     folder = agent_folder(agent)
     return AgentManifest(
         reference=reference,
@@ -74,9 +75,11 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     """Return what a run was told, as JSON: enough to go on with it; what cannot be written down is left out."""
     kept = {name: value for name, value in options.items() if name not in _NOT_TOLD and _is_plain(value)}
     for name in ("setup", "teardown"):
-        hook = options.get(name)
-        if hook is not None and "<" not in getattr(hook, "__qualname__", "<"):
-            kept[name] = f"{hook.__module__}:{hook.__qualname__}"
+        if (hook := options.get(name)) is not None and (named := _function_of(hook)):
+            kept[name] = named
+    if (user := options.get("user")) is not None and not isinstance(user, str):
+        is_main = getattr(user, "__module__", "") == "__main__"  # another one, in another process
+        kept["user"] = AN_OBJECT if is_main else _function_of(user) or AN_OBJECT
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
     if (outputs := kept.pop("outputs", None)) is not None:
@@ -84,6 +87,12 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     if all(isinstance(one, str | Path) for one in eval_sets):
         kept["eval_sets"] = [str(one) for one in eval_sets]
     return kept
+
+
+def _function_of(given: Any) -> str:
+    """Return `module:function` for a function that can be named, else an empty text."""
+    named = getattr(given, "__qualname__", "<")
+    return "" if "<" in named else f"{given.__module__}:{named}"
 
 
 _NOT_TOLD = frozenset({"progress", "stop", "store", "setup", "teardown"})

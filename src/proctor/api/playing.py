@@ -19,7 +19,8 @@ class UsersOnDemand:
     """The played users of a run (see `Users`): nothing of them is loaded before there is a scenario.
 
     `user` takes the place of the models that configs name: a model's name, a `ChatModel`, or a plain or async function
-    from the conversation so far (and the scenario, if it takes two arguments) to the next message.
+    from the conversation so far (and the scenario, if it takes two arguments) to the next message; as text
+    `module:function` or `file.py:function`.
     """
 
     def __init__(self, user: Any = None, *, budget: Budget | None = None) -> None:
@@ -29,7 +30,9 @@ class UsersOnDemand:
     def wrong(self) -> list[SetupError]:
         """Return what is wrong with what was given, whether or not there is a scenario."""
         given = self._given
-        if given is None or isinstance(given, str) or (_answers(given) and not isinstance(given, type)):
+        if isinstance(given, str):
+            return self._not_found(given)
+        if given is None or (_answers(given) and not isinstance(given, type)):
             return []
         return [
             SetupError(
@@ -40,11 +43,25 @@ class UsersOnDemand:
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
         """Say why nobody can play the user of a case; empty when somebody can."""
-        return self._users().problems(case, config)
+        try:
+            return self._users().problems(case, config)
+        except SetupError as problem:
+            return [problem]
 
     def doubts(self, config: EvalConfig) -> list[str]:
         """Say what a person should know about who plays."""
         return self._users().doubts(config)
+
+    def _not_found(self, named: str) -> list[SetupError]:
+        from proctor.api.user_functions import AN_OBJECT, find_user
+
+        try:
+            if named != AN_OBJECT:  # which matters only where there is a scenario
+                find_user(named)
+        except SetupError as problem:
+            self._given = _nobody  # it is said once, and not by every scenario again
+            return [problem]
+        return []
 
     def play(self, case: EvalCase, config: EvalConfig) -> UserSimulator:
         """Return a simulator for one conversation."""
@@ -57,10 +74,17 @@ class UsersOnDemand:
 
     def _users(self) -> RunUsers:
         if self._made is None:
+            from proctor.api.user_functions import find_user
             from proctor.simulation.run_users import RunUsers
 
-            self._made = RunUsers(self._given, budget=self._budget)
+            given = find_user(self._given) if isinstance(self._given, str) else self._given
+            self._made = RunUsers(given, budget=self._budget)
         return self._made
+
+
+def _nobody(_so_far: object) -> None:
+    """Stand for a user who was refused: nothing is run."""
+    raise NotImplementedError
 
 
 def _answers(given: Any) -> bool:

@@ -59,9 +59,10 @@ def prepare(
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
     run_options = _run_options(options)
-    judges = run_options.judges
+    judges, users = run_options.judges, run_options.users
     wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
-    problems = [*_unknown(options), *wrong, *UsersOnDemand(options.get("user")).wrong()]
+    wrong += users.wrong() if isinstance(users, UsersOnDemand) else []
+    problems = [*_unknown(options), *wrong]
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()

@@ -31,7 +31,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         name: first_given(given.get(name), getattr(settings, name))
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
-            "compat", "setup", "teardown", "max_text", "max_events", "max_cost", "max_judge_calls",
+            "compat", "setup", "teardown", "user", "max_text", "max_events", "max_cost", "max_judge_calls",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):

@@ -66,6 +66,9 @@ def _eval_options(command: Any) -> Any:
                help="Run again whenever the agent, a set or a config changes; Ctrl-C ends it."),
         option("--allow-duplicate-ids", section=RUN, is_flag=True,
                help="Run cases that share an id under distinct ones instead of refusing the set."),
+        option("--user", section=RUN, metavar="WHO",
+               help="Who plays the users of scenarios: a model, module:function or file.py:function.  [the config's "
+                    "user_simulator_config]"),
         option("--setup", section=RUN, metavar="MODULE:FUNCTION", help="Called before each case."),
         option("--teardown", section=RUN, metavar="MODULE:FUNCTION", help="Called after each case."),
         option("--max-time", section=RUN, type=seconds, metavar="S",

@@ -35,6 +35,8 @@ def _how_options(command: Any) -> Any:
                help="Go on although the set, the config, the agent or a version has changed since."),
         option("--retry-errors", section=HOW, is_flag=True,
                help="Also run again what ended in an error; both attempts are kept."),
+        option("--user", section=HOW, metavar="WHO",
+               help="Who plays the users of scenarios: a model, module:function or file.py:function.  [as before]"),
         option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
         option("--max-text", section=HOW, type=count, metavar="N",
                help="Keep N characters of a text of the agent; with --retry-errors also of what was cut.  [as before]"),
@@ -132,7 +134,7 @@ def _others_left(store: Store) -> str:
 
 _TAKEN = (
     "force", "retry_errors", "concurrency", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
-    "max_cost", "max_judge_calls",
+    "max_cost", "max_judge_calls", "user",
 )  # fmt: skip
 
 

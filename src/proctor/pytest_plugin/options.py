@@ -99,6 +99,7 @@ OPTIONS = (
     Option("metrics", "Only these metrics of the config.", "A,B", _names),
     Option("no-judge", "Leave out the metrics that ask a language model.", "", _flag),
     Option("judge", "The model that judge metrics ask.", "MODEL"),
+    Option("user", "Who plays the users of scenarios: a model, module:function or file.py:function.", "WHO"),
     Option("compat", "`adk`: score exactly as google-adk does.", "adk", _compat),
     Option("allow-duplicate-ids", "Run cases that share an id under distinct ones.", "", _flag),
 )
