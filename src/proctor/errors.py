@@ -134,10 +134,20 @@ class AgentCrashedError(AgentError):
 
 
 class AgentRaisedError(AgentError):
-    """An agent elsewhere said that it failed. `type` is the class or code of its error, in its own words."""
+    """An agent elsewhere said that it failed. `type` is the class or code of its error, in its own words.
 
-    def __init__(self, message: str, *, type: str = "") -> None:  # noqa: A002 - the word of `Failure`
-        self.type = type
+    From a worker of our own come the `traceback` in it, too, and whether it is a matter of `infrastructure`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        type: str = "",  # noqa: A002 - the word of `Failure`
+        traceback: str | None = None,
+        infrastructure: bool = False,
+    ) -> None:
+        self.type, self.traceback, self.infrastructure = type, traceback, infrastructure
         super().__init__(message)
 
 

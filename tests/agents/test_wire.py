@@ -212,10 +212,11 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from(["", "done", "error", "event", "ping"]))
 def test_whatever_json_comes_is_an_answer_or_a_failure_of_the_agent(data: object, kind: str) -> None:
-    for read in (lambda: wire.read_answer(data, kind=kind), lambda: wire.read_body(data)):
-        with suppress(AgentError):
-            answer = read()
-            assert answer.done or answer.events or data in ([], "")
+    with suppress(AgentError):
+        answer = wire.read_answer(data, kind=kind)
+        assert answer.done or answer.events
+    with suppress(AgentError):
+        assert wire.read_body(data).done
 
 
 def test_a_message_goes_out_as_json_whatever_stands_in_it() -> None:

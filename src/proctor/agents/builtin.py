@@ -5,7 +5,9 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 
 AGENTS = {
     "replay": "proctor.agents.replay:replay_agent",
+    "http+sse": "proctor.agents.remote.sse:sse_agent",
+    "cmd": "proctor.agents.process.command:command_agent",
 }
 
-RESERVED = ("http+sse", "adk+http", "a2a+http", "openai+http", "cmd")
+RESERVED = ("adk+http", "a2a+http", "openai+http")
 """Prefixes of agents that live elsewhere: promised, not in this version."""

@@ -12,27 +12,11 @@ from proctor.errors import (
     MetricError,
     MissingExtraError,
 )
+from proctor.infrastructure import is_infrastructure, is_infrastructure_code
 from proctor.redaction import without_secrets
 from proctor.schema.event import WaitingEvent
 from proctor.schema.trial import Failure, FailureKind, Turn
 from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
-
-_INFRASTRUCTURE_NAMES = (
-    "ratelimit",
-    "connection",
-    "timeout",
-    "serviceunavailable",
-    "internalserver",
-    "overloaded",
-    "resourceexhausted",
-    "toomanyrequests",
-    "gaierror",
-    "sslerror",
-    "remoteprotocol",
-    "unavailable",
-    "deadlineexceeded",
-)
-_INFRASTRUCTURE_CODES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 
 def failure_from(error: BaseException, *, where: str, turn: int | None = None) -> Failure:
@@ -48,10 +32,17 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
         kind=kind or FailureKind.RAISED,
         type=_type_of(error, told=kind is not None),
         message=without_secrets(safe_str(error)),
-        traceback=None if told else without_secrets(traceback_text(error)),
+        traceback=_traceback(error, told=told),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
+
+
+def _traceback(error: BaseException, *, told: bool) -> str | None:
+    text = (
+        (error.traceback if isinstance(error, AgentRaisedError) else None) if told else traceback_text(error)
+    )
+    return None if text is None else without_secrets(text)
 
 
 def _type_of(error: BaseException, *, told: bool) -> str:
@@ -86,7 +77,7 @@ class ReportedError(Exception):
             type=self.code,
             message=without_secrets(self.message),
             turn=turn,
-            infrastructure=_is_infrastructure_code(self.code),
+            infrastructure=is_infrastructure_code(self.code),
         )
 
 
@@ -117,44 +108,3 @@ def timed_out(what: str, seconds: float | None, *, where: str = "agent", turn: i
     return Failure(
         where=where, kind=FailureKind.TIMED_OUT, message=f"{what}{limit}", turn=turn, infrastructure=True
     )
-
-
-def is_infrastructure(error: BaseException | None) -> bool:
-    """Tell whether an exception (or its cause) is about connections, rate limits or servers, not about the agent.
-
-    Known by type (`ConnectionError`, `TimeoutError`), by the name of its classes as provider SDKs spell them, or by
-    an HTTP status of 408, 429, 500, 502, 503, 504 or 529 that it carries.
-    """
-    for _ in range(10):
-        if error is None:
-            return False
-        if isinstance(error, ConnectionError | TimeoutError) or _named_so(error) or _coded_so(error):
-            return True
-        if isinstance(error, AgentError) and error.infrastructure:
-            return True
-        if isinstance(error, AgentRaisedError) and _is_infrastructure_code(error.type):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _is_infrastructure_code(code: str) -> bool:
-    if code.isdigit():
-        return int(code) in _INFRASTRUCTURE_CODES
-    return _is_infrastructure_name(code.replace("_", "").lower())
-
-
-def _is_infrastructure_name(name: str) -> bool:
-    return any(part in name for part in _INFRASTRUCTURE_NAMES)
-
-
-def _named_so(error: BaseException) -> bool:
-    return any(_is_infrastructure_name(cls.__name__.lower()) for cls in type(error).__mro__[:-3])
-
-
-def _coded_so(error: BaseException) -> bool:
-    for attribute in ("status_code", "code", "status"):
-        code = getattr(error, attribute, None)
-        if isinstance(code, int) and code in _INFRASTRUCTURE_CODES:
-            return True
-    return False

@@ -1,0 +1,195 @@
+"""One process that speaks JSON lines: started as a group of its own, and ended with all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from proctor.agents.process.lines import MOST_LINE, Lines, LineTooLongError, Tail
+from proctor.agents.wire import MOST_SHOWN, read_json
+from proctor.causes import safe_repr
+from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
+
+_A_MOMENT = 0.5
+"""Seconds that a process whose output ended has to end, too, and its last words to arrive."""
+
+
+class Child:
+    """A process, what it writes, and whether it can be asked again."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
+        """Take the process, and what to call it in messages; `start` makes both."""
+        self._process = process
+        self._name = name
+        self._lines = Lines()
+        self._tail = Tail()
+        self._stdin: asyncio.WriteTransport | None = None
+        self.is_busy = False
+        """Whether it was asked something and has not answered to the end."""
+
+    @classmethod
+    async def start(cls, command: Sequence[str], *, name: str, env: Mapping[str, str] | None = None) -> Child:
+        """Start a command.
+
+        Raises:
+            AgentLoadError: it cannot be started.
+        """
+        try:
+            process = subprocess.Popen(  # noqa: ASYNC220 - it takes a millisecond
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise AgentLoadError(_not_started(command, name, error)) from error
+        child = cls(process, name)
+        try:
+            await child._connect()
+        except BaseException:
+            child.kill()
+            raise
+        return child
+
+    async def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.connect_read_pipe(lambda: self._lines, self._process.stdout)
+        await loop.connect_read_pipe(lambda: self._tail, self._process.stderr)
+        self._stdin, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, self._process.stdin)
+
+    @property
+    def pid(self) -> int:
+        """Its id, which is that of its group."""
+        return self._process.pid
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether it lives, waits for a request, and has said nothing that nobody asked for."""
+        return not (self.is_busy or self._lines.has_ended or self._lines.unread)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended; whoever asks has its exit code noted."""
+        return self._process.poll() is not None
+
+    def send(self, data: Mapping[str, Any]) -> None:
+        """Write one object; what it has not read yet is kept for it."""
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.write(json.dumps(data).encode() + b"\n")
+
+    def forget_its_words(self) -> None:
+        """Begin a conversation: what it wrote to its standard error before is about another one."""
+        self._tail.forget()
+
+    async def receive(self) -> Any:
+        """Return the next object that it writes.
+
+        Raises:
+            AgentCrashedError: it ended.
+            AgentTruncatedError: it lives and has closed its output.
+            AgentError: it wrote something that is no JSON, or no end of a line.
+        """
+        try:
+            line = await self._lines.next()
+        except LineTooLongError as error:
+            raise self._broken(
+                f"a line of more than {MOST_LINE:,} bytes: {safe_repr(error.beginning, MOST_SHOWN)}"
+            ) from None
+        if line is None:
+            raise await self.why_it_ended()
+        try:
+            return read_json(line, f"what {self._name} wrote to its standard output")
+        except AgentError as error:
+            raise AgentError(f"{error}. {_BELONGS}{self._last_words()}") from None
+
+    def unasked(self) -> AgentError | None:
+        """Return what to say where it wrote something that nobody had asked for."""
+        if not self._lines.unread:
+            return None
+        return self._broken(
+            f"{safe_repr(self._lines.unread.decode('utf-8', 'replace'), MOST_SHOWN)} before it was asked anything"
+        )
+
+    def _broken(self, what: str) -> AgentError:
+        return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
+
+    async def ended_within(self, seconds: float) -> bool:
+        """Wait so long for its end; returns whether it has come."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while not self.is_gone and loop.time() < until:  # noqa: ASYNC110 - no event tells of it on all systems
+            await asyncio.sleep(0.005)
+        return self.is_gone
+
+    async def why_it_ended(self, when: str = "before its answer was done") -> AgentError:
+        """Return how it ended, with its last words."""
+        unfinished = self._lines.unread
+        ended = await self.ended_within(_A_MOMENT)
+        await asyncio.wait([self._tail.ended], timeout=_A_MOMENT if ended else 0)
+        half = (
+            f" in the middle of {safe_repr(unfinished.decode('utf-8', 'replace'), MOST_SHOWN)}"
+            if unfinished
+            else ""
+        )
+        if not ended:
+            return AgentTruncatedError(
+                f"{self._name} closed its standard output{half} {when}{self._last_words()}"
+            )
+        how = _how(self._process.returncode)
+        return AgentCrashedError(f"{self._name} {how}{half} {when}{self._last_words()}")
+
+    def _last_words(self) -> str:
+        words = self._tail.text()
+        return f"\nits standard error ends with:\n{words}" if words else ""
+
+    def close_input(self) -> None:
+        """Tell it that nothing will be asked any more."""
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.close()
+
+    def kill(self) -> None:
+        """End it, with all that it started and that did not leave its group; at once."""
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.poll()
+        self.is_busy = True
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.abort()
+        self._lines.close()
+        self._tail.close()
+
+
+_BELONGS = "Its standard output belongs to the protocol, one JSON object a line; anything else goes to standard error"
+
+
+def _how(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"ended (exit code {code})"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"crashed ({name})" if name != "SIGKILL" else "was killed (SIGKILL: out of memory, perhaps)"
+
+
+def _not_started(command: Sequence[str], name: str, error: Exception) -> str:
+    program = command[0]
+    if isinstance(error, FileNotFoundError):
+        what = f"there is no program {program!r}"
+        hint = "Check its name, or give its path."
+    elif isinstance(error, PermissionError):
+        what, hint = (
+            f"{program!r} cannot be executed",
+            f"Name what runs it (cmd:python {program}), or chmod +x it.",
+        )
+    else:
+        what, hint = f"{type(error).__name__}: {error}", ""
+    return f"The agent {name} cannot be started: {what}. {hint}".strip()

@@ -1,0 +1,63 @@
+"""`cmd:COMMAND`: any program that speaks the JSON lines of docs/agent-protocol.md on standard input and output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from proctor.agents.base import AgentInfo
+from proctor.agents.process.child import Child
+from proctor.agents.process.talking import ProcessAgent
+from proctor.errors import AgentLoadError
+from proctor.redaction import redacted_text
+
+_AT_ONCE = 0.3
+"""Seconds in which a process that ends is seen as one that never began. The others start meanwhile."""
+
+
+class CommandAgent(ProcessAgent):
+    """A command, run without a shell, in this process's folder and environment."""
+
+    def __init__(self, command: str) -> None:
+        """Take the command as it would be typed.
+
+        Raises:
+            AgentLoadError: there is none, or its quotes do not match.
+        """
+        super().__init__()
+        try:
+            self._command = shlex.split(command)
+        except ValueError as error:
+            raise AgentLoadError(f"The agent cmd:{command} cannot be read: {error}.") from error
+        if not self._command:
+            raise AgentLoadError(
+                "The agent cmd: names no command; write cmd:COMMAND, as in 'cmd:python agent.py'."
+            )
+        self._name = f"cmd:{redacted_text(command.strip())}"
+
+    def describe(self) -> AgentInfo:
+        """Return the command."""
+        return AgentInfo(name=self._name)
+
+    async def open(self) -> None:
+        """Start the first process.
+
+        Raises:
+            AgentLoadError: there is no such program, or it ends at once.
+        """
+        child = await self._pool.take()
+        ended = await child.ended_within(_AT_ONCE)
+        wrong = await child.why_it_ended("before it was asked anything") if ended else child.unasked()
+        if wrong is not None:
+            await self.close()
+            raise AgentLoadError(f"The agent cannot be started: {wrong}")
+        self._pool.give_back(child)
+
+    async def _start(self) -> Child:
+        # what a Python agent prints arrives when it is printed, without a `flush` of its own
+        return await Child.start(self._command, name=self._name, env={"PYTHONUNBUFFERED": "1", **os.environ})
+
+
+def command_agent(command: str) -> CommandAgent:
+    """Make the agent of `cmd:COMMAND`."""
+    return CommandAgent(command)

@@ -1,0 +1,64 @@
+"""Which exceptions are about connections, rate limits or servers, so that another attempt may end better."""
+
+from __future__ import annotations
+
+from proctor.errors import AgentError, AgentRaisedError
+
+_INFRASTRUCTURE_NAMES = (
+    "ratelimit",
+    "connection",
+    "timeout",
+    "serviceunavailable",
+    "internalserver",
+    "overloaded",
+    "resourceexhausted",
+    "toomanyrequests",
+    "gaierror",
+    "sslerror",
+    "remoteprotocol",
+    "unavailable",
+    "deadlineexceeded",
+)
+_INFRASTRUCTURE_CODES = frozenset({408, 429, 500, 502, 503, 504, 529})
+
+
+def is_infrastructure(error: BaseException | None) -> bool:
+    """Tell whether an exception (or its cause) is about connections, rate limits or servers, not about the agent.
+
+    Known by type (`ConnectionError`, `TimeoutError`), by the name of its classes as provider SDKs spell them, or by
+    an HTTP status of 408, 429, 500, 502, 503, 504 or 529 that it carries.
+    """
+    for _ in range(10):
+        if error is None:
+            return False
+        if isinstance(error, ConnectionError | TimeoutError) or _named_so(error) or _coded_so(error):
+            return True
+        if isinstance(error, AgentError) and error.infrastructure:
+            return True
+        if isinstance(error, AgentRaisedError) and is_infrastructure_code(error.type):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def is_infrastructure_code(code: str) -> bool:
+    """Tell whether a code that an agent or a server names is one of those: `429`, `rate_limit`."""
+    if code.isdigit():
+        return int(code) in _INFRASTRUCTURE_CODES
+    return _is_infrastructure_name(code.replace("_", "").lower())
+
+
+def _is_infrastructure_name(name: str) -> bool:
+    return any(part in name for part in _INFRASTRUCTURE_NAMES)
+
+
+def _named_so(error: BaseException) -> bool:
+    return any(_is_infrastructure_name(cls.__name__.lower()) for cls in type(error).__mro__[:-3])
+
+
+def _coded_so(error: BaseException) -> bool:
+    for attribute in ("status_code", "code", "status"):
+        code = getattr(error, attribute, None)
+        if isinstance(code, int) and code in _INFRASTRUCTURE_CODES:
+            return True
+    return False
