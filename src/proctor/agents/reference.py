@@ -9,6 +9,7 @@ from pathlib import Path
 from proctor.agents.builtin import RESERVED
 from proctor.errors import AgentLoadError, did_you_mean
 from proctor.quick_dataclasses import dataclass
+from proctor.redaction import redacted_text
 from proctor.registry import AGENTS
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -55,7 +56,7 @@ class Reference:
     def label(self) -> str:
         """What to print: the same for all spellings that lead to the same agent."""
         if self.plugin:
-            return f"{self.plugin}:{self.rest}" if self.rest else self.plugin
+            return f"{self.plugin}:{redacted_text(self.rest)}" if self.rest else self.plugin
         name = self._name()
         return name if self.attribute in _USUAL_ATTRIBUTES else f"{name}:{self.attribute}"
 

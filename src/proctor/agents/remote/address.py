@@ -99,7 +99,7 @@ def read_address(text: str, *, kind: str) -> Address:
     `//host:port` is read as `http://host:port`.
 
     Raises:
-        AgentLoadError: it is no URL of http or https with a host, or the token is none.
+        AgentLoadError: it is no URL of http or https with a host, its secret has been hidden, or the token is none.
     """
     text = text.strip()
     if text.startswith("//"):
@@ -113,6 +113,11 @@ def read_address(text: str, *, kind: str) -> Address:
         raise _no_address(text, kind, "expected http:// or https://, a host, and a port or none")
     if any(not character.isprintable() or character.isspace() for character in text):
         raise _no_address(text, kind, "it has a blank or a control character in it")
+    if HIDDEN in text:
+        raise AgentLoadError(
+            f"The agent {kind}:{text} has lost its secret: none is kept with a run. Leave it out of AGENT and set {TOKEN}, "
+            "or give the whole AGENT again."
+        )
     authorization, secrets = _asker(parts)
     secrets = tuple(
         sorted({*secrets, *_secrets_in(parts.query)}, key=len, reverse=True)

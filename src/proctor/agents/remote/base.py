@@ -16,7 +16,8 @@ Nothing that is raised needs to be caught: it is an `AgentError` of the right ki
 holds no secret. An event stream ends, for this client, where HTTP says that it ends; whether that was the *answer's* end
 is for the adapter to know (`reply.truncated(…)` builds the error).
 
-* not connected (refused, name not known, TLS, no proxy), 408, 429, 503: `AgentUnreachableError`
+* not connected (refused, name not known, TLS, no proxy): `NotConnectedError`, which is an `AgentUnreachableError`
+* 408, 429, 503: `AgentUnreachableError`
 * began to answer and broke off, or ended the connection without an answer: `AgentTruncatedError`
 * any other 5xx: `AgentRaisedError`, whose type is the status
 * redirects (none is followed), other 4xx, HTML, bad gzip, not JSON, more than the bounds allow: `AgentError`
@@ -36,10 +37,10 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
 
 from proctor.agents.remote.address import Address
-from proctor.agents.remote.border import MOST_SHOWN, from_httpx, from_status, truncated
+from proctor.agents.remote.border import MOST_SHOWN, NotConnectedError, from_httpx, from_status, truncated
 from proctor.agents.remote.reply import EVENTS, JSON, Bounds, Reply
 from proctor.causes import safe_str
-from proctor.errors import AgentError
+from proctor.errors import AgentError, AgentLoadError
 from proctor.extras import import_extra
 from proctor.retry_after import read_retry_after
 from proctor.version import __version__
@@ -82,6 +83,20 @@ class HttpClient:
         """Ask, and return the JSON of the answer (`None` where it is empty); arguments as for `send`."""
         async with self.send(path, body, method=method, allow=allow) as reply:
             return await reply.json()
+
+    async def glance(self, path: str = "", *, seconds: float = 3.0) -> Any:
+        """See before a run whether somebody is there; return the JSON that a GET brings, `None` where it brings none.
+
+        Raises:
+            AgentLoadError: nobody is there: the name is not known, nothing listens, no TLS.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.ask(path)
+        except NotConnectedError as error:
+            raise AgentLoadError(f"{str(error)[:1].upper()}{str(error)[1:]}") from None
+        except (AgentError, TimeoutError):  # whatever it is, requests for turns may fare better
+            return None
 
     @asynccontextmanager
     async def send(

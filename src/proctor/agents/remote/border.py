@@ -14,10 +14,23 @@ from proctor.causes import safe_repr, safe_str
 from proctor.errors import AgentError, AgentRaisedError, AgentTruncatedError, AgentUnreachableError
 from proctor.redaction import redacted_text
 
-__all__ = ["MOST_SHOWN", "broke", "excerpt", "from_httpx", "from_status", "truncated", "unreachable"]
+__all__ = [
+    "MOST_SHOWN",
+    "NotConnectedError",
+    "broke",
+    "excerpt",
+    "from_httpx",
+    "from_status",
+    "truncated",
+    "unreachable",
+]
 
 MOST_SHOWN = 200
 """Characters of what came that a message shows."""
+
+
+class NotConnectedError(AgentUnreachableError):
+    """There was no connection at all: the same for every request, as long as nobody does something about it."""
 
 
 def broke(address: Address, what: str) -> AgentError:
@@ -31,7 +44,7 @@ def truncated(address: Address, what: str) -> AgentTruncatedError:
 
 
 def unreachable(address: Address, what: str) -> AgentUnreachableError:
-    """Return the error for a connection that did not come about, and for a server that takes no request."""
+    """Return the error for a server that takes no request."""
     return AgentUnreachableError(address.hide(f"the agent at {address.shown} {what}"))
 
 
@@ -64,9 +77,8 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
     import httpx
 
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
-        return unreachable(
-            address, f"cannot be reached: {_why_no_connection(error, address)}{_proxied(address)}"
-        )
+        why = f"{_why_no_connection(error, address)}{_proxied(address)}"
+        return NotConnectedError(address.hide(f"the agent at {address.shown} cannot be reached: {why}"))
     if isinstance(error, httpx.TimeoutException):
         if answering:
             return truncated(address, "began to answer and then sent nothing for too long")

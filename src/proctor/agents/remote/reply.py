@@ -27,7 +27,7 @@ class Bounds:
 
     max_body: int = 64 * 2**20
     """Bytes of one answer, unpacked; those of a stream all together."""
-    max_piece: int = 16 * 2**20
+    max_piece: int = 32 * 2**20
     """Bytes of one JSON document, and of one event of a stream."""
     connect: float = 10.0
     """Seconds until there is a connection."""
