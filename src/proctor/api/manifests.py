@@ -61,7 +61,9 @@ def manifest_of(
 
 def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     """Return what is known of an agent from outside: how it was named, its source, its commit."""
-    reference = redacted_text(str(agent)) if isinstance(agent, str | Path) else None
+    reference = str(agent) if isinstance(agent, str | Path) else None
+    if reference is not None and "//" in reference:
+        reference = redacted_text(reference)  # an address; whoever goes on with the run brings its secret again
     folder = agent_folder(agent)
     return AgentManifest(
         reference=reference,
