@@ -1,0 +1,270 @@
+"""What a model was told and said in one span, wherever its instrumentation put it: attributes, events, log records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from proctor.files.traces.messages import (
+    CUT,
+    ELIDED,
+    Message,
+    of_openinference,
+    read_json,
+    read_message,
+    read_messages,
+    unflattened,
+)
+from proctor.files.traces.spans import Span
+from proctor.quick_dataclasses import dataclass, field
+
+Messages = list[Message] | None
+
+
+@dataclass(slots=True)
+class Contents:
+    """What a span tells of a conversation; `None` is "it does not say"."""
+
+    told: Messages = None
+    """The messages that the model, or the agent, was given."""
+    said: Messages = None
+    """The messages that it answered with."""
+    instructions: str = ""
+    tools: list[Any] = field(default_factory=list)
+    """Declarations, as the model got them."""
+
+    def filled(self, other: Contents) -> Contents:
+        """Return the same, with what it lacks from `other`."""
+        return Contents(
+            self.told if self.told is not None else other.told,
+            self.said if self.said is not None else other.said,
+            self.instructions or other.instructions,
+            self.tools or other.tools,
+        )
+
+
+def contents_of(span: Span) -> Contents:
+    """Read what a span tells, from the first place on each side that says something."""
+    found = Contents()
+    for source in _SOURCES:
+        if found.told is None or found.said is None or not found.instructions:
+            found = found.filled(source(span))
+    _take_instructions(found)
+    return found
+
+
+def _take_instructions(found: Contents) -> None:
+    """Instructions may stand among the messages; from there they go where they belong."""
+    if found.told is None:
+        return
+    system = [message for message in found.told if message.role == "system"]
+    found.told = [message for message in found.told if message.role != "system"]
+    found.instructions = found.instructions or "\n".join(text for one in system if (text := one.text))
+
+
+# --- where messages stand ----------------------------------------------------------------------------------------------
+
+
+def _of_attributes(span: Span) -> Contents:
+    """The conventions of today: attributes of the span, or of its one event with all the details."""
+    details = [event.attributes for event in span.events if event.name == _DETAILS]
+    found = Contents()
+    for attributes in (span.attributes, *details):
+        found = found.filled(
+            Contents(
+                read_messages(attributes.get("gen_ai.input.messages")),
+                read_messages(attributes.get("gen_ai.output.messages"), "model"),
+                _instructions(attributes.get("gen_ai.system_instructions")),
+                _declared(attributes.get("gen_ai.tool.definitions")),
+            )
+        )
+    return found
+
+
+_DETAILS = "gen_ai.client.inference.operation.details"
+
+
+def _instructions(value: Any) -> str:
+    messages = read_messages(value, "system")
+    if messages is None:
+        return ""
+    # a list of parts, not of messages: each part came out as a message of its own
+    try:
+        value = read_json(value)
+    except ValueError:
+        return ""
+    if isinstance(value, list) and all(isinstance(one, Mapping) and "type" in one for one in value):
+        return read_message({"role": "system", "parts": value}).text
+    return "\n".join(text for one in messages if (text := one.text))
+
+
+def _declared(value: Any) -> list[Any]:
+    try:
+        value = read_json(value)
+    except ValueError:
+        return []
+    if not isinstance(value, list):
+        return []
+    return [_declaration(one) for one in value if isinstance(one, Mapping)]
+
+
+def _declaration(tool: Mapping[str, Any]) -> dict[str, Any]:
+    function = tool.get("function")
+    stated = function if isinstance(function, Mapping) else tool
+    named = ("name", "description", "parameters")
+    return {key: stated[key] for key in named if stated.get(key) is not None}
+
+
+def _of_events(span: Span) -> Contents:
+    """The conventions before: an event, or a log record, for each message."""
+    events = [(event.name, event.attributes, event.body) for event in span.events]
+    events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
+    told: list[Message] = []
+    said: list[Message] = []
+    seen_told = seen_said = False
+    for name, attributes, body in events:
+        if (role := _EVENTS.get(name)) is None:
+            continue
+        messages = _of_event(attributes, body, role)
+        if name in ("gen_ai.choice", "gen_ai.content.completion"):
+            seen_said, said = True, said + messages
+        else:
+            seen_told, told = True, told + messages
+    return Contents(told if seen_told else None, said if seen_said else None)
+
+
+_EVENTS = {
+    "gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "model",
+    "gen_ai.tool.message": "tool", "gen_ai.choice": "model",
+    "gen_ai.content.prompt": "user", "gen_ai.content.completion": "model",
+}  # fmt: skip
+_WHOLE = ("gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion")
+
+
+def _of_event(attributes: Mapping[str, Any], body: Any, role: str) -> list[Message]:
+    whole = next((attributes[name] for name in _WHOLE if name in attributes), body)
+    if whole is not None:
+        messages = read_messages(whole, role)
+        return [Message(role, lost="its contents were not captured")] if messages is None else messages
+    stated: dict[str, Any] = {}
+    for name in ("role", "content", "tool_calls", "message", "id", "name", "tool_call_id"):
+        if name in attributes:
+            try:
+                stated[name] = attributes[name] if name == "content" else read_json(attributes[name])
+            except ValueError:
+                return [Message(role, lost=CUT)]
+    if isinstance(stated.get("message"), str):
+        stated["content"] = stated.pop("message")
+    return [read_message({"role": role, **stated})]
+
+
+def _listed_json(value: Any) -> list[Any]:
+    try:
+        value = read_json(value)
+    except ValueError:
+        return []
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _of_adk(span: Span) -> Contents:
+    """What google-adk wrote before it followed the conventions: whole requests and responses as JSON."""
+    request, response = (
+        span.attributes.get(f"gcp.vertex.agent.llm_{name}") for name in ("request", "response")
+    )
+    told = said = None
+    instructions = ""
+    if isinstance(given := _json(request), Mapping) and given.get("contents") is not None:
+        told = read_messages(given["contents"])
+        config = given.get("config")
+        found = config.get("system_instruction") if isinstance(config, Mapping) else None
+        instructions = found if isinstance(found, str) else ""
+    elif given is _CUT:
+        told = [Message("user", lost=CUT)]
+    if isinstance(given := _json(response), Mapping) and isinstance(given.get("content"), Mapping):
+        said = [read_message(given["content"], "model")]
+    elif given is _CUT:
+        said = [Message("model", lost=CUT)]
+    return Contents(told, said, instructions)
+
+
+_CUT = object()
+
+
+def _json(value: Any) -> Any:
+    try:
+        return read_json(value)
+    except ValueError:
+        return _CUT
+
+
+def _of_openinference(span: Span) -> Contents:
+    told = unflattened(span.attributes, "llm.input_messages")
+    said = unflattened(span.attributes, "llm.output_messages")
+    return Contents(
+        None if told is None else of_openinference(told),
+        None if said is None else _answered(of_openinference(said)),
+    )
+
+
+def _of_openllmetry(span: Span) -> Contents:
+    told = unflattened(span.attributes, "gen_ai.prompt")
+    said = unflattened(span.attributes, "gen_ai.completion")
+    return Contents(
+        None if told is None else [read_message(one) for one in told],
+        None if said is None else _answered([read_message(one, "model") for one in said]),
+    )
+
+
+def _answered(messages: Iterable[Message]) -> list[Message]:
+    """What a model answered is the model's, whatever its role says."""
+    found = list(messages)
+    for message in found:
+        message.role = "model"
+    return found
+
+
+def _of_langfuse(span: Span) -> Contents:
+    told, said = (span.attributes.get(f"langfuse.observation.{side}") for side in ("input", "output"))
+    return Contents(read_messages(told), read_messages(said, "model"))
+
+
+def _of_values(span: Span) -> Contents:
+    """What an agent, or any step, was given and gave, where nothing says it in messages."""
+    told = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
+    said = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
+    return Contents(_plain(told, "user"), _plain(said, "model"))
+
+
+def _plain(value: Any, role: str) -> Messages:
+    """Messages where these are some; any other value as its text."""
+    if value is None or value in ("", ELIDED):
+        return None
+    try:
+        read = read_json(value)
+    except ValueError:
+        return [Message(role, [{"text": value}])]
+    if isinstance(read, Mapping) and isinstance(read.get("messages"), list):
+        return read_messages(read, role)
+    return [Message(role, [{"text": value if isinstance(value, str) else str(value)}])]
+
+
+def _of_pydantic_ai(span: Span) -> Contents:
+    """All messages of a run of pydantic-ai: those up to the last that the user said, and those after it."""
+    messages = read_messages(span.attributes.get("pydantic_ai.all_messages"))
+    if messages is None:
+        return Contents()
+    spoken = [index for index, one in enumerate(messages) if one.role == "user" and one.speaks]
+    end = spoken[-1] + 1 if spoken else 0
+    return Contents(messages[:end], messages[end:] or None)
+
+
+_SOURCES: tuple[Callable[[Span], Contents], ...] = (
+    _of_attributes,
+    _of_events,
+    _of_adk,
+    _of_pydantic_ai,
+    _of_openinference,
+    _of_openllmetry,
+    _of_langfuse,
+    _of_values,
+)

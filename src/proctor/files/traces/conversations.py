@@ -1,0 +1,206 @@
+"""Conversations as traces tell them: turns with events, and plainly what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.files.traces.conventions import Kind, case_id, error_of, kind_of, user_id
+from proctor.files.traces.messages import Message
+from proctor.files.traces.reading import read_traces
+from proctor.files.traces.spans import SECOND, Forest, Span
+from proctor.files.traces.telling import Reader, Teller, Told
+from proctor.files.traces.turns import Group, Piece, groups_of, inside
+from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.event import Event
+from proctor.schema.trial import Failure, FailureKind
+
+TRACE = "trace"
+"""Where a failure belongs that is the trace's, not the agent's: too little is in it."""
+
+CAPTURE = (
+    "instrumentation leaves contents out unless told otherwise: with most SDKs set "
+    "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
+)
+
+
+@dataclass(slots=True)
+class TracedTurn:
+    """One message of the user and what the agent did, as far as it is known."""
+
+    asked: dict[str, Any]
+    """The message as a content; without parts where it is not known."""
+    events: list[Event]
+    started_at: float
+    duration: float | None
+    model_duration: float | None
+    tool_duration: float | None
+    app_details: dict[str, Any] | None
+    failure: Failure | None = None
+
+    @property
+    def text(self) -> str:
+        """What the user said, in text."""
+        return "\n".join(part["text"] for part in self.asked["parts"] if part.get("text"))
+
+
+@dataclass(slots=True)
+class TracedConversation:
+    """One conversation of some traces."""
+
+    id: str
+    is_trace: bool
+    """Whether it is named by its trace, for want of a conversation id."""
+    case_id: str
+    """The case that it is, where whoever ran it said so (`proctor.eval_id`, `test.case.name`)."""
+    app_name: str
+    user_id: str
+    turns: list[TracedTurn]
+    place: str
+    """`file:line` of its first span."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it cannot be judged, if so: the first thing that went wrong, or is missing."""
+        return next((turn.failure for turn in self.turns if turn.failure is not None), None)
+
+
+@dataclass(slots=True)
+class Traced:
+    """What some files of traces tell."""
+
+    conversations: list[TracedConversation]
+    doubts: list[str]
+    """What is amiss with the files as a whole."""
+
+
+def read_conversations(paths: Iterable[str | Path]) -> Traced:
+    """Read the conversations in some files, or folders, of traces; they may be spread over any of them.
+
+    Raises:
+        EvalFileError: a file cannot be read, or is no trace.
+    """
+    return conversations_of(read_traces(paths))
+
+
+def conversations_of(forest: Forest) -> Traced:
+    """Return the conversations that spans tell of, in the order in which they begin."""
+    reader = Reader()
+    found = [_conversation(group, reader) for group in groups_of(forest, reader)]
+    return Traced(found, list(_doubts(forest)))
+
+
+def _doubts(forest: Forest) -> Iterable[str]:
+    if forest.doubled:
+        yield f"{forest.doubled} span(s) came more than once and count once"
+    if forest.circles:
+        yield f"{forest.circles} span(s) enclose themselves; they are taken as the outermost"
+
+
+def _conversation(group: Group, reader: Reader) -> TracedConversation:
+    turns = [_turn(piece, index, reader) for index, piece in enumerate(group.turns)]
+    spans = [span for piece in group.turns for span in piece.spans]
+    around = [one for span in spans for one in (span, *span.above())]
+    known = [*around, *(one for span in spans for one in inside(span))]
+    return TracedConversation(
+        id=group.id,
+        is_trace=group.is_trace,
+        case_id=next((found for one in known if (found := case_id(one))), ""),
+        app_name=next(
+            (str(one.resource["service.name"]) for one in spans if "service.name" in one.resource), ""
+        ),
+        user_id=next((found for one in known if (found := user_id(one))), ""),
+        turns=turns,
+        place=spans[0].place,
+        notes=list(_notes(known)),
+    )
+
+
+def _notes(spans: Sequence[Span]) -> Iterable[str]:
+    if dropped := sum(span.dropped for span in spans):
+        yield f"whoever exported the trace dropped {dropped} attribute(s) or event(s) of its spans"
+    if odd := sum(bool(span.start and span.end) and span.end < span.start for span in spans):
+        yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
+
+
+def _turn(piece: Piece, index: int, reader: Reader) -> TracedTurn:
+    told = Teller(reader).tell(piece.spans)
+    _settle_arguments(told, piece.asked)
+    spans = piece.spans
+    start = min((span.start for span in spans if span.start), default=0)
+    end = max(span.end for span in spans)
+    return TracedTurn(
+        asked={"role": "user", "parts": piece.asked.parts if piece.asked is not None else []},
+        events=told.made(),
+        started_at=start / SECOND,
+        duration=round((end - start) / SECOND, 3) if 0 < start <= end else None,
+        model_duration=round(told.model_seconds, 3) if told.errors else None,
+        tool_duration=round(told.tool_seconds, 3) if told.calls else None,
+        app_details={"agent_details": told.agents} if told.agents else None,
+        failure=_failure(piece, told, index),
+    )
+
+
+def _settle_arguments(told: Told, asked: Message | None) -> None:
+    """A call without arguments has none where contents are captured; where they are not, it is not known."""
+    captured = asked is not None and bool(asked.text) and not asked.lost
+    for call in told.calls:
+        if call.part["args"] is not None:
+            continue
+        if not (captured and call.by_model):
+            told.lost.append(f"the arguments of {call.part['name']!r} are not in the trace")
+        call.part["args"] = {}
+
+
+# --- what went wrong --------------------------------------------------------------------------------------------------
+
+
+def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
+    if (error := _error(piece, told)) is not None:
+        kind, message = error
+        return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=message, turn=index)
+    if endless := next((span for span in piece.spans if not span.end), None):
+        message = f"the span {endless.name!r} never ended, or its end is not in the trace"
+        return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
+    if (lost := _lost(piece, told)) is not None:
+        message = (
+            f"{lost}; {CAPTURE}" if "cut" not in lost else f"{lost} (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT?)"
+        )
+        return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message, turn=index)
+    if not piece.is_agent and (open_call := _left_open(told)):
+        message = f"the trace ends with the call of {open_call!r}, and has no answer of the agent"
+        return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
+    return None
+
+
+def _error(piece: Piece, told: Told) -> tuple[str, str] | None:
+    """The error that a turn ended in: the agent's own, or without an agent's span that of the last model call."""
+    agents = [span for span in piece.spans if kind_of(span) is Kind.AGENT]
+    found = next((error for span in agents if (error := error_of(span)) is not None), None)
+    if found is None and not agents and told.errors:
+        return told.errors[-1]
+    return found
+
+
+def _lost(piece: Piece, told: Told) -> str | None:
+    """What is missing without which nothing can be judged; `None` where all is there."""
+    if piece.asked is None:
+        return "what the user said is not in the trace"
+    if piece.asked.lost or not piece.asked.parts:
+        return f"what the user said is not known: {piece.asked.lost or 'it is empty'}"
+    if told.lost:
+        more = f" (and {len(told.lost) - 1} more)" if len(told.lost) > 1 else ""
+        return f"{told.lost[0]}{more}"
+    if not told.events:
+        return "what the agent did is not in the trace"
+    return None
+
+
+def _left_open(told: Told) -> str:
+    """The name of a call after which nothing was said any more."""
+    last = told.events[-1]
+    parts = (last.get("content") or {}).get("parts") or ()
+    return next((part["function_call"]["name"] for part in parts if "function_call" in part), "")

@@ -1,0 +1,331 @@
+"""Messages of every spelling as contents of the format: role and parts.
+
+Read: the GenAI conventions' `{role, parts: [{type, …}]}`, google-genai's contents, OpenAI's chat messages, OpenInference's and
+OpenLLMetry's flattened attributes. What a message should have and has not (contents are not captured by default, and long
+attributes are cut) is said in `Message.lost`, never guessed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from pydantic_core import from_json
+
+from proctor.quick_dataclasses import dataclass, field
+
+ELIDED = "<elided>"
+"""What google-adk writes in place of contents that are not captured."""
+
+NOT_CAPTURED = "its contents were not captured"
+CUT = "its contents were cut on the way"
+
+
+@dataclass(slots=True)
+class Message:
+    """One message; parts in the format's own words."""
+
+    role: str
+    """`user`, `model`, `system` or `tool`."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    lost: str = ""
+    """Why something in it is missing."""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it says something, besides what tools answered."""
+        return any("function_response" not in part for part in self.parts)
+
+    @property
+    def text(self) -> str:
+        """Its texts, thoughts left out."""
+        return "\n".join(part["text"] for part in self.parts if part.get("text") and not part.get("thought"))
+
+
+def read_json(value: Any) -> Any:
+    """Return what a JSON text holds, and anything else as it is.
+
+    Raises:
+        ValueError: it begins like JSON and does not go on so: it was cut.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    return from_json(value)
+
+
+def read_messages(value: Any, role: str = "user") -> list[Message] | None:
+    """Read messages from what an attribute holds: a list, one message, a text. `None`: nothing was captured."""
+    try:
+        value = read_json(value)
+    except ValueError:
+        return [Message(role, lost=CUT)]
+    if value is None or value in ("", ELIDED):
+        return None
+    if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
+        value = value["messages"]
+    if not isinstance(value, list):
+        return [read_message(value, role)]
+    return [read_message(one, role) for one in value]
+
+
+def read_message(given: Any, role: str = "user") -> Message:
+    """Read one message of any spelling; `role` is whose it is where it does not say."""
+    if not isinstance(given, Mapping):
+        return (
+            Message(role, [{"text": given}]) if isinstance(given, str) else Message(role, lost=NOT_CAPTURED)
+        )
+    inner = given.get("message")
+    if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
+        return read_message({**given, **inner, "message": None}, role)
+    message = Message(_role(given.get("role"), role))
+    content = given.get("content", given.get("parts"))
+    if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
+        message.role = _role(content.get("role"), message.role)
+        content = content["parts"]
+    if "parts" in given and given.get("content") is None:
+        content = given["parts"]
+    calls = _listed(given.get("tool_calls"))
+    if content is None and not calls and ("content" not in given or message.role in ("user", "tool")):
+        message.lost = NOT_CAPTURED
+    _take_content(message, content, given)
+    for call in calls:
+        _take_call(message, call)
+    return message
+
+
+_ROLES = {
+    "assistant": "model",
+    "model": "model",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def _role(given: Any, otherwise: str) -> str:
+    return _ROLES.get(str(given).lower(), "user") if given else otherwise
+
+
+def _take_content(message: Message, content: Any, given: Mapping[str, Any]) -> None:
+    if content == ELIDED:
+        message.lost = NOT_CAPTURED
+    elif message.role == "tool" and not _has_parts(content):
+        if content is not None:
+            name, its_id = given.get("name"), given.get("tool_call_id", given.get("id"))
+            message.parts.append(response_part(name, its_id, content))
+    elif isinstance(content, str):
+        message.parts += [{"text": content}] if content else []
+    else:
+        for part in _listed(content):
+            _take_part(message, part)
+
+
+def _has_parts(content: Any) -> bool:
+    """Whether what a tool said stands in parts that say so; other lists are what it answered."""
+    return isinstance(content, list) and any(
+        isinstance(one, Mapping)
+        and (one.get("type") in _ANSWERS or one.keys() & {"function_response", "functionResponse"})
+        for one in content
+    )
+
+
+_ANSWERS = ("tool_call_response", "tool_result")
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _take_part(message: Message, part: Any) -> None:
+    if isinstance(part, str):
+        message.parts.append({"text": part})
+        return
+    if not isinstance(part, Mapping):
+        message.lost = message.lost or NOT_CAPTURED
+        return
+    kind = part.get("type")
+    reader = _BY_TYPE.get(kind) if isinstance(kind, str) else _of_genai
+    if (
+        reader is None
+    ):  # a kind of part that the conventions do not know: it is there, and nothing more can be said
+        message.parts.append({"part_metadata": {"type": kind}})
+        return
+    reader(message, part)
+
+
+def _of_text(message: Message, part: Mapping[str, Any]) -> None:
+    text = part.get("content", part.get("text"))
+    if not isinstance(text, str) or text == ELIDED:
+        message.lost = message.lost or NOT_CAPTURED
+        return
+    thought = {"thought": True} if part["type"] in ("reasoning", "thinking") else {}
+    message.parts.append({"text": text, **thought})
+
+
+def _take_call(message: Message, call: Any) -> None:
+    if not isinstance(call, Mapping):
+        message.lost = message.lost or NOT_CAPTURED
+        return
+    inner = call.get("tool_call", call)
+    inner = inner if isinstance(inner, Mapping) else {}
+    function = inner.get("function")
+    told = {**inner, **function} if isinstance(function, Mapping) else inner
+    _of_call(message, told)
+
+
+def _of_call(message: Message, part: Mapping[str, Any]) -> None:
+    """A call; `args` is null where they were not captured, which the span of its tool may make good."""
+    name, its_id = part.get("name"), part.get("id")
+    args, lost = read_arguments(part.get("arguments", part.get("args", _ABSENT)))
+    if lost == CUT:
+        message.lost = CUT
+    call = {"id": str(its_id) if its_id else None, "name": str(name or ""), "args": args}
+    message.parts.append({"function_call": call})
+
+
+_ABSENT = object()
+
+
+def read_arguments(given: Any) -> tuple[dict[str, Any] | None, str]:
+    """Return the arguments of a call, and why they are not known where they are not."""
+    if given is _ABSENT or given == ELIDED:
+        return None, NOT_CAPTURED
+    try:
+        given = read_json(given)
+    except ValueError:
+        return None, CUT
+    if given is None or given == "":
+        return {}, ""
+    if isinstance(given, Mapping):
+        return dict(given), ""
+    return {"value": given}, ""
+
+
+def _of_answer(message: Message, part: Mapping[str, Any]) -> None:
+    found = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
+    if found is _ABSENT or found == ELIDED:
+        return  # what a tool answered is also told by its own span
+    message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), found))
+
+
+def response_part(name: Any, its_id: Any, response: Any) -> dict[str, Any]:
+    """Return what a tool answered as a part; what is no object stands under `result`, as google-adk puts it."""
+    stated = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
+    return {"function_response": {**stated, "response": read_response(response)}}
+
+
+def read_response(given: Any) -> dict[str, Any]:
+    """Return what a tool answered as an object."""
+    with suppress(ValueError):  # a text that begins like JSON
+        given = read_json(given)
+    return dict(given) if isinstance(given, Mapping) else {"result": given}
+
+
+def _of_media(message: Message, part: Mapping[str, Any]) -> None:
+    """Media, inline or by address; of such whose bytes were not kept, the kind remains."""
+    mime = part.get("mime_type") or part.get("media_type") or part.get("modality")
+    mime = str(mime) if mime else None
+    uri = next((part[name] for name in ("uri", "file_uri", "url", "file_id") if part.get(name)), None)
+    data = part.get("content", part.get("data"))
+    if isinstance(data, str) and _is_base64(data):
+        message.parts.append({"inline_data": {"data": data, "mime_type": mime}})
+    else:
+        message.parts.append({"file_data": {"file_uri": str(uri) if uri else None, "mime_type": mime}})
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(base64.b64decode(data, validate=True))
+    except (binascii.Error, ValueError):
+        return False
+
+
+_BY_TYPE = {
+    "text": _of_text, "input_text": _of_text, "output_text": _of_text, "reasoning": _of_text, "thinking": _of_text,
+    "tool_call": _of_call, "tool_use": _of_call, "function_call": _of_call,
+    "tool_call_response": _of_answer, "tool_result": _of_answer,
+    "blob": _of_media, "file": _of_media, "uri": _of_media, "file_data": _of_media, "image_url": _of_media,
+}  # fmt: skip
+
+
+def _of_genai(message: Message, part: Mapping[str, Any]) -> None:
+    """A part in google-genai's words, in either spelling of the keys."""
+    call = part.get("function_call", part.get("functionCall"))
+    answer = part.get("function_response", part.get("functionResponse"))
+    if isinstance(call, Mapping):
+        _of_call(message, {"args": {}, **call})
+    elif isinstance(answer, Mapping):
+        message.parts.append(response_part(answer.get("name"), answer.get("id"), answer.get("response")))
+    elif isinstance(text := part.get("text"), str):
+        message.parts.append(
+            {"text": text, "thought": True} if part.get("thought") is True else {"text": text}
+        )
+    elif part.keys() & {"inline_data", "inlineData", "file_data", "fileData"}:
+        inner = next(
+            value
+            for key, value in part.items()
+            if key in ("inline_data", "inlineData", "file_data", "fileData")
+        )
+        _of_media(message, inner if isinstance(inner, Mapping) else {})
+    else:
+        message.lost = message.lost or NOT_CAPTURED
+
+
+# --- flattened attributes ---------------------------------------------------------------------------------------------
+
+
+def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any] | None:
+    """Return the list that `prefix.0.x`, `prefix.1.y` … spell; `None` where there is none of these."""
+    tree: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name.startswith(f"{prefix}."):
+            _plant(tree, name[len(prefix) + 1 :].split(".")[:_DEEPEST], value)
+    return _as_lists(tree, 0) if tree and _is_list(tree) else None
+
+
+_DEEPEST = 12
+
+
+def _plant(tree: dict[str, Any], steps: list[str], value: Any) -> None:
+    for step in steps[:-1]:
+        below = tree.setdefault(step, {})
+        if not isinstance(below, dict):
+            return  # two attributes that contradict each other
+        tree = below
+    tree.setdefault(steps[-1], value)
+
+
+def _is_list(tree: dict[str, Any]) -> bool:
+    return all(key.isascii() and key.isdigit() and len(key) < _DEEPEST for key in tree)
+
+
+def _as_lists(tree: Any, depth: int) -> Any:
+    if not isinstance(tree, dict) or depth > _DEEPEST or not tree:
+        return tree
+    if _is_list(tree):
+        return [_as_lists(tree[key], depth + 1) for key in sorted(tree, key=int)]
+    return {key: _as_lists(value, depth + 1) for key, value in tree.items()}
+
+
+def of_openinference(given: Iterable[Any]) -> list[Message]:
+    """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
+    found = []
+    for one in given:
+        inner = one.get("message") if isinstance(one, dict) else None
+        stated: dict[str, Any] = dict(inner) if isinstance(inner, dict) else {}
+        contents = stated.pop("contents", None)
+        if contents and not stated.get("content"):
+            parts = [part.get("message_content") for part in _listed(contents) if isinstance(part, dict)]
+            stated["content"] = [{**part, "type": _kind(part)} for part in parts if isinstance(part, dict)]
+        found.append(read_message(stated))
+    return found
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    return "text" if "text" in part else "image_url"

@@ -1,0 +1,323 @@
+"""One turn of a trace as events: walks the spans in order, and counts each call once.
+
+A call may be told twice, by the model that asked for it and by the span of the tool that was executed: these are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from proctor.files.traces.contents import Contents, contents_of
+from proctor.files.traces.conventions import (
+    Kind,
+    agent_name,
+    call_id,
+    error_of,
+    kind_of,
+    model_of,
+    tool_name,
+    usage_of,
+)
+from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
+from proctor.files.traces.spans import Span
+from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.event import Event
+
+AGENT = "agent"
+"""Who speaks where no span says its name."""
+
+MOST_EVENTS = 10_000
+"""The most events of one turn, as for an agent that runs."""
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A tool call that was told."""
+
+    part: dict[str, Any]
+    """The call in its event; its arguments may come later, from the span of the tool."""
+    author: str
+    by_model: bool
+    is_executed: bool = False
+    is_answered: bool = False
+
+
+@dataclass(slots=True)
+class Told:
+    """What the spans of one turn tell."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """What is missing without which nothing can be judged."""
+    errors: list[tuple[str, str] | None] = field(default_factory=list)
+    """How each model call ended, in order: class and message of its error, or `None`."""
+    model_seconds: float = 0.0
+    tool_seconds: float = 0.0
+    agents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Instructions and tools by the agent's name."""
+
+    def made(self) -> list[Event]:
+        """Return the events."""
+        return [Event.model_validate(event) for event in self.events]
+
+
+class Reader:
+    """Reads the contents of spans, each once."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, Contents] = {}
+
+    def of(self, span: Span) -> Contents:
+        """Return what one span says; of a model's, with what spans of the same call inside of it say besides."""
+        if (found := self._read.get(id(span))) is None:
+            found = contents_of(span)
+            if kind_of(span) is Kind.MODEL:
+                for inner in same_call(span):
+                    found = found.filled(contents_of(inner))
+            self._read[id(span)] = found
+        return found
+
+
+def same_call(span: Span) -> Iterator[Span]:
+    """Return the model's spans inside of a model's span that tell of the same call once more."""
+    waiting = list(reversed(span.children))
+    while waiting:
+        inner = waiting.pop()
+        kind = kind_of(inner)
+        if kind is Kind.MODEL:
+            yield inner
+        if kind in (Kind.MODEL, Kind.OTHER):
+            waiting += reversed(inner.children)
+
+
+@dataclass(slots=True)
+class _Visit:
+    """A span on the way, and where it was met."""
+
+    span: Span
+    author: str
+    around: Span | None = None
+    """The nearest span around it that is about an agent, a model or a tool."""
+    is_within: bool = False
+    """Whether it happened while a tool was executed: an agent that another called."""
+
+    @property
+    def is_told_around(self) -> bool:
+        """Whether the span around it tells of the same call: of the same model call, or of the same tool."""
+        kind = kind_of(self.span)
+        if self.around is None or kind_of(self.around) is not kind:
+            return False
+        return kind is Kind.MODEL or tool_name(self.around) == tool_name(self.span)
+
+
+class Teller:
+    """Walks the spans of one turn and writes down what they tell."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._executing: dict[int, Call] = {}
+        self.told = Told()
+
+    def tell(self, roots: Iterable[Span]) -> Told:
+        """Tell one turn; every span is entered before, and left after, what it encloses."""
+        for root in roots:
+            stack = [(_Visit(root, self._author(root, AGENT)), False)]
+            while stack:
+                visit, is_left = stack.pop()
+                if is_left:
+                    self._leave(visit)
+                    continue
+                if len(self.told.events) > MOST_EVENTS:
+                    self.told.lost.append(
+                        f"of more than {MOST_EVENTS:,} events in one turn, the rest is not read"
+                    )
+                    return self.told
+                self._enter(visit)
+                stack.append((visit, True))
+                stack += [(self._below(visit, one), False) for one in reversed(visit.span.children)]
+        return self.told
+
+    def _below(self, visit: _Visit, span: Span) -> _Visit:
+        kind = kind_of(visit.span)
+        around = visit.around if kind is Kind.OTHER else visit.span
+        within = visit.is_within or kind is Kind.TOOL
+        return _Visit(span, self._author(span, visit.author), around, is_within=within)
+
+    def _author(self, span: Span, around: str) -> str:
+        """The agent that a span belongs to: the one whose span encloses it."""
+        own = agent_name(span) if kind_of(span) is Kind.AGENT or around == AGENT else ""
+        return _fit(own) if own and kind_of(span) is not Kind.OTHER else around
+
+    def _enter(self, visit: _Visit) -> None:
+        span, kind = visit.span, kind_of(visit.span)
+        if kind is Kind.MODEL and not visit.is_told_around:
+            self._model(visit)
+        elif kind is Kind.TOOL and not visit.is_told_around:
+            self._tool_begins(span, visit.author)
+        elif kind is Kind.AGENT and (said := self._only_agent(span)) and _has_calls(said):
+            self._messages(said, visit)
+
+    def _leave(self, visit: _Visit) -> None:
+        span, kind = visit.span, kind_of(visit.span)
+        if kind is Kind.TOOL and not visit.is_told_around:
+            self._tool_ends(span, visit.author)
+            self.told.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
+        elif kind is Kind.AGENT and (said := self._only_agent(span)) and not _has_calls(said):
+            self._messages(said, visit)
+
+    def _only_agent(self, span: Span) -> list[Message]:
+        """What an agent's span says that has no model's span, nor another agent's, inside: nothing else tells it."""
+        waiting = list(span.children)
+        while waiting:
+            inner = waiting.pop()
+            if kind_of(inner) in (Kind.MODEL, Kind.AGENT):
+                return []
+            waiting += inner.children if kind_of(inner) is Kind.OTHER else []
+        return self._reader.of(span).said or []
+
+    # --- models -------------------------------------------------------------------------------------------------------
+
+    def _model(self, visit: _Visit) -> None:
+        span, author = visit.span, visit.author
+        contents, error = self._reader.of(span), error_of(span)
+        self.told.model_seconds += span.seconds or 0.0
+        self.told.errors.append(error)
+        self._describe(author, contents)
+        self._answers_before(contents, author)
+        if contents.said is None and error is None:
+            self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
+        self._messages(contents.said or [], visit)
+        if error is not None:
+            event = {"author": author, "error_code": error[0] or "error", "error_message": error[1]}
+            self.told.events.append({**event, "partial": visit.is_within or None})
+
+    def _messages(self, said: list[Message], visit: _Visit) -> None:
+        """Tell what was said, an event a message; the last one has the usage."""
+        for index, message in enumerate(said):
+            if message.lost:
+                self.told.lost.append(
+                    f"what was said in the span {visit.span.name!r} is not known: {message.lost}"
+                )
+            is_last = index == len(said) - 1
+            if not message.parts and not is_last:
+                continue
+            if message.role in ("user", "system") and message.speaks:
+                continue
+            self._event(message, visit, is_last=is_last)
+
+    def _event(self, message: Message, visit: _Visit, *, is_last: bool) -> None:
+        span, author = visit.span, visit.author
+        event: dict[str, Any] = {"author": author, "timestamp": (span.end or span.start) / 1e9 or None}
+        if message.parts:
+            event["content"] = {"role": "model" if message.speaks else "user", "parts": message.parts}
+        if visit.is_within and message.text:
+            event["partial"] = True  # said to the agent that called it, which is no answer to the user
+        if is_last:
+            event |= {"usage_metadata": usage_of(span), "model_version": model_of(span)}
+        for part in message.parts:
+            if (call := part.get("function_call")) is not None:
+                self.told.calls.append(Call(call, author, by_model=True))
+            elif (answer := part.get("function_response")) is not None:
+                self._answered(answer)
+        self.told.events.append(event)
+
+    def _describe(self, author: str, contents: Contents) -> None:
+        if author in self.told.agents or not (contents.instructions or contents.tools):
+            return
+        tools = [{"function_declarations": contents.tools}] if contents.tools else []
+        described = {"name": author, "instructions": contents.instructions, "tool_declarations": tools}
+        self.told.agents[author] = described
+
+    # --- tools --------------------------------------------------------------------------------------------------------
+
+    def _tool_begins(self, span: Span, author: str) -> None:
+        given = span.first(*_ARGUMENTS)
+        args, lost = read_arguments(given) if given is not None else (None, "")
+        call = self._asked_for(call_id(span), tool_name(span), args, author)
+        if call is None:
+            call = Call({"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False)
+            content = {"role": "model", "parts": [{"function_call": call.part}]}
+            time = span.start / 1e9 or None
+            self.told.events.append({"author": author, "content": content, "timestamp": time})
+            self.told.calls.append(call)
+        elif call.part["args"] is None:
+            call.part["args"] = args
+        if lost and call.part["args"] is None:
+            self.told.lost.append(f"the arguments of {tool_name(span)!r} are not known: {lost}")
+        call.is_executed = True
+        self._executing[id(span)] = call
+
+    def _asked_for(self, its_id: str | None, name: str, args: Any, author: str) -> Call | None:
+        """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
+        open_calls = [call for call in self.told.calls if call.by_model and not call.is_executed]
+        by_id = (call for call in open_calls if its_id and call.part["id"] == its_id)
+        named = [call for call in open_calls if call.part["name"] == name]
+        alike = (call for call in named if call.part["args"] == args)
+        own = (call for call in named if call.author == author or args is None or call.part["args"] is None)
+        return next(by_id, None) or next(alike, None) or next(own, None)
+
+    def _tool_ends(self, span: Span, author: str) -> None:
+        call = self._executing.pop(id(span), None)
+        given, error = span.first(*_RESULTS), error_of(span)
+        if call is None or call.is_answered:
+            return
+        if given is not None:
+            response = read_response(given)
+        elif error is not None:
+            response = {"error": error[1]}
+        else:
+            return  # the next call of the model may tell
+        call.is_answered = True
+        part = response_part(call.part["name"], call.part["id"], response)
+        self._returned(part, author, (span.end or span.start) / 1e9 or None)
+
+    def _returned(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
+        content = {"role": "user", "parts": [part]}
+        self.told.events.append({"author": author, "content": content, "timestamp": time})
+
+    def _answers_before(self, contents: Contents, author: str) -> None:
+        """Take from what a model is told what tools answered that have no span, or whose span does not say it."""
+        if not any(not call.is_answered for call in self.told.calls):
+            return
+        since: list[dict[str, Any]] = []
+        for message in contents.told or ():
+            if message.speaks:
+                since = []
+            since += [part for part in message.parts if "function_response" in part]
+        for part in since:
+            if (call := self._answered(part["function_response"])) is not None:
+                answer = {**part["function_response"], "id": call.part["id"], "name": call.part["name"]}
+                self._returned({"function_response": answer}, call.author)
+
+    def _answered(self, answer: dict[str, Any]) -> Call | None:
+        """Return the call that an answer is for, which has none yet."""
+        waiting = [call for call in self.told.calls if not call.is_answered]
+        by_id = (call for call in waiting if answer["id"] and call.part["id"] == answer["id"])
+        by_name = (
+            call for call in waiting if not answer["id"] and answer["name"] in (None, call.part["name"])
+        )
+        call = next(by_id, None) or next(by_name, None)
+        if call is not None:
+            call.is_answered = True
+        return call
+
+
+_ARGUMENTS = (
+    "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value",
+    "langfuse.observation.input", "traceloop.entity.input", "tool.parameters",
+)  # fmt: skip
+_RESULTS = (
+    "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value",
+    "langfuse.observation.output", "traceloop.entity.output",
+)  # fmt: skip
+
+
+def _has_calls(said: list[Message]) -> bool:
+    return any("function_call" in part for message in said for part in message.parts)
+
+
+def _fit(name: str) -> str:
+    """An author's name that is not the user's: events of the user are no evidence of the agent."""
+    return name if name.lower() != "user" else AGENT

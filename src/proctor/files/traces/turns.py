@@ -1,0 +1,155 @@
+"""Where conversations, and turns in them, begin and end.
+
+A conversation is what shares a conversation (session) id, else a trace. A turn is one run of the outermost agent; where no span
+is an agent's, it is what follows one message of the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from proctor.files.traces.conventions import Kind, agent_name, conversation_id, kind_of
+from proctor.files.traces.messages import Message
+from proctor.files.traces.spans import Forest, Span, order
+from proctor.files.traces.telling import Reader
+from proctor.quick_dataclasses import dataclass, field
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """One run of an agent, or one call of a model or tool outside of any; later one turn."""
+
+    spans: list[Span]
+    conversation: str
+    """Its id; empty where none is told."""
+    asked: Message | None = None
+    """What the user said last before it."""
+    count: int = 0
+    """How many messages of the user the model was told."""
+
+    @property
+    def trace(self) -> str:
+        """The id of its trace."""
+        return self.spans[0].trace_id
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is the run of an agent."""
+        return kind_of(self.spans[0]) is Kind.AGENT
+
+    @property
+    def agents(self) -> set[str]:
+        """The names of the agents that ran."""
+        return {agent_name(span) for span in self.spans if kind_of(span) is Kind.AGENT}
+
+
+@dataclass(slots=True)
+class Group:
+    """The turns of one conversation, in order of time."""
+
+    id: str
+    is_trace: bool
+    """Whether it is named by its trace, for want of a conversation id."""
+    turns: list[Piece] = field(default_factory=list)
+
+
+def groups_of(forest: Forest, reader: Reader) -> list[Group]:
+    """Return the conversations, in the order in which they begin."""
+    found: dict[tuple[bool, str], list[Piece]] = {}
+    for pieces in _by_trace(forest, reader):
+        ids = {piece.conversation for piece in pieces} - {""}
+        for piece in pieces:
+            name = piece.conversation or (next(iter(ids)) if len(ids) == 1 else "")
+            found.setdefault((not name, name or piece.trace), []).append(piece)
+    groups = []
+    for (is_trace, name), pieces in found.items():
+        pieces.sort(key=lambda piece: order(piece.spans[0]))
+        groups.append(Group(name, is_trace, list(_turns(pieces))))
+    return sorted(groups, key=lambda group: order(group.turns[0].spans[0]))
+
+
+def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[Piece]]:
+    found: dict[str, list[Piece]] = {}
+    for root in forest.roots:
+        for span in _outermost(root):
+            piece = Piece([span], _conversation(span))
+            piece.asked, piece.count = _asked(span, reader)
+            found.setdefault(span.trace_id, []).append(piece)
+    return found.values()
+
+
+def _outermost(root: Span) -> Iterator[Span]:
+    """The spans about an agent, a model or a tool that no other of these encloses."""
+    waiting = [root]
+    while waiting:
+        span = waiting.pop()
+        if kind_of(span) is not Kind.OTHER:
+            yield span
+        else:
+            waiting += span.children
+
+
+def _conversation(span: Span) -> str:
+    """The id of the conversation: as the span says, or one around it, or the first one inside of it."""
+    for one in (span, *span.above()):
+        if found := conversation_id(one):
+            return found
+    return next((found for one in inside(span) if (found := conversation_id(one))), "")
+
+
+def inside(span: Span) -> Iterator[Span]:
+    """Return a span and what it encloses, in order, but for what happens in tools: another agent may run there."""
+    waiting = [span]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if kind_of(one) is not Kind.TOOL:
+            waiting += reversed(one.children)
+
+
+def _asked(span: Span, reader: Reader) -> tuple[Message | None, int]:
+    """What the user said before: by the first model that was asked, else by the agent's own span."""
+    for one in inside(span):
+        if kind_of(one) is Kind.MODEL and (found := _last_of_user(one, reader))[0] is not None:
+            return found
+    return _last_of_user(span, reader) if kind_of(span) is not Kind.TOOL else (None, 0)
+
+
+def _last_of_user(span: Span, reader: Reader) -> tuple[Message | None, int]:
+    told = reader.of(span).told or ()
+    users = [message for message in told if message.role == "user" and (message.speaks or message.lost)]
+    return (users[-1], len(users)) if users else (None, 0)
+
+
+def _turns(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Put together what belongs to one turn."""
+    turn: Piece | None = None
+    for piece in pieces:
+        if turn is None:
+            turn = piece
+        elif _goes_on(turn, piece):
+            turn.spans += piece.spans
+            if turn.asked is None:
+                turn.asked, turn.count = piece.asked, piece.count
+        else:
+            yield turn
+            turn = piece
+    if turn is not None:
+        yield turn
+
+
+def _goes_on(turn: Piece, piece: Piece) -> bool:
+    """Whether a piece belongs to the turn before it: no further message of the user stands between them."""
+    if _invocation(turn) and _invocation(turn) == _invocation(piece):
+        return True
+    if piece.is_agent and (turn.trace != piece.trace or turn.agents & piece.agents):
+        return False
+    if piece.asked is None or turn.asked is None:
+        return turn.trace == piece.trace
+    same = turn.asked.parts == piece.asked.parts and piece.count <= turn.count
+    return same and (turn.trace == piece.trace or not (turn.is_agent or piece.is_agent))
+
+
+def _invocation(piece: Piece) -> str:
+    """google-adk's own name for a turn, where the outermost span says it."""
+    return piece.spans[0].text("gcp.vertex.agent.invocation_id")
