@@ -75,7 +75,7 @@ def test_a_function_of_a_module_plays(project: Path) -> None:
 
 
 def test_a_script_plays(project: Path) -> None:
-    script = [{"when": "Book Rome.", "say": "To Rome </finished"}, {"when": "x", "say": "y"}]
+    script = [{"when": "Book Rome.", "say": "To Rome"}, {"when": "x", "say": "y"}]
     (project / "user.json").write_text(json.dumps(script), encoding="utf-8")
     code, output = evaluated("--user", "scripted:user.json")
     assert code in (0, 1), output  # it never stops: the limit of turns ends it

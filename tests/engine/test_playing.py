@@ -70,7 +70,7 @@ def trial_of(run: RunResult, case: int = 0, number: int = 0) -> Trial:
 def test_a_scenario_is_played_and_judged_by_its_final_state() -> None:
     run = evaluated(scenario(), user=user_of_rome)
     assert (run.outcome, len(trial_of(run).turns)) == (Outcome.PASSED, 2)
-    assert evaluated(scenario(), user=lambda _: None).outcome is Outcome.FAILED
+    assert evaluated(scenario(), user=user_of_rome, agent=lambda _: "Booked.").outcome is Outcome.FAILED
 
 
 def test_in_a_mixed_set_reference_metrics_judge_the_recorded_ones() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from proctor.engine.deadlines import Slot
 from proctor.engine.inference import TrialLimits, TrialRunner
+from proctor.engine.playing import Play
 from proctor.models.base import Finish, Reply
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.case import EvalCase
@@ -44,7 +45,7 @@ def played(vector: dict[str, Any], script: Any) -> tuple[Trial | None, int]:
     if any("persona" in str(problem) for problem in users.problems(case, config)):
         return None, len(outputs) - len(model.asked)
     runner = TrialRunner(ScriptedApp(script), TrialLimits(timeout=None, trial_timeout=None))
-    trial = asyncio.run(runner.run(case, "set", 0, Slot(), play=lambda: users.play(case, config)))
+    trial = asyncio.run(runner.run(case, "set", 0, Slot(), play=Play(users, case, config)))
     return trial, max(0, len(outputs) - len(model.asked))
 
 

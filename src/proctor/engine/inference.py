@@ -88,12 +88,12 @@ class TrialRunner:
             if filling is not None:
                 filling.trial = trial
             await self._attempt(case, session, trial, slot, play)
-            failure = trial.failure
+            failure = trial.failure if play is None else play.failure_of(trial)
             if failure is None or len(attempts) >= self._limits.retry_errors or not may_be_repeated(failure):
                 if attempts:
                     trial.attempts = attempts
                 return trial
-            attempts.append(_as_attempt(trial))
+            attempts.append(_as_attempt(trial, failure))
 
     def _new_trial(self, case: EvalCase, eval_set_id: str, number: int, session: Session) -> Trial:
         return _trial(
@@ -142,6 +142,9 @@ class TrialRunner:
             turn = None
             state = session.state if self._final_state is None else await settle(self._final_state(session))
             trial.__dict__["final_state"] = _state_copy(state, intake)
+            if player is not None:
+                where = SIMULATOR
+                player.look_back()
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
             trial.failure = _readable(self._blame(error, slot, where, turn), intake)
         finally:
@@ -234,9 +237,9 @@ def new_session(case: EvalCase, unique: str) -> Session:
     )
 
 
-def _as_attempt(trial: Trial) -> Attempt:
+def _as_attempt(trial: Trial, failure: Failure) -> Attempt:
     return Attempt(
-        turns=trial.turns, failure=trial.failure, duration=trial.duration, played_user=trial.played_user
+        turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user
     )
 
 

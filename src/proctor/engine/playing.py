@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.engine.deadlines import Slot
@@ -13,12 +13,53 @@ from proctor.schema.content import Content
 from proctor.schema.derive import invocation_of
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import PlayedUser, UserReply
+from proctor.schema.score import MetricScore
 from proctor.schema.spending import Spent, together
-from proctor.schema.trial import Trial
-from proctor.simulation.base import NoMessageError, Users, UserSimulator
+from proctor.schema.trial import Failure, FailureKind, Trial
+from proctor.schema.user_fault import FaultKind, UserFault, faults_in
+from proctor.simulation.base import WHERE, NoMessageError, Users, UserSimulator
 
-Play = Callable[[], UserSimulator]
-"""Gives a user for one conversation."""
+
+class Play:
+    """Gives users for the conversations of one case, and says which of them spoiled theirs."""
+
+    def __init__(self, users: Users, case: EvalCase, config: EvalConfig) -> None:
+        self._users, self._case, self._config = users, case, config
+
+    def __call__(self) -> UserSimulator:
+        """Return a user for one conversation."""
+        return self._users.play(self._case, self._config)
+
+    def failure_of(self, trial: Trial) -> Failure | None:
+        """Return why a trial is no evidence about the agent: it failed, or its user spoiled it."""
+        return trial.failure or spoiled(trial, self._config)
+
+
+def spoiled(
+    trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
+) -> Failure | None:
+    """Return why a trial says nothing about the agent: its user was at fault; `None` where it was not.
+
+    What counts is what rules found when the conversation was over, and what metrics tell in the details of their
+    `scores`, each as far as the config's `user_simulator_config.faults` does not leave it out.
+    """
+    if trial.played_user is None:
+        return None
+    told = [one for score in (scores or {}).values() for one in faults_in(score.details)]
+    simulator = config.user_simulator_config
+    found = [
+        one for one in (*trial.played_user.faults, *told) if simulator is None or simulator.counts(one.kind)
+    ]
+    if not found:
+        return None
+    first = min(found, key=lambda one: one.turn)
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    by = " (a judge says so)" if first.found_by == "judge" else ""
+    quoted = f": {first.evidence!r}" if first.evidence else ""
+    message = f"{first.why}{by}{quoted}{more}"
+    return Failure(
+        where=WHERE, kind=FailureKind.SPOILED, type=first.kind.words, message=message, turn=first.turn
+    )
 
 
 class Player:
@@ -43,9 +84,22 @@ class Player:
                 found = await self._simulator.next_message(so_far)
             except NoMessageError as error:
                 self._keep(error.reply)
+                self._note_failure(error.failure, len(so_far))
                 raise
         self._keep(found.reply)
         return found.message
+
+    def look_back(self) -> None:
+        """Find what the user got wrong, now that the conversation is over and the final state is known."""
+        trial = self._trial
+        if trial.played_user is not None:
+            found = self._simulator.look_back(self._so_far, trial.final_state)
+            trial.played_user.faults.extend(found)
+
+    def _note_failure(self, failure: Failure, turn: int) -> None:
+        if self._trial.played_user is not None and failure.kind is not FailureKind.NOT_ASKED:
+            fault = UserFault(kind=FaultKind.NO_MESSAGE, turn=turn, why=failure.message)
+            self._trial.played_user.faults.append(fault)
 
     def _keep(self, reply: UserReply | None) -> None:
         if reply is not None and self._trial.played_user is not None:

@@ -251,7 +251,7 @@ class Run:
         if decided is not None and len(decided.trials) == 1:
             outcome = decided.trials[0].outcome
         else:
-            outcome = trial_outcome(state.metrics, done.scores)
+            outcome = trial_outcome(state.metrics, None if done.failure is not None else done.scores)
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
         self._watch_spending()
         if decided is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.cases import USER, CaseState, Job, TrialState, evidence_record
@@ -17,7 +16,7 @@ from proctor.engine.intake import Caps, what_was_lost
 from proctor.engine.keeping import Answers, StoredRun
 from proctor.engine.money import not_asked
 from proctor.engine.options import RunOptions
-from proctor.engine.playing import Play
+from proctor.engine.playing import Play, spoiled
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.metrics.base import CaseView
 from proctor.schema.score import MetricScore
@@ -47,7 +46,7 @@ class TrialWork:
         trial = (
             await self._ask(job, slot) if job.evidence is None else Trial.model_validate_json(job.evidence)
         )
-        failure = trial.failure
+        failure = trial.failure or spoiled(trial, job.state.chosen.config)
         if failure is None and trial.notes:
             trial.failure = failure = _incomplete(trial)
         done = TrialState(job.number, trial, failure, job.attempt)
@@ -60,7 +59,9 @@ class TrialWork:
         if budget is not None and budget.max_cost is not None and job.trial is not None:
             budget.spend_on_agent(costs_of(trial))
         if failure is None:
-            done.scores = await self._scores(job, trial, slot)
+            done.scores = scores = await self._scores(job, trial, slot)
+            if trial.played_user is not None:
+                done.failure = spoiled(trial, job.state.chosen.config, _by_name(job, scores))
             if budget is not None:
                 done.not_asked = not_asked(budget, job.state.metrics, done.scores)
         return done
@@ -75,7 +76,7 @@ class TrialWork:
     def _play(self, state: CaseState) -> Play:
         if self._options.users is None:
             raise RuntimeError("there is nobody to play the user")
-        return partial(self._options.users.play, state.case, state.chosen.config)
+        return Play(self._options.users, state.case, state.chosen.config)
 
     async def _scores(self, job: Job, trial: Trial, slot: Slot) -> list[MetricScore]:
         view = view_of(job.state.case, trial)
@@ -120,6 +121,10 @@ class TrialWork:
         trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
         trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
         return TrialState(job.number, trial, trial.failure, job.attempt)
+
+
+def _by_name(job: Job, scores: list[MetricScore]) -> dict[str, MetricScore]:
+    return {metric.name: score for metric, score in zip(job.state.metrics, scores, strict=True)}
 
 
 def keep(stored: StoredRun, job: Job, trial: Trial) -> bytes:

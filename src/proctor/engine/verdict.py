@@ -44,10 +44,14 @@ def decide(
     if rule is None and len(scores) == 1 and (only := scores[0]) is not None and not any(failures):
         outcome, reason, deciding = decide_only(metrics, only)
         return CaseVerdict(outcome, reason, with_reported(metrics, only, deciding), [outcome])
-    verdicts = {
-        bound.name: decide_metric(bound, [None if row is None else row[i] for row in scores], rule)
+    rows = [
+        [
+            None if row is None or (failure is not None and not _is_about_user(bound)) else row[i]
+            for row, failure in zip(scores, failures, strict=True)
+        ]
         for i, bound in enumerate(metrics)
-    }
+    ]
+    verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
     if rule is None and len(scores) == 1:
         outcome = _of_metrics(metrics, verdicts, failures)
         trials = [outcome]
@@ -98,7 +102,9 @@ def _of_metrics(
     deciding = [
         verdict.outcome
         for bound, verdict in zip(metrics, verdicts.values(), strict=True)
-        if bound.gate and verdict.outcome is not Outcome.NOT_APPLICABLE
+        if bound.gate
+        and verdict.outcome is not Outcome.NOT_APPLICABLE
+        and not (any(failures) and _is_about_user(bound))
     ]
     if any(failures):
         deciding.append(Outcome.ERROR)
@@ -108,8 +114,13 @@ def _of_metrics(
 def _of_trial(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None, failure: Failure | None
 ) -> Outcome:
-    outcome = trial_outcome(metrics, scores)
-    return outcome if failure is None else worst([outcome, Outcome.ERROR])
+    """A trial that failed, or that its user spoiled, is an error whatever was scored."""
+    return Outcome.ERROR if failure is not None else trial_outcome(metrics, scores)
+
+
+def _is_about_user(bound: BoundMetric) -> bool:
+    """Whether a metric judges the played user: it counts where that spoiled a trial, too, and says nothing of the agent."""
+    return "scenario" in bound.facts.needs
 
 
 # --- how many trials must pass ---------------------------------------------------------------------------------------

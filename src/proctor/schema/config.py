@@ -27,6 +27,7 @@ from proctor.schema.criterion import (
     PrebuiltMetrics,
 )
 from proctor.schema.repeats import TrialRule
+from proctor.schema.user_fault import FaultKind
 
 DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,
@@ -98,6 +99,8 @@ class LlmBackedUserSimulatorConfig(WireModel):
 
     `max_allowed_invocations`: turns before the conversation just ends, the starting prompt included; negative: no limit.
     `custom_instructions`: a Jinja template that must use `stop_signal`, `conversation_plan` and `conversation_history`.
+    `faults` (Proctor's own; the format's other readers keep it): which faults of the played user spoil a conversation:
+    all, unless it is false, or an object says false of some kinds.
     """
 
     type: Literal["llm_backed"] = "llm_backed"
@@ -106,6 +109,26 @@ class LlmBackedUserSimulatorConfig(WireModel):
     max_allowed_invocations: int = 20
     custom_instructions: str | None = None
     include_function_calls: bool = False
+    faults: bool | dict[str, bool] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    def counts(self, kind: FaultKind) -> bool:
+        """Whether a fault of this kind spoils a conversation."""
+        if isinstance(self.faults, dict):
+            return self.faults.get(kind.value, True)
+        return self.faults is not False
+
+    @field_validator("faults")
+    @classmethod
+    def _names_faults(cls, faults: Any) -> Any:
+        kinds = [kind.value for kind in FaultKind if kind is not FaultKind.NO_MESSAGE]
+        unknown = [name for name in (faults if isinstance(faults, dict) else ()) if name not in kinds]
+        if unknown:
+            raise PydanticCustomError(
+                "faults",
+                "expected true, false, or an object from kinds of faults to true or false; there is no kind {unknown} (kinds: {kinds})",
+                {"unknown": ", ".join(map(repr, unknown)), "kinds": ", ".join(kinds)},
+            )
+        return faults
 
     @field_validator("custom_instructions")
     @classmethod

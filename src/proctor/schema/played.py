@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from proctor.schema.base import WireModel
+from proctor.schema.user_fault import UserFault
 
 
 class NextStatus(StrEnum):
@@ -55,3 +56,5 @@ class PlayedUser(WireModel):
     """How many turns were recorded and said word for word before anybody played; `None`: none."""
     replies: list[UserReply] = Field(default_factory=list)
     """In order. The starting prompt is no reply: nobody was asked for it."""
+    faults: list[UserFault] = Field(default_factory=list)
+    """What it got wrong, as far as rules can tell; looked for when the conversation was over."""

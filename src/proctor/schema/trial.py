@@ -40,6 +40,8 @@ class FailureKind(StrEnum):
     """A model answered nothing."""
     NOT_ASKED = "not_asked"
     """A cap on calls or cost was reached before."""
+    SPOILED = "spoiled"
+    """The played user did not do what it was to do: the conversation says nothing about the agent."""
     HOOK = "hook"
     """The set-up or tear-down of the case raised."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from proctor.errors import SetupError, SimulatorError
 from proctor.quick_dataclasses import dataclass
@@ -13,6 +13,7 @@ from proctor.schema.content import Content
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import NextStatus, PlayedUser, UserReply
 from proctor.schema.trial import Failure, FailureKind
+from proctor.schema.user_fault import UserFault
 
 __all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "failed"]
 
@@ -75,6 +76,12 @@ class UserSimulator(Protocol):
         Raises:
             SimulatorError: it failed.
         """
+        ...
+
+    def look_back(
+        self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> Sequence[UserFault]:
+        """Return what the user got wrong in a conversation that is over. Asks nobody."""
         ...
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from proctor.schema.content import Content, user_text
+from proctor.schema.case import EvalCase
+from proctor.schema.content import user_text
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import NextStatus, PlayedUser, UserReply
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.trial import FailureKind
+from proctor.schema.user_fault import UserFault
 from proctor.simulation.base import NextUserMessage, failed
 from proctor.simulation.voices import STOP_SIGNAL, Voice
 
@@ -19,15 +22,18 @@ class PlayedBy:
     """Plays the user of one conversation; see `UserSimulator`."""
 
     def __init__(
-        self, scenario: ConversationScenario, voice: Voice, *, most: int, opening: Sequence[Content] = ()
+        self, case: EvalCase, scenario: ConversationScenario, voice: Voice, *, most: int, with_calls: bool
     ) -> None:
-        """Take the scenario, who speaks, and the turns before the conversation just ends (negative: no limit).
+        """Take the case with its scenario, who speaks, and the turns before the conversation just ends (negative: no limit).
 
-        `opening` are messages that were recorded: they are said first, and are not among those turns.
+        The messages of the case's opening are recorded: they are said first, and are not among those turns. `with_calls`
+        says whether the user is shown what the agent calls.
         """
-        self._scenario, self._voice, self._most, self._opening = scenario, voice, most, opening
+        self._case, self._scenario, self._voice = case, scenario, voice
+        self._most, self._with_calls = most, with_calls
+        self._opening = [turn.user_content for turn in case.opening or ()]
         self.played: PlayedUser = voice.played()
-        self.played.opening = len(opening) or None
+        self.played.opening = len(self._opening) or None
 
     async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
         """Return what is recorded, the starting prompt, then what the voice says, until it wants to end or has to.
@@ -54,3 +60,16 @@ class PlayedBy:
             raise failed("it said nothing", kind=FailureKind.EMPTY, reply=reply)
         reply.status = NextStatus.SUCCESS
         return NextUserMessage(user_text(text), reply.status, reply)
+
+    def look_back(
+        self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> Sequence[UserFault]:
+        """Return what rules find to be at fault in what was said."""
+        from proctor.simulation.faults.find import find_faults, heard_in
+
+        if not self.played.replies:
+            return ()  # nobody was asked for anything
+        heard = heard_in(
+            self._case, self._scenario, self.played, conversation, final_state, with_calls=self._with_calls
+        )
+        return find_faults(heard)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from proctor.schema.content import Content
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import NextStatus
+from proctor.schema.user_fault import UserFault
 from proctor.simulation.base import NextUserMessage
 
 __all__ = ["RecordedUser"]
@@ -26,3 +28,9 @@ class RecordedUser:
         if len(so_far) >= len(self._messages):
             return NextUserMessage(None, NextStatus.STOP_SIGNAL_DETECTED)
         return NextUserMessage(self._messages[len(so_far)], NextStatus.SUCCESS)
+
+    def look_back(
+        self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
+    ) -> Sequence[UserFault]:
+        """What is recorded is as it was meant."""
+        return ()

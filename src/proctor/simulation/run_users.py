@@ -66,10 +66,11 @@ class RunUsers:
         if scenario is None:
             raise ValueError(f"the case {case.eval_id!r} has no scenario to play")
         return PlayedBy(
+            case,
             scenario,
             self._voice(scenario, simulator),
             most=simulator.max_allowed_invocations,
-            opening=[turn.user_content for turn in case.opening or ()],
+            with_calls=simulator.include_function_calls or self._function is not None,
         )
 
     async def close(self) -> None:

@@ -1,0 +1,136 @@
+"""The user asks again what the agent has answered, or does not answer what the agent asked although its plan tells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.plan_steps import depends
+from proctor.simulation.faults.reading import (
+    content_words,
+    is_english,
+    is_failing,
+    is_like,
+    questions,
+    sentences,
+    shares_word,
+    squashed,
+    words,
+)
+from proctor.simulation.faults.values import addresses, references
+
+__all__ = ["ignored_question"]
+
+_ASK_AGAIN = re.compile(
+    r"\b(again|twice|repeat\w*|double[- ]check\w*|confirm\w*|insist\w*|persist\w*|keep (?:asking|pressing)|verify)\b",
+    re.IGNORECASE,
+)
+_RELUCTANT = re.compile(
+    r"\b(do ?n['’]?o?t (?:know|have|remember|recall|want|care|mind|see|understand)|not sure|no (?:idea|preference)|unsure|rather not|"
+    r"already|whichever|whatever|any|either|doesn['’]?t matter|up to you|you (?:choose|decide)|first|before that|wrong|"
+    r"not what|no|nope|never mind|forget|skip|why|actually|wait|hold on|prefer not|keep|withhold|vague)\b",
+    re.IGNORECASE,
+)
+_KEEPS_BACK = re.compile(
+    r"\b(?:do not|don['’]t|never|refuse to|avoid|without|reluctant\w*|unwilling|withhold|keep back|evasive\w*|vague\w*|dodge\w*|"
+    r"ignore\w*|change the subject|only (?:give|tell|answer|reveal))\b",
+    re.IGNORECASE,
+)
+_SLOT = re.compile(
+    r"\b(?:order|booking|reservation|confirmation|ticket|account|customer|member\w*|reference|tracking|invoice|policy|case|"
+    r"contract|serial|licen[cs]e|patient|employee|student|card|flight|loyalty|phone|telephone|mobile|user|room)?\s*(?:id|number|"
+    r"no\.|code|reference|pin|e-?mail(?: address)?|zip(?: code)?|postal code|postcode)\b",
+    re.IGNORECASE,
+)
+
+
+def ignored_question(heard: Heard) -> Iterator[UserFault]:
+    """Find questions that were asked again after their answer, and questions of the agent that were passed over.
+
+    A plan in which the user asks again, or keeps something back, excuses that. Only English is read.
+    """
+    if not is_english(heard.plan):
+        return
+    if not _ASK_AGAIN.search(heard.plan):
+        yield from _asked_again(heard)
+    if not _KEEPS_BACK.search(f"{heard.plan}\n{heard.briefing}"):
+        yield from _passed_over(heard)
+
+
+def _asked_again(heard: Heard) -> Iterator[UserFault]:
+    own = dict(heard.own_turns())
+    for turn, text in own.items():
+        for before in range(turn):
+            if " ".join(words(text)) == " ".join(words(heard.said[before])):
+                continue  # word for word: it repeats itself
+            asked = _same_question(heard.said[before], text)
+            if asked and all(_is_answer(asked, heard.answers[at]) for at in {before, turn - 1}):
+                why = f"it had asked that in turn {before + 1}, and the agent had answered"
+                yield fault(FaultKind.IGNORED_QUESTION, turn, asked, why)
+                break
+
+
+def _same_question(before: str, now: str) -> str:
+    for asked in (one for one in sentences(now) if one.endswith("?")):
+        for other in (one for one in sentences(before) if one.endswith("?")):
+            if len(content_words(asked)) > 1 and is_like(asked, other, 0.75):
+                return asked
+    return ""
+
+
+def _is_answer(asked: str, answer: str) -> bool:
+    """Whether an answer is about the question, and neither a failure nor a question in turn."""
+    if is_failing(answer):
+        return False
+    stated = "\n".join(one for one in sentences(answer) if one not in questions(answer))
+    return shares_word(content_words(asked), content_words(stated))
+
+
+def _passed_over(heard: Heard) -> Iterator[UserFault]:
+    facts = [one for one in sentences(heard.plan) if not depends(one)]
+    for turn, text in heard.own_turns():
+        asked = [one for one in questions(heard.answer_before(turn)) if is_english(one) or _SLOT.search(one)]
+        if len(asked) != 1 or _RELUCTANT.search(text):
+            continue
+        known = _known(asked[0], facts)
+        if known and _is_passed_over(asked[0], known, text, heard.said[:turn]):
+            why = f"the agent asked {asked[0]!r}; the plan tells: {known!r}"
+            yield fault(FaultKind.IGNORED_QUESTION, turn, text, why)
+
+
+def _known(asked: str, facts: list[str]) -> str:
+    """The sentence of the plan that answers a question; empty where none does."""
+    about = content_words(asked)
+    slot = _SLOT.search(asked)
+    if slot is not None:
+        named = content_words(slot[0]) | {word for word in words(slot[0]) if word in ("id", "pin", "zip")}
+        for fact in facts:
+            if _values(fact) and shares_word(named, content_words(fact) | set(words(fact))):
+                return fact
+        return ""
+    return next((fact for fact in facts if len(about) > 1 and len(_common(about, fact)) > 1), "")
+
+
+def _common(about: frozenset[str], fact: str) -> list[str]:
+    there = content_words(fact)
+    return [word for word in about if shares_word([word], there)]
+
+
+def _values(text: str) -> list[str]:
+    return [*addresses(text), *references(text)]
+
+
+def _is_passed_over(asked: str, known: str, text: str, before: Sequence[str]) -> bool:
+    """Whether a message has neither what the plan tells nor anything else that could be an answer."""
+    if _SLOT.search(asked):
+        values = _values(known)
+        given = "\n".join(before)
+        if any(squashed(value) in squashed(given) for value in values):
+            return False
+        return not (
+            _values(text) or "?" in text or any(squashed(value) in squashed(text) for value in values)
+        )
+    said = content_words(text)
+    return len(said) > 3 and not shares_word(said, content_words(asked) | content_words(known))

@@ -1,0 +1,96 @@
+"""The user states what it cannot know: a number, a date, an address or a name that nobody told it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.reading import is_english, words
+from proctor.simulation.faults.values import addresses, dates_in, is_known, references
+
+__all__ = ["invented_fact"]
+
+_MAY_INVENT = re.compile(
+    r"\b(make (?:\w+ )?up|made[- ]up|invent\w*|fictional|fake|random\w*|plausible|imaginary|of your (?:own )?choice|"
+    r"improvise|come up with|any \w+ (?:you like|will do|is fine)|whatever you (?:like|want))\b",
+    re.IGNORECASE,
+)
+_NAME = r"((?:[A-Z][\w'’-]+)(?:\s+[A-Z][\w'’-]+)*)"
+_OWN = (
+    re.compile(
+        rf"\b(?:[Mm]y (?:full |first |last |sur|middle |user)?name(?:['’]s| is)|I(?:['’]m| am) called)\s+{_NAME}"
+    ),
+    re.compile(
+        rf"\b[Mm]y (?:wife|husband|son|daughter|friend|boss|doctor|colleague)(?:['’]s name)? is(?: called)?\s+{_NAME}"
+    ),
+    re.compile(rf"\bI (?:live|work|am based|am staying|am) (?:in|at)\s+{_NAME}"),
+    re.compile(
+        rf"\bI(?:['’]m| am) (?:from|flying from|travell?ing from|based in|staying in|staying at|flying to)\s+{_NAME}"
+    ),
+)
+_NO_NAMES = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
+    "october november december i the a".split()
+)
+
+
+def invented_fact(heard: Heard) -> Iterator[UserFault]:
+    """Find values in the user's messages that are neither in what it was told nor in what the agent had said.
+
+    What can be worked out of known numbers is known. A plan that lets the user make things up excuses everything.
+    """
+    if _MAY_INVENT.search(f"{heard.plan}\n{heard.briefing}\n{heard.manner}"):
+        return
+    told: set[str] = set()
+    for turn, text in heard.own_turns():
+        if not _may_state(text):
+            continue
+        for value in _unknown(text, heard.known_before(turn)):
+            if value.casefold() not in told:
+                told.add(value.casefold())
+                why = f"{value!r} is neither in the plan nor in anything that the agent had said"
+                yield fault(FaultKind.INVENTED_FACT, turn, text, why)
+                break
+
+
+def _may_state(text: str) -> bool:
+    """Whether a message states anything that is worth holding against all that was said before it."""
+    return (
+        any(char.isdigit() for char in text) or bool(addresses(text)) or any(one.search(text) for one in _OWN)
+    )
+
+
+def _unknown(text: str, known: str) -> Iterator[str]:
+    for address in addresses(text):
+        if address.casefold() not in known.casefold():
+            yield address
+    for month, day in sorted(dates_in(text) - dates_in(known)):
+        if not _is_other_reading(month, day, known):
+            yield f"{month:02d}-{day:02d}"
+    for reference in references(text):
+        if not is_known(reference, known):
+            yield reference
+    if is_english(known):
+        yield from _names(text, known)
+
+
+def _is_other_reading(month: int, day: int, known: str) -> bool:
+    """Whether the day and the month of a date in numbers, the other way round, are known; or the day alone is."""
+    if (day, month) in dates_in(known):
+        return True
+    return re.search(rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)", known) is not None and not dates_in(known)
+
+
+def _names(text: str, known: str) -> Iterator[str]:
+    there = set(words(known))
+    for pattern in _OWN:
+        for name in pattern.findall(text):
+            parts = [part for part in words(name) if part not in _NO_NAMES]
+            if (
+                parts
+                and not there.intersection(parts)
+                and not any(part[:4] in known.casefold() for part in parts)
+            ):
+                yield name

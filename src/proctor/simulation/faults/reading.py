@@ -1,0 +1,105 @@
+"""What rules read out of texts: words, sentences, questions, excuses. English; what reads otherwise is left to a judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = [
+    "content_words", "has_any", "is_english", "is_failing", "is_like", "questions", "sentences", "shares_word", "squashed",
+    "words",
+]  # fmt: skip
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SENTENCE_END = re.compile(r"(?<=[.!?。？！؟])[\"')\]]*\s+|\n+")
+_COMMON = frozenset(
+    "a about actually after again all also am an and any anything are as ask at be because been before but by can could "
+    "did do does doing don done for from get give go going good got had has have he hello help her here hi him his how "
+    "i if in into is it its just know let like ll look looking make may me might more much must my need no not now of ok "
+    "okay on one only or other our out over please really right s said say see she should so some something still sure t "
+    "tell than thank thanks that the their them then there these they thing things think this those to too try two up us "
+    "use very want wants was way we well were what when where whether which while who why will with would yes yet you your "
+    "user agent first next finally second third i'd i'm i've it's don't can't you're that's let's what's".split()
+)
+_MARKS_OF_ENGLISH = frozenset(
+    "the you your to and of is for that what with my it this have please not are will want".split()
+)
+_FAILING = re.compile(
+    r"\b(sorry|apolog\w+|unfortunately|unable|afraid|cannot|can['’]?t|can not|could ?n['’]?o?t|fail\w*|error|problem with|"
+    r"went wrong|try (?:that |it )?again|did ?n['’]?o?t (?:understand|catch|get|find|work)|do ?n['’]?o?t (?:understand|have)|"
+    r"not (?:able|possible|available|found|allowed|clear|sure what)|no (?:record|results?|such|longer|matching)|transfer\w*|"
+    r"human (?:agent|colleague)|specialist|colleague|rephrase|repeat (?:that|it|your)|refuse\w*|declin\w+|"
+    r"out of (?:stock|service)|sold out|won['’]?t be able)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^(?:(?:ok(?:ay)?|sure|great|thanks?|thank you|certainly|of course|happy to help|got it|alright|and)[,.! -]+)*"
+    r"(?:please|kindly|(?:just )?(?:provide|tell me|give me|share|enter|send me|let me know|confirm|specify)|"
+    r"(?:i(?:['’]ll| will)? (?:also )?need|i require|may i have|i(?:['’]ll| will) just need) (?:your|the|a|to know|you))\b",
+    re.IGNORECASE,
+)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, in small letters."""
+    return [found.replace("’", "'") for found in _WORD.findall(text.casefold())]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, its lines taken apart."""
+    return [part for one in _SENTENCE_END.split(text) if (part := one.strip(" \t*-•\"'"))]
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words that say what a text is about: no common ones, none that is shorter than three letters."""
+    return frozenset(word for word in words(text) if len(word) > 2 and word not in _COMMON)
+
+
+def shares_word(these: Iterable[str], those: Iterable[str]) -> bool:
+    """Tell whether any word of one is, but for its ending, a word of the other."""
+    others = list(those)
+    return any(_is_same(one, other) for one in these for other in others)
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if long.startswith(short) and len(short) >= 3:
+        return True
+    return len(short) >= 4 and one[:4] == other[:4]
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a text reads as English, so that the word lists of this module mean something."""
+    found = words(text)
+    marks = sum(word in _MARKS_OF_ENGLISH for word in found)
+    return marks >= 2 or (marks >= 1 and len(found) < 12)
+
+
+def is_failing(answer: str) -> bool:
+    """Tell whether an agent's answer says that something did not work, or hands over: a reason to try again or to give up."""
+    return not answer.strip() or _FAILING.search(answer) is not None
+
+
+def questions(text: str) -> list[str]:
+    """Return the sentences of a text that ask for something."""
+    return [
+        one for one in sentences(text) if one.rstrip("\"')] ").endswith(("?", "？", "؟")) or _ASKS.match(one)
+    ]
+
+
+def is_like(one: str, other: str, least: float) -> bool:
+    """Tell whether two texts have at least so large a share of their content words in common, both ways."""
+    these, those = content_words(one), content_words(other)
+    return bool(these and those) and len(these & those) >= least * len(these | those)
+
+
+def has_any(text: str, pattern: re.Pattern[str]) -> bool:
+    """Tell whether a pattern stands anywhere in a text."""
+    return pattern.search(text) is not None
+
+
+def squashed(text: str) -> str:
+    """Return the letters and digits of a text alone, in small letters: how a value is written does not matter then."""
+    return "".join(char for char in text.casefold() if char.isalnum())

@@ -1,0 +1,83 @@
+"""The user ends the conversation while the agent waits for its answer, or before it has raised all of its plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proctor.simulation.voices import STOP_SIGNAL
+from proctor.schema.user_fault import FaultKind, UserFault
+from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.plan_steps import may_end_early, steps
+from proctor.simulation.faults.reading import (
+    content_words,
+    is_english,
+    is_failing,
+    is_like,
+    questions,
+    sentences,
+    shares_word,
+)
+
+__all__ = ["stopped_early"]
+
+_SIGNAL = re.compile(re.escape(STOP_SIGNAL), re.IGNORECASE)
+_COURTESY = re.compile(
+    r"\b(anything else|something else|any(?:thing| other| more| further)|else (?:i|we) can|other questions|help you with|"
+    r"have a (?:nice|great|good)|how was|rate|feedback|satisfied)\b",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"^(?:\w+[,!] )?(?:would you like|do you want|do you need|shall i|should i|may i|can i|want me to)\b",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"\b(thanks?|thank you|bye|goodbye|great|perfect|appreciate|that['’]?s all|cheers|have a|no)\b",
+    re.IGNORECASE,
+)
+
+
+def stopped_early(heard: Heard) -> Iterator[UserFault]:
+    """Find an end that came too early.
+
+    Nothing is found where the state is as expected, where the agent had failed, handed over or was going in circles, or
+    where the plan itself says when to break off.
+    """
+    end = heard.end
+    if end is None or not heard.answers or heard.is_reached:
+        return
+    last = heard.answers[-1]
+    if is_failing(last) or may_end_early(heard.plan) or not is_english(heard.plan):
+        return
+    if any(is_like(last, each, 0.8) for each in heard.answers[:-1]):
+        return
+    why = _open_question(heard, last) or _said_and_gone(end.text, heard) or _step_left(heard)
+    if why:
+        yield fault(FaultKind.STOPPED_EARLY, end.turn, why[0], why[1])
+
+
+def _open_question(heard: Heard, last: str) -> tuple[str, str] | None:
+    asked = [one for one in questions(last) if not _COURTESY.search(one)]
+    if heard.is_reached is None:
+        asked = [one for one in asked if not _OFFER.search(one)]
+    if not asked or not is_english(last):
+        return None
+    return asked[-1], "it ended the conversation with this question of the agent open"
+
+
+def _said_and_gone(text: str, heard: Heard) -> tuple[str, str] | None:
+    """A reply that asks for something, and ends the conversation in the same breath: the agent never hears it."""
+    rest = _SIGNAL.sub(" ", text).strip()
+    asked = [one for one in sentences(rest) if one.endswith("?") and not _THANKS.search(one)]
+    if not asked or not shares_word(content_words(asked[0]), content_words(heard.plan)):
+        return None
+    return rest, "it asked for something and ended the conversation with the same message"
+
+
+def _step_left(heard: Heard) -> tuple[str, str] | None:
+    """A step of the plan of which nobody had said a word."""
+    raised = content_words("\n".join([*heard.said, *heard.answers]))
+    for step in steps(heard.plan):
+        if not shares_word(content_words(step), raised):
+            return step, "it ended the conversation without having raised this step of its plan"
+    return None

@@ -1,0 +1,95 @@
+"""Values in texts: numbers, dates, addresses, references; and whether a text has one, however it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from proctor.simulation.faults.reading import squashed
+
+__all__ = ["addresses", "dates_in", "is_known", "numbers_in", "references"]
+
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s<>\"')]+|\bwww\.[^\s<>\"')]+")
+_WITH_DIGIT = re.compile(r"[$€£#]?[^\W_]*(?:[-_/.:,][^\W_]+|[^\W_])*\d(?:[-_/.:,]?[^\W_]+)*%?")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = r"(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_NAMED = (
+    re.compile(rf"\b{_MONTH}\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE),
+    re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b", re.IGNORECASE),
+)
+_NUMERIC = re.compile(r"\b(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})\b")
+_MONEY = re.compile(r"[$€£]\s?\d+|\b\d+(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|usd|eur|gbp)\b", re.IGNORECASE)
+_MOST = 60
+"""Numbers of which sums and products are tried."""
+
+
+def addresses(text: str) -> list[str]:
+    """Return e-mail and web addresses."""
+    return [found.rstrip(".,") for found in _ADDRESS.findall(text)]
+
+
+def references(text: str) -> Iterator[str]:
+    """Return what nobody says by chance: numbers and references of three digits or more, amounts of money.
+
+    Years, shares in per cent and what stands in an address or a date are none.
+    """
+    rest = _ADDRESS.sub(" ", text)
+    for pattern in (*_NAMED, _NUMERIC):
+        rest = pattern.sub(" ", rest)
+    money = {found.strip() for found in _MONEY.findall(rest)}
+    yield from sorted(money)
+    for found in _WITH_DIGIT.findall(rest):
+        digits = sum(char.isdigit() for char in found)
+        is_year = re.fullmatch(r"(?:19|20)\d\d", found) is not None
+        is_code = digits >= 2 and len(found) >= 4 and any(char.isalpha() for char in found)
+        is_order = re.fullmatch(
+            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x)|\d+x\d+", found, re.IGNORECASE
+        )
+        if (digits >= 3 or is_code) and not (is_year or is_order or found.endswith("%") or _in(found, money)):
+            yield found
+
+
+def _in(found: str, money: set[str]) -> bool:
+    return any(found in one or one in found for one in money)
+
+
+def numbers_in(text: str) -> frozenset[float]:
+    """Return the numbers in a text."""
+    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(text))
+
+
+def dates_in(text: str) -> frozenset[tuple[int, int]]:
+    """Return the dates in a text, as (month, day); of one in numbers both readings."""
+    found = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
+    found |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
+    for first, second, third in _NUMERIC.findall(text):
+        pairs = [(second, third)] if len(first) == 4 else [(first, second), (second, first)]
+        found |= {(int(month), int(day)) for month, day in pairs if 1 <= int(month) <= 12 and int(day) <= 31}
+    return frozenset(found)
+
+
+def _month(name: str) -> int:
+    return _MONTHS.index(name.casefold()[:3]) + 1
+
+
+def is_known(reference: str, known: str) -> bool:
+    """Tell whether a text has a reference, or numbers that it can be worked out of (a sum, a difference, a product)."""
+    if squashed(reference) in squashed(known):
+        return True
+    there = numbers_in(known)
+    return all(_is_derived(number, there) for number in numbers_in(reference)) and not re.search(
+        r"[^\W\d_]\d|\d[^\W\d_]", re.sub(r"(?i)(usd|eur|gbp|dollars?|euros?|pounds?)", "", reference)
+    )
+
+
+def _is_derived(number: float, there: frozenset[float]) -> bool:
+    if number in there or any(number in (one + 12, one - 12) for one in there if number < 24):
+        return True
+    some = sorted(there)[:_MOST]
+    return any(
+        abs(number - made) < 0.005
+        for one, other in combinations(some, 2)
+        for made in (one + other, abs(one - other), one * other)
+    ) or any(abs(number - 2 * one) < 0.005 for one in some)
