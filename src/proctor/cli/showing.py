@@ -28,6 +28,7 @@ from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, RunResult
 
 if TYPE_CHECKING:
+    from proctor.schema.scenario import ConversationScenario
     from proctor.stores.base import Store
 
 _MOST_NAMES = 5_000
@@ -185,7 +186,15 @@ def _view(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -
     return CaseView(
         run.run_id, listed.short, run.agent, run.created_at, shown, judging, history, badges=badges,
         earlier={number: attempts[:-1] for number, attempts in earlier.items()},
+        scenario=_scenario(store.case(run.run_id, planned.position)),
     )  # fmt: skip
+
+
+def _scenario(case: bytes | None) -> ConversationScenario | None:
+    """Return what the user of a case was to play; a case that was not kept, or is recorded, has none."""
+    from proctor.schema.case import EvalCase
+
+    return EvalCase.model_validate_json(case).conversation_scenario if case else None
 
 
 def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:

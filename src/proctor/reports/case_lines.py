@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proctor.reports.case_view import CaseView, Judged, TrialView
 from proctor.reports.evidence import reason_of
 from proctor.reports.lines import evidence_lines
 from proctor.reports.plain import rate_field, score_field
+from proctor.reports.played import told_of
 from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import FLAKY, is_repeated
 from proctor.reports.run_list import when
@@ -36,6 +37,9 @@ def case_lines(view: CaseView) -> Iterator[str]:
     )
     if reason := reason_of(case):
         yield f"{_INDENT}reason: {reason}"
+    if view.scenario is not None:
+        yield "SCENARIO"
+        yield from _set_in(told_of(view.scenario))
     for metric in case.metrics.values():
         if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL:
             yield _metric(case, metric)
@@ -47,6 +51,11 @@ def case_lines(view: CaseView) -> Iterator[str]:
         yield from _trial(trial, several=len(case.trials) > 1)
     for judged in view.history:
         yield _judging(judged)
+
+
+def _set_in(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for label, text in told:
+        yield from (f"{_INDENT}{label}: {line}" for line in text.splitlines() or [""])
 
 
 def _joined(*fields: str) -> str:

@@ -15,6 +15,7 @@ from proctor.reports.evidence import evidence_of, reason_of
 from proctor.reports.marks import WORDS
 from proctor.reports.money import badge_style
 from proctor.reports.page import STYLES, Page
+from proctor.reports.played import told_of
 from proctor.reports.reasons import warnings_beside
 from proctor.reports.repeating import held_text, rate_sentence
 from proctor.reports.run_list import when
@@ -32,6 +33,7 @@ def draw_case(view: CaseView, out: TextIO, *, options: ReportOptions) -> None:
     page = Page(out, options)
     page.print()
     _draw_head(page, view)
+    _draw_scenario(page, view)
     _draw_metrics(page, view)
     _draw_trials(page, view, everything=options.verbose or bool(view.trials))
     if len(view.history) > 1:
@@ -54,6 +56,17 @@ def _draw_head(page: Page, view: CaseView) -> None:
     if reason := reason_of(case) or case.missed:
         page.print()
         page.print(page.prose(reason))
+    page.print()
+
+
+def _draw_scenario(page: Page, view: CaseView) -> None:
+    """What the user was to play: who reads a played conversation has to know it."""
+    if view.scenario is None:
+        return
+    grid = page.grid(Column(no_wrap=True), Column(overflow="fold"))
+    for label, text in told_of(view.scenario):
+        grid.add_row(Text(label, "dim"), page.text(text, lines=True))
+    page.print(grid)
     page.print()
 
 

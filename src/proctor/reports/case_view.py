@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.played import who_played
 from proctor.reports.show import is_terminal
 from proctor.reports.summary import duration
 from proctor.sanitize import clean, encodable
+from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -46,6 +48,8 @@ class CaseView:
     """What its judges are worth, by metric, where they were calibrated."""
     earlier: Mapping[int, Sequence[Trial]] = field(default_factory=dict)
     """Attempts before the last one at each trial, by its number (see `proctor resume --retry-errors`)."""
+    scenario: ConversationScenario | None = None
+    """What the user was to play; `None` where the conversation is recorded."""
 
     def shown(self) -> Iterator[TrialView]:
         """Return the trials to show, one at a time."""
@@ -83,15 +87,9 @@ class TrialView:
             f"{turns} {'turn' if turns == 1 else 'turns'}",
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",
-            _user(self.trial),
+            who_played(self.trial),
         ]
         return [text for text in told if text]
-
-
-def _user(trial: Trial) -> str:
-    """Say who played the user, where nobody's words were recorded."""
-    played = trial.played_user
-    return f"user played by {played.model or played.simulator}" if played is not None else ""
 
 
 def _tokens(trial: Trial) -> int:

@@ -8,11 +8,13 @@ from typing import Any
 from proctor.reports.blocks import Block, Findings, Note, Section, TextDifference, TrialEvidence
 from proctor.reports.cause import cause_of
 from proctor.reports.findings import findings_of
+from proctor.reports.played import add_played
 from proctor.reports.reasons import TELLING, deciding, reason_of, warnings_of
 from proctor.reports.steps import LONGEST_CALL, state_of, steps_of
 from proctor.reports.turns import add_turns, shown_trials
 from proctor.reports.words import elided, word_difference
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 
 __all__ = ["deciding", "evidence_of", "reason_of", "warnings_of"]
@@ -44,7 +46,9 @@ def evidence_of(
     for evidence in shown:
         if full:
             add_turns(evidence, case)
-        _in_order(evidence, case.trials)
+        recorded = _recorded(evidence, case.trials)
+        add_played(evidence, recorded, full=full)
+        _in_order(evidence, recorded)
     return shown
 
 
@@ -160,13 +164,17 @@ def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
         _extend(evidence.sections, None, notes)
 
 
-def _in_order(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> None:
+def _recorded(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> Trial | None:
+    """Return the trial that evidence is of, where it was kept."""
+    result = next((trial for trial in trials if trial.number == evidence.trial), None)
+    return result.trial if result else None
+
+
+def _in_order(evidence: TrialEvidence, recorded: Trial | None) -> None:
     """Turns in their order with the user's words, then what concerns the trial as a whole."""
     evidence.sections.sort(key=lambda section: (section.turn is None, section.turn or 0))
     if not any(section.turn is not None for section in evidence.sections):
         return
-    result = next((trial for trial in trials if trial.number == evidence.trial), None)
-    recorded = result.trial if result else None
     for section in evidence.sections:
         if recorded and section.turn is not None and section.turn < len(recorded.turns):
             section.said = recorded.turns[section.turn].user_content.joined_text()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Protocol
 
+from proctor.causes import safe_str, traceback_text
 from proctor.models.base import (
     Budget,
     ChatModel,
@@ -21,13 +22,14 @@ from proctor.models.base import (
 )
 from proctor.models.settings import PATIENCE, patience_of, settings_of
 from proctor.prompts import Prompt, read_prompt
+from proctor.redaction import without_secrets
 from proctor.schema.config import LlmBackedUserSimulatorConfig
 from proctor.schema.content import Content, text_of
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import PlayedUser, UserReply
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.trial import FailureKind
-from proctor.simulation.base import failed
+from proctor.simulation.base import NoMessageError, failed
 from proctor.simulation.history import paragraphs
 from proctor.simulation.templates import HISTORY, fill, persona_text
 from proctor.threads import THREADS
@@ -192,6 +194,13 @@ def _filled(template: str, scenario: ConversationScenario) -> tuple[str, str]:
     return before, after.replace(mark, "(see above)")
 
 
+def _raised(error: BaseException, reply: UserReply) -> NoMessageError:
+    """Say what a user's function raised, and where in it."""
+    raised = failed(without_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
+    raised.failure.traceback = without_secrets(traceback_text(error))
+    return raised
+
+
 class FunctionVoice:
     """A function of the user's: from the conversation so far, and the scenario if it takes two arguments, to a text."""
 
@@ -221,7 +230,7 @@ class FunctionVoice:
                 raise
             raise failed(f"{self.name} cancelled itself", reply=reply) from None
         except (Exception, SystemExit) as error:
-            raise failed(str(error), type=type(error).__name__, reply=reply) from error
+            raise _raised(error, reply) from error
         reply.seconds = round(time.monotonic() - began, 3)
         return self._text(said, reply)
 

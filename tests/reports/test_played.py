@@ -1,0 +1,158 @@
+"""Played users in reports: who said what, from which plan, what it took, and how the conversation ended."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.models.base import Reply, Usage
+from proctor.models.scripted import ScriptedModel
+from proctor.reports.case_lines import case_lines
+from proctor.reports.case_view import CaseView
+from proctor.reports.junit import JunitReport
+from proctor.reports.lines import evidence_lines
+from proctor.reports.markdown import MarkdownReport
+from proctor.reports.played import ending_of, who_played
+from proctor.schema.scenario import ConversationScenario
+from proctor.schema.trial import Trial
+from proctor.schema.verdict import CaseResult, RunResult
+
+SCENARIO = {
+    "starting_prompt": "I want to travel.",
+    "conversation_plan": "Book a journey to Rome.\nYou have no other wishes.",
+    "user_persona": "NOVICE",
+}
+
+
+def agent(message: str, session: Any) -> str:
+    """Book the city that the user names."""
+    if "Rome" in message:
+        session.state["booked"] = "Rome"
+        return "Booked Rome."
+    return "Where to?"
+
+
+def run_with(user: Any, *, turns: int = 3, **scenario: Any) -> RunResult:
+    case = {
+        "eval_id": "s",
+        "conversation_scenario": SCENARIO | scenario,
+        "final_session_state": {"booked": "Rome"},
+    }
+    config = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": turns}}
+    return proctor.evaluate_sync(
+        agent, {"eval_set_id": "set", "eval_cases": [case]}, config=config, user=user
+    )
+
+
+def trial_of(run: RunResult) -> Trial:
+    trial = run.cases[0].trials[0].trial
+    assert trial is not None
+    return trial
+
+
+def lines_of(case: CaseResult, *, full: bool = False) -> list[str]:
+    return list(evidence_lines(case, case.reason, full=full))
+
+
+def broken(so_far: Any) -> str | None:
+    if len(so_far) == 2:
+        raise LookupError("no more to say")
+    return "Hm."
+
+
+# --- how it ended -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("user", "ended"),
+    [
+        (lambda _: None, "by the user"),
+        (ScriptedModel("</finished>"), "by the user"),
+        (ScriptedModel("Never mind. </finished>"), "by the user, who did not send: Never mind. </finished>"),
+        (lambda _: "Hm.", "at the limit of 3 turns; the user had not finished"),
+        (lambda _: "", ""),
+        (broken, ""),
+    ],
+    ids=["function", "signal", "words beside the signal", "limit", "nothing said", "raised"],
+)  # fmt: skip
+def test_how_a_conversation_ended_is_told_unless_it_broke_off(user: Any, ended: str) -> None:
+    assert ending_of(trial_of(run_with(user))) == ended
+
+
+def test_who_played_is_told_of_played_users_only() -> None:
+    assert who_played(trial_of(run_with(broken))) == "user played by broken()"
+    assert who_played(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "user played by m-1"
+    assert who_played(Trial(eval_set_id="set", eval_id="recorded")) == ""
+
+
+# --- in a report of a run ---------------------------------------------------------------------------------------------
+
+
+def test_a_failed_case_whose_user_had_not_finished_says_so() -> None:
+    case = run_with(lambda _: "Hm.").cases[0]
+    assert lines_of(case) == [
+        'state: booked: "Rome" -> not set',
+        "ended: at the limit of 3 turns; the user had not finished",
+    ]
+
+
+def test_a_failed_case_that_the_user_ended_says_no_more_than_what_failed() -> None:
+    assert lines_of(run_with(lambda _: None).cases[0]) == ['state: booked: "Rome" -> not set']
+
+
+def test_where_the_user_said_nothing_it_is_shown_what_there_was_to_answer() -> None:
+    case = run_with(lambda _: " ").cases[0]
+    assert "user simulator" in case.reason
+    assert lines_of(case) == ["turn 1: user: I want to travel.", "turn 1: answer: Where to?"]
+
+
+def test_where_the_users_function_raised_its_line_is_shown() -> None:
+    case = run_with(broken).cases[0]
+    assert "user simulator raised in turn 3: LookupError: no more to say" in case.reason
+    *before, place = lines_of(case)
+    assert before == ["turn 2: user: Hm.", "turn 2: answer: Where to?"]
+    assert place.startswith("turn 3: at: ")
+    assert 'raise LookupError("no more to say")' in place
+
+
+def test_markdown_and_junit_have_it_too() -> None:
+    run = run_with(lambda _: "Hm.")
+    for report in (MarkdownReport(), JunitReport()):
+        out = io.StringIO()
+        report.write([run], out)
+        assert "at the limit of 3 turns; the user had not finished" in out.getvalue()
+
+
+# --- one case ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_case_shows_plan_and_persona_and_what_each_message_took() -> None:
+    said = [
+        Reply(text=text, model="m-1", usage=Usage(input_tokens=90, output_tokens=3), cost=0.002, seconds=0.5)
+        for text in ("To Rome.", "</finished>")
+    ]
+    run = run_with(ScriptedModel([*said], name="m"))
+    replies = trial_of(run).played_user
+    assert replies is not None
+    first, last = (reply.prompt for reply in replies.replies)
+    scenario = ConversationScenario.model_validate(SCENARIO)
+    lines = list(case_lines(CaseView("r", "r", "a", 0.0, run.cases[0], 1, scenario=scenario)))
+    start = lines.index("SCENARIO")
+    assert lines[start : start + 4] == [
+        "SCENARIO",
+        "    start: I want to travel.",
+        "    plan: Book a journey to Rome.",
+        "    plan: You have no other wishes.",
+    ]
+    assert lines[start + 4].startswith("    persona: NOVICE: ")
+    assert lines[-6:] == [
+        "    turn 1: user: I want to travel.",
+        "    turn 1: answer: Where to?",
+        "    turn 2: user: To Rome.",
+        "    turn 2: answer: Booked Rome.",
+        f"    turn 2: played: m-1, 93 tokens, $0.002, 0.5 s, prompt {first}",
+        f"    ended: by the user (m-1, 93 tokens, $0.002, 0.5 s, prompt {last})",
+    ]
