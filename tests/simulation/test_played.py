@@ -201,15 +201,15 @@ def test_a_message_is_there_if_and_only_if_it_was_a_success() -> None:
 
 
 def test_an_exception_that_cannot_even_say_what_it_is_is_the_simulators_failure_with_its_place() -> None:
-    class Mute(Exception):
+    class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no words")
 
     def user(_: Any) -> str:
-        raise Mute
+        raise MuteError
 
     with pytest.raises(NoMessageError) as raised:
         next_of(player(user), turn("hello"))
     failure = raised.value.failure
-    assert (failure.where, failure.kind, failure.type) == ("simulator", FailureKind.RAISED, "Mute")
+    assert (failure.where, failure.kind, failure.type) == ("simulator", FailureKind.RAISED, "MuteError")
     assert "in user" in (failure.traceback or "")
