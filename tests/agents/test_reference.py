@@ -92,7 +92,6 @@ class _Answering:
         ("   ", ["No agent given"]),
         ("adk+http://localhost:8000", ["not in this version yet"]),
         ("a2a+http://localhost:8000", ["not in this version yet"]),
-        ("openai+http://localhost:8000", ["not in this version yet"]),
         ("http://localhost:8000/run", ["not in this version yet"]),
         ("HTTPS://example.com", ["not in this version yet"]),
         ("htp+sse://localhost:8000", ["unknown prefix 'htp+sse'", "Did you mean 'http+sse'?", "replay:"]),

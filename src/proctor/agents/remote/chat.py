@@ -1,0 +1,267 @@
+"""Chat completions of OpenAI's API, read: the messages of one answer, whole or in pieces, and the events they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proctor.agents.wire import read_json
+from proctor.causes import safe_repr
+from proctor.errors import AgentError, AgentRaisedError
+from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.content import UsageMetadata
+from proctor.schema.event import Event
+
+__all__ = ["Completion", "Message", "events_of", "read_completion", "told_error"]
+
+Data = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call as it comes: pieces of a stream add to its arguments, JSON text."""
+
+    id: str | None = None
+    name: str = ""
+    arguments: str = ""
+
+    def add(self, piece: Data) -> None:
+        """Take a piece of it, or all."""
+        function = piece.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        self.id = _text(piece.get("id")) or self.id
+        self.name += _text(function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):  # servers that are kind
+            import json
+
+            arguments = json.dumps(arguments)
+        self.arguments += _text(arguments)
+
+    def args(self) -> dict[str, Any]:
+        """Return its arguments.
+
+        Raises:
+            AgentError: they are no JSON object.
+        """
+        what = f"the arguments of the agent's call of {self.name or 'a tool without a name'}"
+        args = read_json(self.arguments, what) if self.arguments.strip() else {}
+        if not isinstance(args, dict):
+            raise AgentError(f"{what} are {safe_repr(args)}; expected a JSON object")
+        return args
+
+
+@dataclass(slots=True)
+class Message:
+    """One message of an answer: the assistant's, or a tool's that the server has run itself."""
+
+    role: str = "assistant"
+    content: str = ""
+    author: str = "agent"
+    calls: list[Call] = field(default_factory=list)
+    answers: str = ""
+    """The id of the call that a tool's message answers."""
+
+    def add(self, piece: Data) -> None:
+        """Take a piece of it, or all: a refusal is what the agent says."""
+        self.content += _said(piece.get("content")) + _text(piece.get("refusal"))
+        self.author = _text(piece.get("name")) or self.author
+        self.answers = _text(piece.get("tool_call_id")) or self.answers
+        for position, call in enumerate(_list(piece.get("tool_calls"), "tool_calls")):
+            if not isinstance(call, Mapping):
+                raise AgentError(
+                    f"a tool call of the agent's answer is {safe_repr(call)}; expected an object"
+                )
+            at = call.get("index")
+            self._call(at if isinstance(at, int) and 0 <= at <= len(self.calls) else position).add(call)
+        if isinstance(called := piece.get("function_call"), Mapping):  # as it was before there were tools
+            self._call(0).add({"function": called})
+
+    def _call(self, position: int) -> Call:
+        if position >= len(self.calls):
+            self.calls.append(Call())
+        return self.calls[min(position, len(self.calls) - 1)]
+
+    def as_history(self) -> dict[str, Any]:
+        """Return it as the next request repeats it."""
+        if self.role == "tool":
+            return {"role": "tool", "tool_call_id": self.answers, "content": self.content}
+        said: dict[str, Any] = {"role": "assistant", "content": self.content or None}
+        if self.calls:
+            said["tool_calls"] = [
+                {"id": call.id or "", "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
+                for call in self.calls
+            ]  # fmt: skip
+        return said
+
+
+@dataclass(slots=True)
+class Completion:
+    """One answer: its messages in order, and what is told about it."""
+
+    messages: list[Message] = field(default_factory=list)
+    finish: str = ""
+    """`stop`, `length`, `tool_calls`, `content_filter` …; empty: it has not ended."""
+    model: str | None = None
+    usage: UsageMetadata | None = None
+    state_delta: dict[str, Any] | None = None
+
+    def add(self, data: object) -> None:
+        """Take a chunk of a stream, or the whole.
+
+        Raises:
+            AgentError: it is neither.
+            AgentRaisedError: it is an error.
+        """
+        if not isinstance(data, Mapping):
+            raise AgentError(f"the agent's answer is {safe_repr(data)}; expected a chat completion")
+        if (error := told_error(data)) is not None:
+            raise error
+        choices = _list(data.get("choices"), "choices")
+        self.model = _text(data.get("model")) or self.model
+        self.usage = _usage(data.get("usage")) or self.usage
+        if isinstance(data.get("state_delta"), dict):
+            self.state_delta = {**(self.state_delta or {}), **data["state_delta"]}
+        for message in _list(data.get("messages"), "messages"):
+            self._begin(message)
+        if choices:
+            self._take(choices[0])
+
+    def _take(self, choice: object) -> None:
+        if not isinstance(choice, Mapping):
+            raise AgentError(f"a choice of the agent's answer is {safe_repr(choice)}; expected an object")
+        if "message" in choice:
+            self._begin(choice["message"])
+        elif isinstance(piece := choice.get("delta"), Mapping):
+            last = self.messages[-1] if self.messages else None
+            role = _text(piece.get("role"))
+            if last is None or (role and (role != last.role or role == "tool")):
+                self._begin(piece)
+            elif last.role == "tool" and not role and "tool_call_id" not in piece:
+                self._begin({"role": "assistant", **piece})
+            else:
+                last.add(piece)
+        self.finish = _text(choice.get("finish_reason")) or self.finish
+
+    def _begin(self, piece: object) -> None:
+        if not isinstance(piece, Mapping):
+            raise AgentError(f"a message of the agent's answer is {safe_repr(piece)}; expected an object")
+        message = Message(role=_text(piece.get("role")) or "assistant")
+        message.add(piece)
+        self.messages.append(message)
+
+
+def read_completion(data: object) -> Completion:
+    """Read an answer that came in one piece.
+
+    Raises:
+        AgentError: it is no chat completion.
+        AgentRaisedError: it is an error.
+    """
+    completion = Completion()
+    completion.add(data)
+    if not completion.messages:
+        raise AgentError(f"the agent's chat completion has no choices: {safe_repr(data, 200)}")
+    return completion
+
+
+def events_of(completion: Completion) -> Iterator[Event]:
+    """Give an answer's events: calls, what their tools gave, state, what was said; what broke it off comes last.
+
+    Raises:
+        AgentError: the arguments of a call are no JSON object.
+    """
+    names = {call.id: call.name for message in completion.messages for call in message.calls}
+    events = [event for message in completion.messages for event in _of_message(message, names)]
+    if completion.state_delta:
+        events.insert(len(events) - 1, Event.changed(completion.state_delta))
+    asked = next((event for event in reversed(events) if event.content), None)
+    if asked is not None:  # of all model calls together: it is not told which took how many
+        asked.usage_metadata, asked.model_version = completion.usage, completion.model
+    yield from events
+    if (broken := _BROKEN_OFF.get(completion.finish)) is not None:
+        yield Event(error_code=completion.finish, error_message=broken, model_version=completion.model)
+
+
+_BROKEN_OFF = {
+    "length": "the model's answer ends at its limit of tokens (finish_reason: length)",
+    "content_filter": "a content filter held the model's answer back (finish_reason: content_filter)",
+}
+
+
+def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:
+    if message.role == "tool":
+        name = names.get(message.answers) or "unknown"
+        yield Event.returned(
+            name, _response(message.content), id=message.answers or None, author=message.author
+        )
+        return
+    if message.content:
+        yield Event.said(message.content, author=message.author)
+    for call in message.calls:
+        yield Event.called(call.name, call.args(), id=call.id, author=message.author)
+
+
+def _response(content: str) -> dict[str, Any]:
+    """Return what a tool gave: its JSON object, anything else under `result`."""
+    import json
+
+    try:
+        given = json.loads(content)
+    except (ValueError, RecursionError):
+        given = content
+    return given if isinstance(given, dict) else {"result": given}
+
+
+def told_error(data: Data) -> AgentRaisedError | None:
+    """Return the error that stands in place of an answer, `{"error": {"message", "type", "code"}}`; `None`: there is none."""
+    error = data.get("error")
+    if not error:
+        return None
+    fields = error if isinstance(error, Mapping) else {"message": error}
+    kind = next((str(fields[key]) for key in ("code", "type") if fields.get(key)), "")
+    return AgentRaisedError(_text(fields.get("message")) or safe_repr(error, 200), type=kind)
+
+
+def _usage(told: object) -> UsageMetadata | None:
+    """Read `usage`; the tokens of reasoning are part of `completion_tokens` there, and beside them here."""
+    if not isinstance(told, Mapping):
+        return None
+    cached = _count(told.get("prompt_tokens_details"), "cached_tokens")
+    thoughts = _count(told.get("completion_tokens_details"), "reasoning_tokens")
+    said = _count(told, "completion_tokens")
+    return UsageMetadata(
+        prompt_token_count=_count(told, "prompt_tokens"),
+        candidates_token_count=said if said is None else max(0, said - (thoughts or 0)),
+        total_token_count=_count(told, "total_tokens"),
+        cached_content_token_count=cached,
+        thoughts_token_count=thoughts,
+    )
+
+
+def _count(told: object, name: str) -> int | None:
+    value = told.get(name) if isinstance(told, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _said(content: object) -> str:
+    """Return a content's text: it is one, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(
+            _text(part.get("text")) or _text(part.get("refusal"))
+            for part in content
+            if isinstance(part, Mapping)
+        )
+    return _text(content)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise AgentError(f"'{name}' of the agent's answer is {safe_repr(value)}; expected a list")
+    return value

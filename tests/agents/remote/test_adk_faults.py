@@ -1,0 +1,230 @@
+"""`adk+http:` against servers that misbehave, and servers of other languages that answer in other ways."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proctor.agents.base import Session
+from proctor.agents.load import load_agent
+from proctor.errors import (
+    AgentError,
+    AgentLoadError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    AgentUnreachableError,
+)
+from proctor.schema.content import user_text
+from proctor.schema.event import Event
+from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving, unused_port
+
+pytest.importorskip("httpx", reason="the extra `http` is not installed")
+SSE = "text/event-stream"
+SAID = {"author": "bot", "content": {"role": "model", "parts": [{"text": "Hi"}]}}
+CALLED = {"author": "bot", "content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}
+
+Run = Callable[[Exchange], object]
+
+
+def stream(*objects: Any) -> bytes:
+    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in objects)
+
+
+def server(run: Run, **ways: Any) -> Run:
+    """Answer as an ADK server does, but for the turn, which is answered by `run`, and paths that are named in `ways`."""
+    made: dict[str, Any] = {}
+
+    def answer(exchange: Exchange) -> object:
+        path = exchange.path
+        if path == "/list-apps":
+            exchange.answer(ways.get("apps", ["app"]))
+        elif path.startswith("/run"):
+            return run(exchange)
+        elif exchange.method == "POST":
+            make = ways.get("make", lambda body, _path: (body["sessionId"], body["state"]))
+            if (told := make(exchange.json, path)) is None:
+                exchange.answer({"detail": "no"}, status=404)
+            else:
+                made.update(id=told[0], state=told[1])
+                exchange.answer(made)
+        elif exchange.method == "DELETE":
+            exchange.answer(b"null")
+        else:
+            exchange.answer(made, status=200 if made else 404)
+        return None
+
+    return answer
+
+
+def talk(url: str, **given: Any) -> tuple[list[Event], dict[str, Any]]:
+    async def main() -> tuple[list[Event], dict[str, Any]]:
+        loaded: Any = load_agent(f"adk+http:{url}")
+        session = Session(**{"id": "s-1", "app_name": "shop", "user_id": "ann", **given})
+        try:
+            await loaded.open()
+            await loaded.begin(session, None)
+            events = [event async for event in loaded.answer(user_text("hi"), session)]
+            return events, await loaded.final_state(session)
+        finally:
+            await loaded.end(session)
+            await loaded.close()
+
+    return asyncio.run(main())
+
+
+FAULTS: dict[str, tuple[Run, type[AgentError], str]] = {
+    "an error in the stream": (
+        lambda e: e.answer(stream({"error": "KeyError: 'x'", "error_details": {"error_type": "KeyError", "error_message": "'x'"}}), SSE),
+        AgentRaisedError, "^'x'$",
+    ),
+    "an error without details": (lambda e: e.answer(stream(SAID, {"error": "no model"}), SSE), AgentRaisedError, "^no model$"),
+    "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is no JSON: str 'oops'"),
+    "no object": (lambda e: e.answer(stream([1]), SSE), AgentError, "where an event was expected"),
+    "no event": (lambda e: e.answer(stream({"author": "bot", "content": 7}), SSE), AgentError, "does not fit: content"),
+    "no list": (lambda e: e.answer({"a": 1}), AgentError, "where a list of events was expected"),
+    "a page": (lambda e: e.answer(b"<html>Sign in</html>", "text/html"), AgentError, "an HTML page"),
+    "404": (lambda e: e.answer({"detail": "Session not found: s-1"}, status=404), AgentError, "404: .*Session not found"),
+    "500": (lambda e: e.answer(b"Internal Server Error", "text/plain", 500), AgentRaisedError, "Internal Server Error"),
+    "401": (lambda e: e.answer({"detail": "who?"}, status=401), AgentError, "PROCTOR_AGENT_TOKEN"),
+    "a redirect": (lambda e: e.answer({}, status=307, Location="http://evil.example/run"), AgentError, "not followed"),
+    "reset": (lambda e: e.reset(), AgentError, "127.0.0.1"),
+    "reset within": (lambda e: (e.send(head(200, SSE, length=999) + stream(SAID)), e.reset()), AgentTruncatedError, "127.0.0.1"),
+    "too short": (lambda e: (e.send(head(200, SSE, length=999) + stream(SAID)), False)[1], AgentTruncatedError, "127.0.0.1"),
+    "a chunk that does not end": (
+        lambda e: (e.send(head(200, SSE, Transfer_Encoding="chunked") + chunk(stream(SAID))), False)[1],
+        AgentTruncatedError, "127.0.0.1",
+    ),
+    "closed before anything": (lambda e: (e.send(head(200, SSE)), False)[1], AgentTruncatedError, "before it answered"),
+    "closed after a call": (lambda e: (e.send(head(200, SSE) + stream(CALLED)), False)[1], AgentTruncatedError, "within an answer"),
+    "closed after a piece": (
+        lambda e: (e.send(head(200, SSE) + stream({**SAID, "partial": True})), False)[1], AgentTruncatedError, "within an answer",
+    ),
+    "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "packed"),
+    "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_is_no_answer(name: str) -> None:
+    run, kind, message = FAULTS[name]
+    with serving(server(run)) as running, pytest.raises(AgentError, match=message) as caught:
+        talk(f"{running.url}/app")
+    assert isinstance(caught.value, kind)
+
+
+def test_too_many_requests_is_infrastructure() -> None:
+    busy = server(lambda e: e.answer({}, status=429, Retry_After="3600"))
+    with serving(busy) as running, pytest.raises(AgentUnreachableError):
+        talk(f"{running.url}/app")
+
+
+def test_nobody_there_is_a_mistake_of_set_up() -> None:
+    with pytest.raises(AgentLoadError, match="nothing listens there; is it running"):
+        talk(f"http://127.0.0.1:{unused_port()}/app")
+
+
+def test_a_server_that_is_no_adk_server() -> None:
+    with serving(lambda e: e.answer(b"<html></html>", "text/html")) as running:
+        with pytest.raises(
+            AgentLoadError, match=r"list-apps does not say which there are. Is it an ADK server\?"
+        ):
+            talk(running.url)
+        with pytest.raises(AgentError, match="an HTML page"):
+            talk(f"{running.url}/app")
+
+
+@pytest.mark.parametrize("run", [lambda e: e.hang(), lambda e: e.trickle(head(200, SSE) + stream(SAID), 0.2)])
+def test_a_deadline_holds_and_the_connection_is_closed(run: Run) -> None:
+    async def main(running: Server) -> float:
+        loaded: Any = load_agent(f"adk+http:{running.url}/app")
+        await loaded.open()
+        session = Session("s", "a", "u")
+        began = time.perf_counter()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                async for _ in loaded.answer(user_text("hi"), session):
+                    pass
+        took = time.perf_counter() - began
+        await loaded.close()
+        return took
+
+    with serving(server(run)) as running:
+        assert asyncio.run(main(running)) < 1.0
+        assert running.all_closed()
+
+
+# --- servers of other languages ---------------------------------------------------------------------------------------
+
+
+def in_the_path_only(body: Any, path: str) -> tuple[str, Any] | None:
+    """As servers that make a session by its path, from its state alone."""
+    return ("s-1", body) if path.endswith("/s-1") else None
+
+
+def in_the_path_wrapped(body: Any, path: str) -> tuple[str, Any] | None:
+    return ("s-1", body.get("state", {})) if path.endswith("/s-1") else None
+
+
+def id_of_its_own(body: Any, path: str) -> tuple[str, Any]:
+    """As servers that do not know `sessionId`."""
+    return ("s-1", body) if path.endswith("/s-1") else ("4711", body.get("state"))
+
+
+def whole_body_is_state(body: Any, path: str) -> tuple[str, Any]:
+    """As older servers, for which the whole body is the state."""
+    return "s-1", body
+
+
+@pytest.mark.parametrize("make", [in_the_path_only, in_the_path_wrapped, id_of_its_own, whole_body_is_state])
+def test_sessions_are_made_as_the_server_understands_it(make: Any) -> None:
+    with serving(server(lambda e: e.answer(stream(SAID), SSE), make=make)) as running:
+        events, state = talk(f"{running.url}/app", state={"n": 1, "temp:t": 2})
+        assert state["n"] == 1
+    assert [event.content.joined_text() for event in events if event.content] == ["Hi"]
+    made = [one for one in running.requests if one.method == "POST" and "sessions" in one.path]
+    gone = [one for one in running.requests if one.method == "DELETE"]
+    assert len(gone) >= 1
+    assert len(made) <= 3
+
+
+def test_a_server_that_takes_no_state_is_told() -> None:
+    forgetful = server(lambda e: e.answer(stream(SAID), SSE), make=lambda body, path: ("s-1", {}))
+    with serving(forgetful) as running:
+        with pytest.raises(AgentError, match="made no session 's-1' with the state of the case"):
+            talk(f"{running.url}/app", state={"n": 1})
+        assert talk(f"{running.url}/app")[1] == {}
+
+
+def test_apps_in_detail_and_a_list_of_events() -> None:
+    """`list-apps` as objects; `run_sse` that answers with a list."""
+    plain = server(lambda e: e.answer([SAID]), apps={"apps": [{"name": "app"}]})
+    with serving(plain) as running:
+        events, _ = talk(running.url)
+    assert len(events) == 1
+
+
+def test_what_goes_out() -> None:
+    with serving(server(lambda e: e.answer(stream(SAID), SSE))) as running:
+        talk(f"{running.url}/app", user_id="a/b", state={"n": 1})
+    lists, info_or_session, *rest = [(one.method, one.path) for one in running.requests]
+    assert lists == ("GET", "/list-apps")
+    assert info_or_session == ("POST", "/apps/app/users/a%2Fb/sessions")
+    assert rest == [
+        ("POST", "/run_sse"),
+        ("GET", "/apps/app/users/a%2Fb/sessions/s-1"),
+        ("DELETE", "/apps/app/users/a%2Fb/sessions/s-1"),
+    ]
+    turn = running.requests[2].json
+    assert turn == {
+        "appName": "app",
+        "userId": "a/b",
+        "sessionId": "s-1",
+        "newMessage": {"role": "user", "parts": [{"text": "hi"}]},
+        "streaming": False,
+    }
