@@ -6,8 +6,9 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 AGENTS = {
     "replay": "proctor.agents.replay:replay_agent",
     "http+sse": "proctor.agents.remote.sse:sse_agent",
+    "openai+http": "proctor.agents.remote.openai:openai_agent",
     "cmd": "proctor.agents.process.command:command_agent",
 }
 
-RESERVED = ("adk+http", "a2a+http", "openai+http")
+RESERVED = ("adk+http", "a2a+http")
 """Prefixes of agents that live elsewhere: promised, not in this version."""
