@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 __all__ = ["fewer_collections"]
 
-_OFTEN, _SELDOM, _MANY = 10_000, 50, 2_000
+_OFTEN, _SELDOM, _MANY = 50_000, 50, 2_000
 """New objects between two looks of the garbage collector while a run is under way (Python: 700), and how many of these
 looks to one at what survived them (Python: 10): what a run keeps is looked at once, while the processor has it at hand."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
 from proctor.quick_dataclasses import dataclass
+from proctor.schema.event import Event, WaitingEvent, get_recipe, new_event, put_recipe
 from proctor.schema.flat import flat_size
 
 MOST_NOTES = 20
@@ -59,14 +60,22 @@ class Intake:
         self._left = 8 * self.caps.max_text
         self._most = self.caps.max_text
 
-    def takes(self, size: int) -> bool:
-        """Tell whether there is room for so many characters of what can be kept as it is; then they are counted."""
-        if size > self._most:
-            return False
+    def unseen(self, event: Event) -> Event | None:
+        """Return what is to be kept of an event that nobody has looked at yet; `None` where that takes a closer look."""
+        try:
+            recipe = get_recipe(event)
+        except AttributeError:  # another thread has just looked at it
+            return None
+        size: int = recipe[2]
+        if not 0 <= size <= self._most:
+            return None
         self._left = left = self._left - size  # as `_spend`, without the call
         if left < self._most:
             self._spend(0)
-        return True
+        # an event of its own: what the agent makes of the one that it yielded is no evidence
+        kept = new_event(WaitingEvent)  # as `waiting_event`, without the call
+        put_recipe(kept, recipe)
+        return kept
 
     def text(self, text: str, what: str) -> str:
         """Return `text` as it can be kept; `what` it is goes into the note."""

@@ -34,24 +34,25 @@ async def record_turn(
     began = time.perf_counter()
     try:
         intake.begin()
-        kept = turn.events
+        kept, unseen = turn.events, intake.unseen
         room = most = intake.caps.max_events
         async for event in answer:
             if not room:
                 raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
             room -= 1
-            if type(event) is WaitingEvent and (waiting := _still_waiting(event, intake)) is not None:
-                kept.append(waiting)
-            else:
+            if type(event) is not WaitingEvent:
                 kept.append(_take(event, session, intake))
-        if (
-            slot is not None and slot.expired
-        ):  # it swallowed its cancellation, and said something all the same
+            else:
+                kept.append(unseen(event) or _still_waiting(event, intake) or _take(event, session, intake))
+        if slot is not None and slot.expired:  # it swallowed its cancellation, and went on
             raise TimeoutError
-        if (error := reported_error(turn)) is not None:
+        if kept and type(kept[-1]) is not WaitingEvent and (error := reported_error(turn)) is not None:
             raise error
     finally:
-        _finish(turn, began, session.memory)
+        fields = turn.__dict__  # a model's own way to set a field costs ten times as much
+        fields["duration"] = seconds_since(began)
+        if session.memory:
+            _take_memory(fields, session.memory)
 
 
 def _take(given: Event, session: Session, intake: Intake) -> Event:
@@ -103,13 +104,10 @@ def _own_part(given: Part) -> Part:
 
 
 def _still_waiting(event: Event, intake: Intake) -> Event | None:
-    """Return what is to be kept of an event that nobody has looked at yet; `None` where that takes a closer look."""
+    """Return what is to be kept of an event that nobody has looked at yet; `None` where its models have to be made."""
     recipe = recipe_of(event)
     if recipe is None:
         return None
-    if (size := recipe[2]) >= 0 and intake.takes(size):
-        # an event of its own: what the agent makes of the one that it yielded is no evidence
-        return waiting_event(recipe)
     kind, author = recipe[0], recipe[1]
     if author != "agent" and not author.isidentifier():
         return None
@@ -200,7 +198,7 @@ def copy_message(message: Content) -> Content:
     copied = twin(message)
     fields = copied.__dict__
     if parts := fields["parts"]:
-        fields["parts"] = [twin(part) for part in parts]
+        fields["parts"] = [twin(parts[0])] if len(parts) == 1 else [twin(part) for part in parts]
     return copied
 
 
@@ -209,15 +207,12 @@ def new_turn(message: Content) -> Turn:
     return _turn({**_TURN, "user_content": message, "events": [], "started_at": time.time()})
 
 
-def _finish(turn: Turn, began: float, memory: dict[str, Any]) -> None:
-    """Put down how long the turn took, and what an adapter left in the session's memory about it."""
-    fields = turn.__dict__  # a model's own way to set a field costs ten times as much
-    fields["duration"] = seconds_since(began)
-    if memory:
-        if (durations := memory.get("durations")) is not None:
-            fields["model_duration"] = durations.get("model")
-            fields["tool_duration"] = durations.get("tool")
-        fields["app_details"] = memory.get("app_details")
+def _take_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
+    """Put down what an adapter left in the session's memory about a turn."""
+    if (durations := memory.get("durations")) is not None:
+        fields["model_duration"] = durations.get("model")
+        fields["tool_duration"] = durations.get("tool")
+    fields["app_details"] = memory.get("app_details")
 
 
 _turn = maker(Turn)

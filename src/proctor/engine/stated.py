@@ -40,7 +40,7 @@ def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
 
 def unread(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]:
     """Keys by which the case expects something that no metric of the run looks at."""
-    extra = all_stated(case)
+    extra = all_stated(case) if states_more(case) else None
     keys = [key for key in READERS if key in extra] if extra else []
     if not keys:
         return []

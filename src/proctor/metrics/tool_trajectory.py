@@ -23,6 +23,7 @@ from proctor.metrics.trajectory import (
 )
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion, ToolTrajectoryCriterion
+from proctor.schema.invocation import tool_calls_of
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["ToolTrajectory", "TrajectoryCriterion"]
@@ -123,7 +124,7 @@ class ToolTrajectory:
             return nothing_recorded(case)
         scores = []
         for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - it has compared their lengths
-            made, wanted = turn.tool_calls, expected.tool_calls
+            made, wanted = turn.tool_calls, tool_calls_of(expected.__dict__["intermediate_data"])
             score = Score(float(self._rule(wanted, made)))
             if made and not wanted and self._match_type is not MatchType.EXACT:
                 score.warning = self._passes_anything()

@@ -37,8 +37,11 @@ class Event(WireModel):
     @classmethod
     def said(cls, text: str, *, author: str = "agent", **fields: Any) -> "Event":
         """Return an event in which the agent says `text`."""
-        if cls is Event and not fields and type(text) is str and _is_an_agent(author):
-            return waiting_event(("text", author, _size_of_text(text, author), text))
+        if cls is Event and not fields and type(text) is str and (author == "agent" or _is_an_agent(author)):
+            fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("text", author, len(text) if fits else -1, text))
+            return event
         return cls._of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
@@ -54,7 +57,9 @@ class Event(WireModel):
         """Return an event in which the agent calls the tool `name` with `args`."""
         given = {} if args is None else args
         if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
-            return waiting_event(("function_call", author, size, name, id, given.copy()))
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("function_call", author, size, name, id, given.copy()))
+            return event
         given = {"id": id, "name": name, "args": given}
         return cls._of_part({"function_call": given}, "model", author=author, **fields)
 
@@ -70,7 +75,9 @@ class Event(WireModel):
     ) -> "Event":
         """Return an event in which the tool `name` answers with `response`."""
         if cls is Event and not fields and (size := _size_of_call(author, id, name, response)) is not None:
-            return waiting_event(("function_response", author, size, name, id, response.copy()))
+            event = new_event(WaitingEvent)  # as `waiting_event`, without the call
+            put_recipe(event, ("function_response", author, size, name, id, response.copy()))
+            return event
         given = {"id": id, "name": name, "response": response}
         return cls._of_part({"function_response": given}, "user", author=author, **fields)
 
@@ -159,23 +166,23 @@ class WaitingEvent(Waiting, Event):
             return self.__deepcopy__(memo)
 
 
-_get_recipe, _put_recipe = WAITING_ROOM.__get__, WAITING_ROOM.__set__
+get_recipe, put_recipe = WAITING_ROOM.__get__, WAITING_ROOM.__set__
 _drop_recipe = WAITING_ROOM.__delete__
 _class_of: Any = object.__dict__["__class__"]
-_new = object.__new__
+new_event = _new = object.__new__
 
 
 def waiting_event(recipe: Recipe) -> Event:
     """Return the event that is made of `recipe`, when somebody looks at it."""
-    event = _new(WaitingEvent)
-    _put_recipe(event, recipe)
+    event = new_event(WaitingEvent)
+    put_recipe(event, recipe)
     return event
 
 
 def recipe_of(event: Event) -> Recipe | None:
     """Return the recipe of an event that waits; `None` where another thread has just looked at it."""
     try:
-        recipe: Recipe = _get_recipe(event)
+        recipe: Recipe = get_recipe(event)
     except AttributeError:
         return None
     return recipe
@@ -218,14 +225,9 @@ def _is_an_agent(author: object) -> bool:
     return type(author) is str and (author == "agent" or author.lower() != "user")
 
 
-def _size_of_text(text: str, author: str) -> int:
-    fits = text.isascii() and "\0" not in text and (author == "agent" or author.isidentifier())
-    return len(text) if fits else -1
-
-
 def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:
     """Return the size that a recipe has of texts that are texts, and a dict whose keys are texts; `None` of any other."""
-    if not (type(name) is str and type(given) is dict and _is_an_agent(author)):
+    if not (type(name) is str and type(given) is dict and (author == "agent" or _is_an_agent(author))):
         return None
     if call_id is not None and type(call_id) is not str:
         return None
