@@ -13,6 +13,7 @@ from typing import Any
 
 from proctor.errors import SettingsError, did_you_mean
 from proctor.quick_dataclasses import dataclass, field
+from proctor.sizes import EXPECTED, read_size
 
 SETTINGS_FILE = "proctor.toml"
 PYPROJECT = "pyproject.toml"
@@ -36,6 +37,10 @@ class Settings:
     store: tuple[str, ...] = ()
     """Where runs are kept, and where their results are also written (`adk:DIR`)."""
     concurrency: int | None = None
+    isolate: bool = False
+    """Whether a Python agent runs in worker processes."""
+    isolate_memory: str | int | None = None
+    """What each of them may take: `"2GB"`."""
     timeout: float | None = None
     """Seconds for one turn."""
     trial_timeout: float | None = None
@@ -236,6 +241,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "user": ("the name of a model, module:function or file.py:function", _text),
     "store": ("the URL of a store, or an array of URLs", _texts),
     "concurrency": ("a whole number of at least 1", _whole(1)),
+    "isolate": ("true or false", lambda value: isinstance(value, bool)),
+    "isolate_memory": (EXPECTED, lambda value: read_size(value) is not None),
     "timeout": ("a number of seconds above 0", _above_0),
     "trial_timeout": ("a number of seconds above 0", _above_0),
     "max_text": ("a whole number of at least 1", _whole(1)),

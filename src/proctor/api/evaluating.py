@@ -33,7 +33,8 @@ async def evaluate(
     `fail_fast`, `max_failures`, `max_tokens`, `max_time`, `max_cost` (US dollars on models), `max_judge_calls`
     (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text,
     10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the
-    others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `setup` / `teardown` (around each
+    others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `isolate` (run a Python agent in
+    worker processes; `isolate_memory`, such as `"2GB"`, is what each may take), `setup` / `teardown` (around each
     trial), `judge` (whom metrics ask that ask a model: a name for criteria that name none, or for all of them a
     `ChatModel` or a function from messages to text or data), `user` (who plays the users of scenarios in place of the
     models that configs name: a name, a `ChatModel`, or a function from the conversation so far, and the scenario if it

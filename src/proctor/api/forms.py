@@ -57,6 +57,8 @@ class EvaluateOptions(TypedDict, total=False):
     allow_duplicate_ids: bool
     compat: str | None
     agent_name: str | None
+    isolate: bool
+    isolate_memory: str | int | None
     setup: Callable[..., Any] | None
     teardown: Callable[..., Any] | None
     judge: Any

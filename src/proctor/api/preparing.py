@@ -160,11 +160,15 @@ class _Loading:
 
     def agent(self) -> Agent | None:
         """Load the agent; `None` when that is among the problems."""
-        from proctor.agents.load import describe_ref, load_agent
+        from proctor.agents.load import describe_ref
+        from proctor.api.reading import load_agent
 
         self.label = describe_ref(self._ref)
+        how: dict[str, Any] = {
+            name: self._options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
+        }
         try:
-            return load_agent(self._ref, agent_name=self._options.get("agent_name"))
+            return load_agent(self._ref, **how)
         except SetupError as problem:
             self.problems.append(problem)
             return None

@@ -32,10 +32,12 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         for name in (
             "config", "agent_name", "num_runs", "concurrency", "timeout", "trial_timeout", "retry_errors",
             "compat", "setup", "teardown", "user", "max_text", "max_events", "max_cost", "max_judge_calls",
+            "isolate_memory",
         )
     }  # fmt: skip
     if settings.config and not given.get("config"):
         wanted["config"] = as_seen_from_here(settings.config)
+    wanted["isolate"] = given.get("isolate") or settings.isolate or None
     wanted["judge"] = judge_named(given.get("judge"), settings.judge)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
     for name in (

@@ -35,13 +35,26 @@ def load_config(path: str | Path) -> EvalConfig:
     return load(path)[0]
 
 
-def load_agent(ref: AgentLike, *, agent_name: str | None = None) -> Agent:
+def load_agent(
+    ref: AgentLike,
+    *,
+    agent_name: str | None = None,
+    isolate: bool = False,
+    isolate_memory: str | int | None = None,
+) -> Agent:
     """Load an agent under test from an AGENT string or an object of any recognised kind.
 
+    With `isolate` a Python agent is loaded in worker processes when it is opened, and not here; `isolate_memory` is what
+    each of them may take (`"2GB"`), and isolates, too.
+
     Raises:
-        AgentLoadError: it cannot be loaded; the message has the cause.
+        AgentLoadError: it cannot be loaded; the message has the cause. Or it is to be isolated, and no string names it.
         MissingExtraError: it needs an optional package.
     """
+    if isolate or isolate_memory is not None:
+        from proctor.agents.process.isolated import isolated
+
+        return isolated(ref, agent_name=agent_name, memory=isolate_memory)
     from proctor.agents.load import load_agent as load
 
     return load(ref, agent_name=agent_name)

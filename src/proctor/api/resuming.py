@@ -38,6 +38,8 @@ class ResumeOptions(TypedDict, total=False):
     force: bool
     retry_errors: bool
     concurrency: int | None
+    isolate: bool | None
+    isolate_memory: str | int | None
     max_failures: int | None
     max_tokens: int | None
     max_time: float | None
@@ -59,7 +61,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     on although the set, the config, the agent or a version is another one than at the start; what is there keeps its
     verdict. `retry_errors` runs again what ended in an error (both attempts are kept). `max_failures`, `max_tokens`,
     `max_time`, `max_cost`, `max_judge_calls`, `stop` are limits of this time, not those of the first; `concurrency`,
-    `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in google-adk's form
+    `isolate`, `isolate_memory`, `max_text`, `max_events` and `progress` as for `evaluate`. `results` are the places in google-adk's form
     (`adk:DIR`) that the result is written to in the end; without it those that `proctor eval --store adk:DIR` wrote
     to, so that these files are whole. (Reports are written by the command line.)
 
@@ -163,7 +165,7 @@ _NOT_TAKEN_OVER = frozenset(
     }
 )
 _TAKEN_NOW = (
-    "store", "judge", "user", "concurrency", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
+    "store", "judge", "user", "concurrency", "isolate", "isolate_memory", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.isolation import isolation
 from proctor.cli.process import loaded
 from proctor.cli.stored import json_option
 
@@ -45,6 +46,7 @@ def _eval_options(command: Any) -> Any:
         option("--agent-name", section=RUN, metavar="NAME", help="Run this sub-agent instead of the root agent."),
         option("--num-runs", section=RUN, type=count, metavar="N", help="Run every case N times.  [the config's `trials`, else 1]"),
         option("--concurrency", section=RUN, type=count, metavar="N", help="Trials under way at once.  [8]"),
+        isolation(RUN),
         option("--timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one turn may take.  [300]"),
         option("--trial-timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one trial may take."),
         option("--limit", section=RUN, type=count, metavar="N", help="Only the first N cases of each set."),

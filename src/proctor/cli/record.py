@@ -12,6 +12,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
+from proctor.cli.isolation import isolation
 from proctor.errors import SetupError
 from proctor.sanitize import clean, has_lone_surrogate
 
@@ -54,6 +55,7 @@ COMMANDS = """\
     "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
     help="The session that the conversation starts in: app, user, state.",
 )  # fmt: skip
+@isolation(HOW)
 @option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=300.0, metavar="SECONDS",
         help="For one turn.  [300]")  # fmt: skip
 @common_options
@@ -109,7 +111,14 @@ class _Recording:
     """One conversation at the terminal, or fed from a pipe."""
 
     def __init__(
-        self, agent: str, eval_id: str, *, final_state: bool, session_input_file: Path | None, timeout: float
+        self,
+        agent: str,
+        eval_id: str,
+        *,
+        final_state: bool,
+        session_input_file: Path | None,
+        timeout: float,
+        **isolation: Any,
     ) -> None:
         from proctor.api import load_agent
         from proctor.engine.conversation import Conversation
@@ -118,7 +127,7 @@ class _Recording:
 
         self._session = load_session_input(session_input_file) if session_input_file else None
         self._talk: Conversation = Conversation(
-            load_agent(agent), session_input=self._session, timeout=timeout
+            load_agent(agent, **isolation), session_input=self._session, timeout=timeout
         )
         self._eval_id, self._final_state = eval_id, final_state
         self._loop = OwnLoop()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.common import OTHER, SectionedCommand, common, common_options, option
+from proctor.cli.isolation import isolation
 from proctor.cli.stored import STORE_HELP, report_options
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def _how_options(command: Any) -> Any:
         option("--user", section=HOW, metavar="WHO",
                help="Who plays the users of scenarios: a model, module:function or file.py:function.  [as before]"),
         option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
+        isolation(HOW),
         option("--max-text", section=HOW, type=count, metavar="N",
                help="Keep N characters of a text of the agent; with --retry-errors also of what was cut.  [as before]"),
         option("--max-events", section=HOW, type=count, metavar="N",
@@ -133,7 +135,7 @@ def _others_left(store: Store) -> str:
 
 
 _TAKEN = (
-    "force", "retry_errors", "concurrency", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
+    "force", "retry_errors", "concurrency", "isolate", "isolate_memory", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
     "max_cost", "max_judge_calls", "user",
 )  # fmt: skip
 
@@ -144,6 +146,7 @@ def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
 
     async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
         taken = {name: given[name] for name in _TAKEN}
+        taken["isolate"] = taken["isolate"] or None  # as before
         watching = {name: options[name] for name in ("progress", "stop")}
         return [await api.resume(run, store=store, results=(), **taken, **watching)]
 

@@ -103,7 +103,10 @@ class Project:
 
     @cached_property
     def _loaded(self) -> Any:
-        return api.load_agent(self.agent_ref, agent_name=self.options.get("agent_name"))
+        how: dict[str, Any] = {
+            name: self.options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
+        }
+        return api.load_agent(self.agent_ref, **how)
 
     def agent(self) -> Any:
         """Return the agent, loaded once.

@@ -15,7 +15,8 @@ from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 
-_MEMORY = "process"
+MEMORY = "process"
+"""The key of a session's memory under which its `Talk` is."""
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class ProcessAgent:
         except AgentLoadError as error:  # the first one could be started
             raise AgentCrashedError(str(error)) from error
         child.forget_its_words()
-        talk = session.memory[_MEMORY] = Talk(child)
+        talk = session.memory[MEMORY] = Talk(child)
         return talk
 
     async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
@@ -76,7 +77,7 @@ class ProcessAgent:
             AgentRaisedError: it says that it failed.
             AgentError: it broke the protocol.
         """
-        talk: Talk | None = session.memory.get(_MEMORY)
+        talk: Talk | None = session.memory.get(MEMORY)
         if talk is None:  # whoever asks begins no trials
             talk = await self._take(session)
             await self._begin(talk, session, None)
@@ -96,18 +97,22 @@ class ProcessAgent:
         child.send(request)
         done = False
         while not done:
-            data = await child.receive()
+            data = await self._receive(child)
             child.is_busy = not (isinstance(data, dict) and data.get("type") == "error")
-            answer = self._read(data)
+            answer = self._read(child, data)
             child.is_busy, done = not answer.done, answer.done
             yield answer
 
-    def _read(self, data: object) -> wire.Answer:
+    async def _receive(self, child: Child) -> Any:
+        return await child.receive()
+
+    def _read(self, child: Child, data: Any) -> wire.Answer:
+        """Read what a process wrote."""
         return wire.read_answer(data)
 
     async def end(self, session: Session) -> None:
         """Tell the process that the conversation is over, and take it back for the next one."""
-        talk: Talk | None = session.memory.pop(_MEMORY, None)
+        talk: Talk | None = session.memory.pop(MEMORY, None)
         if talk is None:
             return
         try:

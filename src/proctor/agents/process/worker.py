@@ -1,0 +1,214 @@
+"""A Python agent in a process of its own: `python -m proctor.agents.process.worker AGENT`, started by `--isolate`.
+
+It speaks the protocol of docs/agent-protocol.md, whole events and exceptions included (`telling.py`). What the agent prints
+goes to standard error, for standard output belongs to the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import inspect
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing, nullcontext, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.load import describe_ref, load_agent
+from proctor.agents.process.isolated import PATH_VARIABLE
+from proctor.agents.process.leftovers import Surroundings
+from proctor.agents.process.lines import Lines
+from proctor.agents.process.telling import error_data, event_data, json_value
+from proctor.causes import safe_str
+from proctor.errors import AgentError, AgentLoadError, ProctorError
+from proctor.schema.case import EvalCase
+from proctor.schema.content import Content
+
+
+class Channel:
+    """The pipes to the process that started this one, out of the way of what the agent does with its own streams."""
+
+    def __init__(self) -> None:
+        """Take the pipes; in their places come nothing to read, and standard error to write to."""
+        self._in, self._out = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        os.close(nothing)
+        self._lines = Lines()
+
+    async def connect(self) -> None:
+        """Begin to read."""
+        pipe = os.fdopen(self._in, "rb", 0)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: self._lines, pipe)
+
+    async def receive(self) -> dict[str, Any] | None:
+        """Return the next request; `None` when there will be none."""
+        line = await self._lines.next()
+        return None if line is None else json.loads(line)
+
+    def send(self, data: Mapping[str, Any]) -> None:
+        """Write an answer; waits until there is room for it."""
+        line = memoryview(json.dumps(data).encode() + b"\n")
+        while line:
+            line = line[os.write(self._out, line) :]
+
+
+class Worker:
+    """One agent and the conversation that it is in."""
+
+    def __init__(self, agent: Agent, channel: Channel) -> None:
+        """Take the agent, loaded and open."""
+        self._agent, self._channel = agent, channel
+        self._session = Session("", "", "")
+        self._before = Surroundings.now()
+
+    async def serve(self) -> None:
+        """Do what is asked, until nothing is asked any more."""
+        tasks = {"begin": self._begin, "turn": self._turn, "final_state": self._final_state, "end": self._end}
+        while (request := await self._channel.receive()) is not None:
+            task = tasks.get(str(request.get("type")))
+            if task is None:
+                continue
+            try:
+                answer = await task(request)
+            except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
+                _forget_cancellation()
+                answer = error_data(error)
+            self._channel.send(answer)
+
+    async def _begin(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._session = Session(**request["session"])
+        begin = getattr(self._agent, "begin", None)
+        if begin is not None:
+            await _settle(begin(self._session, EvalCase.model_validate(request["case"])))
+        return {"type": "done"}
+
+    async def _turn(self, request: dict[str, Any]) -> dict[str, Any]:
+        session = self._session
+        for name in ("durations", "app_details"):
+            session.memory.pop(name, None)
+        events: Any = self._agent.answer(Content.model_validate(request["message"]), session)
+        if not hasattr(events, "__aiter__"):
+            raise AgentError(
+                f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
+            )
+        async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
+            async for event in events:
+                data = event_data(event)
+                if event.state_delta:
+                    session.state.update(json_value(event.state_delta))
+                self._channel.send(data)
+        told = {name: session.memory.get(name) for name in ("durations", "app_details")}
+        return {
+            "type": "done",
+            **{name: json_value(value) for name, value in told.items() if value is not None},
+        }
+
+    async def _final_state(self, _request: dict[str, Any]) -> dict[str, Any]:
+        ask = getattr(self._agent, "final_state", None)
+        state = self._session.state if ask is None else await _settle(ask(self._session))
+        return {"type": "done", "final_state": json_value(state)}
+
+    async def _end(self, _request: dict[str, Any]) -> dict[str, Any]:
+        end = getattr(self._agent, "end", None)
+        try:
+            if end is not None:
+                await _settle(end(self._session))
+        finally:
+            self._session = Session("", "", "")
+            is_clean = self._before.restore()
+        return {"type": "done", "is_clean": is_clean}
+
+
+async def _settle(outcome: Any) -> Any:
+    return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def _forget_cancellation() -> None:
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+
+
+async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
+    """Load the agent, serve, close it; returns the exit code."""
+    await channel.connect()
+    try:
+        agent = load_agent(reference, agent_name=agent_name)
+        info = await _opened(agent)
+    except BaseException as error:  # noqa: BLE001 - whoever started this says it to the user
+        is_memory = isinstance(error, MemoryError)
+        channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
+        return 2
+    begins = getattr(agent, "begin", None) is not None
+    channel.send({"type": "ready", "begins": begins, "info": None if info is None else _info_data(info)})
+    await Worker(agent, channel).serve()
+    if (close := getattr(agent, "close", None)) is not None:
+        await _settle(close())
+    return 0
+
+
+async def _opened(agent: Agent) -> AgentInfo | None:
+    if (opener := getattr(agent, "open", None)) is not None:
+        await _settle(opener())
+    describe = getattr(agent, "describe", None)
+    return None if describe is None else await _settle(describe())
+
+
+def _info_data(info: AgentInfo) -> dict[str, Any]:
+    data: dict[str, Any] = json_value(asdict(info))
+    return data
+
+
+def _why(error: BaseException, reference: str) -> str:
+    if isinstance(error, ProctorError):
+        return str(error)
+    return (
+        f"the agent {describe_ref(reference)} could not be opened: {type(error).__name__}: {safe_str(error)}"
+    )
+
+
+def limit_memory(most: int) -> None:
+    """Have whatever asks for more than so many bytes in all fail.
+
+    Raises:
+        AgentLoadError: this system has no such limit.
+    """
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    except (ImportError, ValueError, OSError) as error:
+        raise AgentLoadError(f"this system cannot limit the memory of a process: {error}") from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a worker; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m proctor.agents.process.worker")
+    parser.add_argument("agent")
+    parser.add_argument("--agent-name")
+    parser.add_argument("--memory", type=int)
+    given = parser.parse_args(arguments)
+    channel = Channel()
+    sys.path[:] = json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]]
+    if given.memory is not None:
+        try:
+            limit_memory(given.memory)
+        except AgentLoadError as error:
+            channel.send({"type": "error", "message": str(error)})
+            return 2
+    return asyncio.run(work(given.agent, given.agent_name, channel))
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        code = main()
+        sys.stdout.flush()
+        os._exit(code)  # threads that the agent left behind do not hold up the end
