@@ -75,10 +75,11 @@ class CaseState:
         keep = keep_all or result.outcome is not _PASSED
         result.trials = [trial.result(result.outcome, keep=keep)]
         if not keep:
-            _drop_scores(self.metrics, deciding)
             for place, bound in enumerate(self.metrics):
                 if bound.gates:  # it is in `deciding`, and what that rests on (votes are large) is done with
                     scores[place] = _DECIDED
+                    if not (verdict := deciding[bound.name]).is_warned:
+                        verdict.per_trial = ()
         make = with_reported if keep else _with_reported_less_scores
         result.put_off_metrics(partial(make, self.metrics, scores, deciding))
 
