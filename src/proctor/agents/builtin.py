@@ -6,6 +6,8 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 AGENTS = {
     "replay": "proctor.agents.replay:replay_agent",
     "http+sse": "proctor.agents.remote.sse:sse_agent",
+    "http": "proctor.agents.remote.probe:http_agent",
+    "https": "proctor.agents.remote.probe:https_agent",
     "openai+http": "proctor.agents.remote.openai:openai_agent",
     "cmd": "proctor.agents.process.command:command_agent",
 }
