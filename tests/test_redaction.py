@@ -21,6 +21,8 @@ from proctor.redaction import HIDDEN, redacted, redacted_text, without_secrets
             ["--auth-token", "a", "--token", "b"], ["--auth-token", HIDDEN, "--token", HIDDEN], id="two"
         ),
         pytest.param(["http://me:pw@host/x"], [f"http://{HIDDEN}@host/x"], id="user and password in a URL"),
+        pytest.param(["http://me:p@w@host/x"], [f"http://{HIDDEN}@host/x"], id="a password with an at sign"),
+        pytest.param(["http://host/x?to=a@b"], ["http://host/x?to=a@b"], id="an at sign behind the host"),
         pytest.param(["http://host/x?token=abc"], [f"http://host/x?token={HIDDEN}"], id="a token in a query"),
         pytest.param(
             ["http://host/?access_token=abc&q=1"],

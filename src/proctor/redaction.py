@@ -13,7 +13,7 @@ _WORD = r"(?:api[-_]?key|key|token|secret|password|passwd|pwd|credentials?|auth|
 _NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word says that it is secret
 _OPTION = re.compile(rf"--?(?:[A-Z0-9]+[-_.])*{_WORD}", re.IGNORECASE)
 _ASSIGNED = re.compile(rf"({_NAME}\s*[=:]\s*)(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"]+", re.IGNORECASE)
-_USER_INFO = re.compile(r"((?<![\w.-])\w[\w+.-]{0,30}://)[^/@\s]{1,1000}@")  # bounds: texts may be very long
+_USER_INFO = re.compile(r"((?<![\w.-])\w[\w+.-]{0,30}://)[^/?#\s]{1,1000}@")  # bounds: texts may be very long
 _KNOWN = re.compile(
     r"\b(?:(?:sk|pk|rk|gh[opsu]|xox[abp])[-_](?=[\w-]*\d)[\w-]{12,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,}|eyJ[\w-]{10,}\.[\w.-]+)"
 )

@@ -41,6 +41,11 @@ SPELLINGS = [
     ("agents/lone/bot.py", "bot"),
     ("replay", "replay"),
     ("replay:drop-call", "replay:drop-call"),
+    ("http://localhost:8000/run", "http://localhost:8000/run"),
+    ("HTTPS://Example.com", "https://Example.com"),
+    ("http+sse://localhost:8000", "http+sse://localhost:8000"),
+    ("http+sse:http://me:hunter2@localhost:8000/?token=hunter2", "http+sse:http://***@localhost:8000/?token=***"),
+    ("https://hunter2@localhost:8000/", "https://***@localhost:8000/"),
 ]
 
 
@@ -90,10 +95,6 @@ class _Answering:
     [
         ("", ["No agent given", "dotted module"]),
         ("   ", ["No agent given"]),
-        ("adk+http://localhost:8000", ["not in this version yet"]),
-        ("a2a+http://localhost:8000", ["not in this version yet"]),
-        ("http://localhost:8000/run", ["not in this version yet"]),
-        ("HTTPS://example.com", ["not in this version yet"]),
         ("htp+sse://localhost:8000", ["unknown prefix 'htp+sse'", "Did you mean 'http+sse'?", "replay:"]),
         ("package.module:", ["nothing after its colon", "package.module:root_agent"]),
         ("package.module:not an attribute", ["'not an attribute'", "package.module:root_agent"]),

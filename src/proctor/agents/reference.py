@@ -56,7 +56,7 @@ class Reference:
     def label(self) -> str:
         """What to print: the same for all spellings that lead to the same agent."""
         if self.plugin:
-            return f"{self.plugin}:{redacted_text(self.rest)}" if self.rest else self.plugin
+            return redacted_text(f"{self.plugin}:{self.rest}") if self.rest else self.plugin
         name = self._name()
         return name if self.attribute in _USUAL_ATTRIBUTES else f"{name}:{self.attribute}"
 
@@ -123,9 +123,9 @@ def find_module(dotted: str) -> Path | None:
 
 
 def _plugin(text: str) -> Reference | None:
-    if text.lower().startswith(("http://", "https://")):
-        raise _not_yet(text, text.partition(":")[0])
     prefix, rest = match.groups() if (match := _PREFIX.fullmatch(text)) else (text, "")
+    if rest.startswith("//"):
+        prefix = prefix.lower()  # as URLs are read
     if prefix in RESERVED and match:
         raise _not_yet(text, prefix)
     if prefix.endswith(".py") or "/" in prefix or "\\" in prefix:

@@ -1,0 +1,117 @@
+"""A bare URL: what lives there is found out, and said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from proctor.agents.load import load_agent
+from proctor.errors import AgentLoadError
+from tests.agents.remote.misbehaving import Exchange, Server, serving, unused_port
+
+pytest.importorskip("httpx", reason="the extra `http` is not installed")
+
+
+def answering(paths: Mapping[str, Any]) -> Any:
+    """A server that has JSON at some paths, and a page that says no at all others."""
+
+    def script(exchange: Exchange) -> None:
+        if exchange.path in paths:
+            exchange.answer(paths[exchange.path])
+        else:
+            exchange.answer(b"<html>no such page</html>", "text/html", 404)
+
+    return serving(script)
+
+
+def opened(url: str) -> str:
+    """The name that the agent found there has."""
+
+    async def run() -> str:
+        agent: Any = load_agent(url)
+        try:
+            await agent.open()
+            name: str = (await agent.describe()).name
+            return name
+        finally:
+            await agent.close()
+
+    return asyncio.run(run())
+
+
+MODELS = {"data": [{"id": "solo"}]}
+
+
+@pytest.mark.parametrize(
+    ("url", "paths", "name"),
+    [
+        ("{}", {"/v1/models": MODELS}, "openai+http:{}/v1 (solo)"),
+        ("{}/", {"/v1/models": MODELS}, "openai+http:{}/v1 (solo)"),
+        ("{}/v1", {"/v1/models": MODELS}, "openai+http:{}/v1 (solo)"),
+        ("{}/team/v1/", {"/team/v1/models": MODELS}, "openai+http:{}/team/v1/ (solo)"),
+        ("{}/chat", {"/chat": {"protocol": 1}}, "http+sse:{}/chat"),
+        ("{}", {"/": {"protocol": 1, "name": "shop"}}, "shop"),
+    ],
+)
+def test_what_is_found_is_run(url: str, paths: dict[str, Any], name: str) -> None:
+    with answering(paths) as server:
+        assert opened(url.format(server.url)) == name.format(server.url)
+
+
+def test_who_asks_goes_along() -> None:
+    with answering({"/v1/models": MODELS}) as server:
+        name = opened(server.url.replace("//", "//me:hunter2@"))
+    assert name == f"openai+http:{server.url}/v1 (solo)"
+    assert {exchange.headers.get("authorization") for exchange in server.requests} == {
+        "Basic bWU6aHVudGVyMg=="
+    }
+
+
+def refused(server: Server, path: str = "") -> str:
+    with pytest.raises(AgentLoadError) as caught:
+        opened(f"{server.url}{path}")
+    return str(caught.value)
+
+
+def test_nothing_found_says_what_was_tried() -> None:
+    with answering({}) as server:
+        said = refused(server, "/x")
+    for path in ("/x/.well-known/agent-card.json", "/x/list-apps", "/x/v1/models", "/x"):
+        assert f"  {path}: refuses the request with status 404" in said
+    assert f"http+sse:{server.url}/x" in said
+
+
+def test_more_than_one_thing_is_not_chosen_from() -> None:
+    with answering({"/v1/models": MODELS, "/": {"protocol": 1}}) as server:
+        said = refused(server)
+    assert f"openai+http:{server.url}/v1 or http+sse:{server.url}" in said
+
+
+@pytest.mark.parametrize(
+    "data", [{}, [], "text", {"data": 7}, {"data": ["m"]}, {"protocol": 2}, [1, 2], {"name": "x"}]
+)
+def test_what_only_looks_alike_is_not_taken(data: Any) -> None:
+    paths = ("/", "/list-apps", "/v1/models", "/.well-known/agent.json", "/.well-known/agent-card.json")
+    with answering(dict.fromkeys(paths, data)) as server:
+        assert "something else" in refused(server)
+
+
+def test_nobody_is_there() -> None:
+    with pytest.raises(AgentLoadError, match="nothing listens there"):
+        opened(f"http://127.0.0.1:{unused_port()}")
+
+
+def test_a_server_that_says_nothing_does_not_hold_anybody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.agents.remote.probe._SECONDS", 0.3)
+    with serving(Exchange.hang) as server:
+        assert "/list-apps: no answer within 0.3 s" in refused(server)
+
+
+def test_no_redirect_is_followed() -> None:
+    with answering({"/list-apps": ["app"]}) as there:
+        with serving(lambda e: e.answer(b"", status=302, Location=f"{there.url}{e.path}")) as server:
+            assert "redirects (302)" in refused(server)
+        assert not there.requests
