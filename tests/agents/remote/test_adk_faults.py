@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -30,6 +30,28 @@ SAID = {"author": "bot", "content": {"role": "model", "parts": [{"text": "Hi"}]}
 CALLED = {"author": "bot", "content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}
 
 Run = Callable[[Exchange], object]
+
+
+def closing(*data: bytes) -> Run:
+    """Send this, and close the connection."""
+
+    def run(exchange: Exchange) -> bool:
+        for one in data:
+            exchange.send(one)
+        return False
+
+    return run
+
+
+def resetting(*data: bytes) -> Run:
+    """Send this, and reset the connection."""
+
+    def run(exchange: Exchange) -> None:
+        for one in data:
+            exchange.send(one)
+        exchange.reset()
+
+    return run
 
 
 def stream(*objects: Any) -> bytes:
@@ -60,6 +82,10 @@ def server(run: Run, **ways: Any) -> Run:
         return None
 
     return answer
+
+
+async def _all(turn: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in turn]
 
 
 def talk(url: str, **given: Any) -> tuple[list[Event], dict[str, Any]]:
@@ -93,17 +119,16 @@ FAULTS: dict[str, tuple[Run, type[AgentError], str]] = {
     "500": (lambda e: e.answer(b"Internal Server Error", "text/plain", 500), AgentRaisedError, "Internal Server Error"),
     "401": (lambda e: e.answer({"detail": "who?"}, status=401), AgentError, "PROCTOR_AGENT_TOKEN"),
     "a redirect": (lambda e: e.answer({}, status=307, Location="http://evil.example/run"), AgentError, "not followed"),
-    "reset": (lambda e: e.reset(), AgentError, "127.0.0.1"),
-    "reset within": (lambda e: (e.send(head(200, SSE, length=999) + stream(SAID)), e.reset()), AgentTruncatedError, "127.0.0.1"),
-    "too short": (lambda e: (e.send(head(200, SSE, length=999) + stream(SAID)), False)[1], AgentTruncatedError, "127.0.0.1"),
+    "reset": (resetting(), AgentError, "127.0.0.1"),
+    "reset within": (resetting(head(200, SSE, length=999), stream(SAID)), AgentTruncatedError, "127.0.0.1"),
+    "too short": (closing(head(200, SSE, length=999), stream(SAID)), AgentTruncatedError, "127.0.0.1"),
     "a chunk that does not end": (
-        lambda e: (e.send(head(200, SSE, Transfer_Encoding="chunked") + chunk(stream(SAID))), False)[1],
-        AgentTruncatedError, "127.0.0.1",
+        closing(head(200, SSE, Transfer_Encoding="chunked"), chunk(stream(SAID))), AgentTruncatedError, "127.0.0.1",
     ),
-    "closed before anything": (lambda e: (e.send(head(200, SSE)), False)[1], AgentTruncatedError, "before it answered"),
-    "closed after a call": (lambda e: (e.send(head(200, SSE) + stream(CALLED)), False)[1], AgentTruncatedError, "within an answer"),
+    "closed before anything": (closing(head(200, SSE)), AgentTruncatedError, "before it answered"),
+    "closed after a call": (closing(head(200, SSE), stream(CALLED)), AgentTruncatedError, "within an answer"),
     "closed after a piece": (
-        lambda e: (e.send(head(200, SSE) + stream({**SAID, "partial": True})), False)[1], AgentTruncatedError, "within an answer",
+        closing(head(200, SSE), stream({**SAID, "partial": True})), AgentTruncatedError, "within an answer",
     ),
     "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "packed"),
     "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
@@ -147,9 +172,7 @@ def test_a_deadline_holds_and_the_connection_is_closed(run: Run) -> None:
         session = Session("s", "a", "u")
         began = time.perf_counter()
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
-                async for _ in loaded.answer(user_text("hi"), session):
-                    pass
+            await asyncio.wait_for(_all(loaded.answer(user_text("hi"), session)), 0.5)
         took = time.perf_counter() - began
         await loaded.close()
         return took

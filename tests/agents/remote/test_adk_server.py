@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,8 @@ def keeper(server: str, request: pytest.FixtureRequest) -> str:
 
 
 Said = str | Content
+IDS = itertools.count()
+"""A server keeps the artifacts of a session that is deleted."""
 
 
 def talk(
@@ -98,7 +101,7 @@ def talk(
 
     async def main() -> tuple[list[list[Event]], dict[str, Any]]:
         loaded: Any = load_agent(agent)
-        session = Session(**{"id": "s-1", "app_name": "shop", "user_id": "ann", **given})
+        session = Session(**{"id": f"s-{next(IDS)}", "app_name": "shop", "user_id": "ann", **given})
         await loaded.open()
         await loaded.begin(session, None)
         try:
@@ -110,6 +113,10 @@ def talk(
             await loaded.close()
 
     return asyncio.run(main())
+
+
+async def _all(turn: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in turn]
 
 
 def _said(message: Said) -> Content:
@@ -137,7 +144,7 @@ def test_a_call_its_response_the_answer_and_the_tokens(keeper: str) -> None:
 
 def test_state_goes_in_and_comes_out(keeper: str) -> None:
     state = {"start": {"deep": [1, None]}, "app:a": 1, "temp:gone": 1}
-    _, after = talk(keeper, "call save name=note", state=state, user_id="bob/ö")
+    _, after = talk(keeper, "call save name=note", state=state, user_id="bob ö")
     assert after == {"start": {"deep": [1, None]}, "app:a": 1, "user:last": "note"}
 
 
@@ -209,10 +216,9 @@ def test_a_deadline_ends_the_turn_and_the_next_trial_is_clean(server: str) -> No
         session = Session("slow", "a", "slow")
         await loaded.open()
         await loaded.begin(session, None)
+        turn = loaded.answer(user_text("call wait seconds=60"), session)
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
-                async for _ in loaded.answer(user_text("call wait seconds=60"), session):
-                    pass
+            await asyncio.wait_for(_all(turn), 0.5)
         await loaded.end(session)
         await loaded.close()
 
@@ -239,9 +245,10 @@ def test_which_app_is_meant(server: str, path: str, message: str) -> None:
 
 def test_the_only_app_need_not_be_named_also_below_a_prefix(tmp_path: Path) -> None:
     write_app(tmp_path, "keeper", KEEPER)
-    with serving(tmp_path) as url:
-        ((*events,),), _ = talk(f"adk+http:{url}", "hi")
-        assert read(events).final_response is not None
+    with serving(tmp_path, "adk_server.py", "/pre/fix") as url:
+        for path in ("/pre/fix", "/pre/fix/", "/pre/fix/keeper"):
+            ((*events,),), _ = talk(f"adk+http:{url}{path}", "hi")
+            assert read(events).final_response is not None
 
 
 def test_it_says_what_it_is(server: str) -> None:
