@@ -12,6 +12,7 @@ import pytest
 
 from proctor.agents import load
 from proctor.agents.base import Session
+from proctor.agents.dotenv import read_env_file
 from proctor.agents.function import FunctionAgent
 from proctor.agents.load import load_agent
 from proctor.agents.replay import ReplayAgent
@@ -223,6 +224,19 @@ def test_the_nearest_env_file_is_the_one(project: Path) -> None:
     write(project, {"bot/agent.py": "def root_agent(text): return text"})
     load_agent("bot")
     assert os.environ["PROCTOR_TEST_NEW"] == "near"
+
+
+def test_a_line_of_an_env_file_that_cannot_be_read_is_left_out_and_told_with_its_place(
+    project: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AFTER_IT", raising=False)
+    file = project / ".env"
+    file.write_text("BEFORE=1\n= nothing\nAFTER_IT=2\n", encoding="utf-8")
+    read_env_file(project)
+    assert os.environ["AFTER_IT"] == "2"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{file}:2: expected NAME=value; the line is left out"
+    ]
 
 
 def test_an_env_file_that_is_no_text_is_an_error_with_its_name(project: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from proctor.errors import AgentLoadError
@@ -27,6 +30,24 @@ def _load(file: Path) -> None:
     from dotenv import load_dotenv
 
     try:
-        load_dotenv(file, override=False)
+        with _naming(file):
+            load_dotenv(file, override=False)
     except (OSError, ValueError) as error:
         raise AgentLoadError(f"{file} cannot be read: {error}") from error
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Have python-dotenv's warning of a line that it cannot read say in which file that is."""
+
+    def name(record: logging.LogRecord) -> bool:
+        place = str(file).replace("%", "%%")
+        record.msg = f"{place}:%s: expected NAME=value; the line is left out"
+        return True
+
+    logger = logging.getLogger("dotenv.main")
+    logger.addFilter(name)
+    try:
+        yield
+    finally:
+        logger.removeFilter(name)
