@@ -26,6 +26,7 @@ class Step(NamedTuple):
 
 
 _GUIDE = "examples/city_guide/guide.evalset.yaml --judge scripted:examples/city_guide/judge.json"
+_CUSTOMERS = "examples/retail --user examples/retail/customer.py:customer"
 STEPS = [
     Step(
         "Can the files be read?",
@@ -58,6 +59,15 @@ STEPS = [
     Step(
         "The same cases against a guide that boasts (this must fail, and say which sentence nobody told it)",
         f"eval examples/city_guide/boastful.py {_GUIDE}",
+        exit_code=1,
+    ),
+    Step(
+        "A service desk with a database, and ten customers who are played: policy rules, and what must stand in the database",
+        f"eval examples/retail {_CUSTOMERS}",
+    ),
+    Step(
+        "The same customers eight times each, at a hasty desk (this must fail; pass^k says how seldom it is right every time)",
+        f"eval examples/retail/hasty.py {_CUSTOMERS} --num-runs 8",
         exit_code=1,
     ),
     Step(

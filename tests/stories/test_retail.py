@@ -114,6 +114,19 @@ def test_the_same_seed_gives_the_same_conversations() -> None:
     assert one == other
 
 
+JUDGED: dict[str, Any] = {"config": RETAIL / "judged.json", "judge": f"scripted:{RETAIL / 'judge.json'}"}
+
+
+def test_who_does_not_say_what_it_will_do_is_found_out_by_the_judge() -> None:
+    silent = proctor.evaluate_sync(
+        RetailAgent(lambda _: making(["does not wait for a yes"])), SET, user=played.customer, **JUDGED
+    )
+    rubric = "rubric_based_multi_turn_trajectory_quality_v1"
+    missed = {case.eval_id for case in silent.cases if case.metrics[rubric].outcome is Outcome.FAILED}
+    assert missed == FOUND["does not wait for a yes"].keys() - {"two_wishes"}  # the judge sees it ask once
+    assert proctor.evaluate_sync(str(RETAIL), SET, user=played.customer, **JUDGED).passed
+
+
 # --- the shop ---------------------------------------------------------------------------------------------------------
 
 
