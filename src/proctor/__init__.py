@@ -39,12 +39,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         load_run as load_run,
         open_store as open_store,
         prune_runs as prune_runs,
+        receive_traces as receive_traces,
         rescore as rescore,
         rescore_sync as rescore_sync,
         resume as resume,
         resume_sync as resume_sync,
         score as score,
         score_sync as score_sync,
+        score_trace as score_trace,
+        score_trace_sync as score_trace_sync,
     )
     from proctor.engine.stopping import StopRequest as StopRequest
     from proctor.errors import (
@@ -150,6 +153,7 @@ _WHERE = {
         " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk import_run import_runs"
         " list_runs load_run open_store prune_runs"
         " rescore rescore_sync resume resume_sync"
+        " receive_traces score_trace score_trace_sync"
     ),
     "proctor.metrics.custom": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from proctor.api.labelling import label_run
     from proctor.api.preparing import Prepared, prepare
     from proctor.api.reading import load_agent, load_config, load_eval_set
+    from proctor.api.receiving_traces import receive_traces
     from proctor.api.rescoring import rescore, rescore_sync
     from proctor.api.resuming import resume, resume_sync
     from proctor.api.runs import list_runs, load_run, open_store, prune_runs
     from proctor.api.scoring import score, score_sync
+    from proctor.api.traces import eval_set_of, score_trace, score_trace_sync
 
 _WHERE = {
     "calibrating": ("calibrate", "calibrate_sync"),
@@ -36,6 +38,8 @@ _WHERE = {
     "resuming": ("resume", "resume_sync"),
     "runs": ("list_runs", "load_run", "open_store", "prune_runs"),
     "scoring": ("score", "score_sync"),
+    "traces": ("eval_set_of", "score_trace", "score_trace_sync"),
+    "receiving_traces": ("receive_traces",),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
@@ -52,6 +56,7 @@ __all__ = [
     "check_files",
     "estimate",
     "estimate_sync",
+    "eval_set_of",
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",
@@ -68,12 +73,15 @@ __all__ = [
     "open_store",
     "prepare",
     "prune_runs",
+    "receive_traces",
     "rescore",
     "rescore_sync",
     "resume",
     "resume_sync",
     "score",
     "score_sync",
+    "score_trace",
+    "score_trace_sync",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ EXAMPLES = """
 proctor record my_project.agent --into booking.evalset.yaml
 proctor record agents/travel --into trip.evalset.json --id two_turns --final-state
 proctor record --from-session session.json --into trip.evalset.json
+proctor record --from-trace traces.jsonl --into trip.evalset.json
 """
 
 COMMANDS = """\
@@ -52,6 +54,10 @@ COMMANDS = """\
     help="Take a session that google-adk kept (JSON) in place of a conversation.",
 )  # fmt: skip
 @option(
+    "--from-trace", "from_traces", section=WHAT, metavar="TRACE", multiple=True, type=click.Path(path_type=Path),
+    help="Take the conversations that OpenTelemetry traces tell of, each as a case; for review. May be repeated.",
+)  # fmt: skip
+@option(
     "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
     help="The session that the conversation starts in: app, user, state.",
 )  # fmt: skip
@@ -60,7 +66,13 @@ COMMANDS = """\
         help="For one turn.  [300]")  # fmt: skip
 @common_options
 def record(
-    *, agent: str | None, into: Path, eval_id: str | None, from_session: Path | None, **how: Any
+    *,
+    agent: str | None,
+    into: Path,
+    eval_id: str | None,
+    from_session: Path | None,
+    from_traces: tuple[Path, ...],
+    **how: Any,
 ) -> None:
     """Talk to an agent in the terminal, and keep the conversation as a case.
 
@@ -70,6 +82,13 @@ def record(
     """
     from proctor.api.authoring import add_cases
 
+    if from_traces:
+        if agent is not None or from_session is not None:
+            raise SetupError(
+                "--from-trace takes the traces as they are: leave the agent and --from-session out"
+            )
+        _from_traces(from_traces, into, eval_id)
+        return
     eval_id = eval_id or time.strftime("recorded_%Y%m%d_%H%M%S")
     _check_target(into, eval_id)
     if from_session is not None:
@@ -86,6 +105,27 @@ def record(
     added = add_cases(into, [case])
     turns = len(case.conversation or ())
     click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+
+
+def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None) -> None:
+    """Put the conversations of traces into a set; what of them cannot be expected of anybody is told."""
+    from proctor.api.authoring import add_cases
+    from proctor.api.traces import eval_set_of
+    from proctor.files.find import require_new_case_id
+
+    found, left = eval_set_of(traces)
+    cases = found.eval_cases
+    if eval_id is not None:
+        if len(cases) != 1:
+            raise SetupError(f"--id names one case, and the traces tell of {len(cases)} that can be taken")
+        cases[0].eval_id = require_new_case_id(eval_id)
+    for why in left:
+        say(f"not taken: {why}")
+    if not cases:
+        raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
+    add_cases(into, cases)
+    click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
+                     f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
 
 
 def _check_target(into: Path, eval_id: str) -> None:

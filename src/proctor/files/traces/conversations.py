@@ -19,11 +19,8 @@ from proctor.schema.trial import Failure, FailureKind
 TRACE = "trace"
 """Where a failure belongs that is the trace's, not the agent's: too little is in it."""
 
-CAPTURE = (
-    "instrumentation leaves contents out unless told otherwise: with most SDKs set "
-    "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
-    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
-)
+CAPTURE = "contents are captured with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, see docs/traces.md"
+"""Instrumentation leaves contents out unless it is told otherwise."""
 
 
 @dataclass(slots=True)

@@ -134,6 +134,21 @@ def is_kept(name: str) -> bool:
     return _KEPT.match(name) is not None
 
 
+def only_kept(value: Any) -> Any:
+    """Return a request without attributes that tell nothing about agents; the rest is as it was."""
+    if isinstance(value, list):
+        return [only_kept(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _few(inner) if key == "attributes" else only_kept(inner) for key, inner in value.items()}
+
+
+def _few(attributes: Any) -> Any:
+    if not isinstance(attributes, list):
+        return attributes
+    return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")))]
+
+
 def _value(given: Any, path: Path_, depth: int = 0) -> Any:
     """Return what an AnyValue holds."""
     if not isinstance(given, dict):

@@ -1,0 +1,114 @@
+"""`proctor score-trace`: judge what OpenTelemetry traces tell of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.eval import names
+from proctor.cli.stored import report_options
+
+if TYPE_CHECKING:
+    from proctor.cli.execution import Start
+    from proctor.schema.verdict import RunResult
+
+WHAT, JUDGE = "What to judge", "How to judge"
+
+EXAMPLES = """
+proctor score-trace traces.jsonl --set booking.evalset.json
+proctor score-trace traces/ --config rules.json
+proctor score-trace traces.jsonl --set evals/ --report junit=junit.xml
+proctor trace receive traces.jsonl       takes traces from an OTLP exporter into a file
+proctor trace show traces.jsonl          tells what is in it
+"""
+
+
+def _options(command: Any) -> Any:
+    declared = [
+        option("--set", "sets", section=WHAT, multiple=True, metavar="SET",
+               help="What was expected: an eval set, as `proctor eval` takes it; may be repeated.  [each conversation "
+                    "is a case that expects nothing]"),
+        option("--store", "stores", section=WHAT, multiple=True, metavar="URL",
+               help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
+                    ".proctor/store.sqlite3]"),
+        option("--config", section=JUDGE, metavar="FILE",
+               help="The criteria.  [with --set: test_config.json beside each set or above it, else ADK's defaults]"),
+        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
+               help="Only these metrics of the config; the others are reported as skipped."),
+        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--judge", section=JUDGE, metavar="MODEL",
+               help="The model that metrics ask whose criterion names none.  [PROCTOR_JUDGE_MODEL, the setting `judge`]"),
+        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
+               help="Score exactly as google-adk does, known weaknesses included."),
+        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD on judges; passed by less than one call."),
+        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help="Ask judges at most N times."),
+        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help="Conversations judged at once.  [8]"),
+    ]  # fmt: skip
+    for declare in reversed(declared):
+        command = declare(command)
+    return command
+
+
+@click.command("score-trace", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@_options
+@report_options
+@common_options
+@click.pass_context
+def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) -> None:
+    """Judge what OpenTelemetry traces tell of an agent; nothing is run.
+
+    TRACE is a file of OTLP's JSON (whole, or a request a line as the collector's file exporter
+    writes), of spans as an SDK prints them, google-adk's SQLite file of spans, or a folder. With --set,
+    a conversation belongs to the case that its spans name (proctor.eval_id), whose id is its
+    conversation's, or whose user says the same; a case without a conversation is an error.
+    A trace without the contents of messages is an error, too, and says how they are captured.
+
+    \b
+    Exit codes: as `proctor eval`.
+    """
+    from proctor.api.project import engine_options, prepare_process
+    from proctor.cli.execution import Execution, Shown
+    from proctor.cli.keeping import choose_keeping
+    from proctor.cli.outputs import parse_outputs
+    from proctor.cli.process import stdout_is_ours
+    from proctor.settings import load_settings
+
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    options = {name: value for name, value in engine_options(given, settings).items() if name in _TAKEN}
+    outputs, keeping = (
+        parse_outputs(given["reports"], given["format_"]),
+        choose_keeping(given["stores"], settings),
+    )
+    shown = Shown(
+        outputs,
+        bool(given["details"] or common().verbose),
+        color=False if common().no_color else None,
+        keeping=keeping,
+        way_on="`proctor score {run}` judges it again",
+    )
+    with closing(keeping), stdout_is_ours() as stdout:
+        start = _scoring(traces, given["sets"], {**options, "store": keeping.store})
+        ctx.exit(Execution(shown, stdout).carry_out(start))
+
+
+_TAKEN = ("config", "metrics", "no_judge", "judge", "compat", "concurrency", "max_cost", "max_judge_calls")
+
+
+def _scoring(traces: Sequence[str], sets: Sequence[str], options: dict[str, Any]) -> Start:
+    from proctor import api
+
+    async def judge(more: dict[str, Any]) -> Sequence[RunResult]:
+        watching = {name: more[name] for name in ("progress", "stop", "explain")}
+        return [await api.score_trace(list(traces), list(sets) or None, **options, **watching)]
+
+    return judge
