@@ -4,6 +4,7 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 """
 
 AGENTS = {
+    "adk+http": "proctor.agents.remote.adk:adk_server_agent",
     "replay": "proctor.agents.replay:replay_agent",
     "http+sse": "proctor.agents.remote.sse:sse_agent",
     "http": "proctor.agents.remote.probe:http_agent",
@@ -12,5 +13,5 @@ AGENTS = {
     "cmd": "proctor.agents.process.command:command_agent",
 }
 
-RESERVED = ("adk+http", "a2a+http")
+RESERVED = ("a2a+http",)
 """Prefixes of agents that live elsewhere: promised, not in this version."""
