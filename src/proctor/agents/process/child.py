@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -19,6 +20,9 @@ from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentT
 _A_MOMENT = 0.5
 """Seconds that a process whose output ended has to end, too, and its last words to arrive."""
 
+_LAST_BYTES = 0.05
+"""Seconds in which what a process wrote before its end is read, where others hold its pipes open."""
+
 
 class Child:
     """A process, what it writes, and whether it can be asked again."""
@@ -30,6 +34,8 @@ class Child:
         self._lines = Lines()
         self._tail = Tail()
         self._stdin: asyncio.WriteTransport | None = None
+        self._loop = asyncio.get_running_loop()
+        self._exit: asyncio.Future[None] = self._loop.create_future()
         self.is_busy = False
         """Whether it was asked something and has not answered to the end."""
 
@@ -60,10 +66,21 @@ class Child:
         return child
 
     async def _connect(self) -> None:
-        loop = asyncio.get_running_loop()
-        await loop.connect_read_pipe(lambda: self._lines, self._process.stdout)
-        await loop.connect_read_pipe(lambda: self._tail, self._process.stderr)
-        self._stdin, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, self._process.stdin)
+        threading.Thread(target=self._wait, daemon=True, name=f"proctor-wait-{self.pid}").start()
+        await self._loop.connect_read_pipe(lambda: self._lines, self._process.stdout)
+        await self._loop.connect_read_pipe(lambda: self._tail, self._process.stderr)
+        self._stdin, _ = await self._loop.connect_write_pipe(asyncio.BaseProtocol, self._process.stdin)
+
+    def _wait(self) -> None:
+        """In a thread of its own: the end of the process is seen although what it started holds its pipes open."""
+        self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed: nobody wants to know any more
+            self._loop.call_soon_threadsafe(self._has_exited)
+
+    def _has_exited(self) -> None:
+        if not self._exit.done():
+            self._exit.set_result(None)
+        self._loop.call_later(_LAST_BYTES, self._lines.end)
 
     @property
     def pid(self) -> int:
@@ -77,8 +94,8 @@ class Child:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it has ended; whoever asks has its exit code noted."""
-        return self._process.poll() is not None
+        """Whether it has ended."""
+        return self._process.returncode is not None
 
     def send(self, data: Mapping[str, Any]) -> None:
         """Write one object; what it has not read yet is kept for it."""
@@ -123,10 +140,7 @@ class Child:
 
     async def ended_within(self, seconds: float) -> bool:
         """Wait so long for its end; returns whether it has come."""
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while not self.is_gone and loop.time() < until:  # noqa: ASYNC110 - no event tells of it on all systems
-            await asyncio.sleep(0.005)
+        await asyncio.wait([self._exit], timeout=seconds)
         return self.is_gone
 
     async def why_it_ended(self, when: str = "before its answer was done") -> AgentError:
@@ -159,7 +173,6 @@ class Child:
         """End it, with all that it started and that did not leave its group; at once."""
         with suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._process.poll()
         self.is_busy = True
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.abort()

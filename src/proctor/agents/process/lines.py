@@ -89,7 +89,12 @@ class Lines(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing will come any more."""
-        self._ended, self._transport = True, None
+        self._transport = None
+        self.end()
+
+    def end(self) -> None:
+        """Wait for nothing more than what is here."""
+        self._ended = True
         self._wake()
 
     def _pause(self) -> None:

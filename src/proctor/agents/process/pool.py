@@ -26,7 +26,6 @@ class Pool:
         self._start = start
         self._idle: list[Child] = []
         self._living: set[Child] = set()
-        self._dying: list[Child] = []
         self._guardian: subprocess.Popen[bytes] | None = None
 
     async def take(self) -> Child:
@@ -57,7 +56,6 @@ class Pool:
         child.kill()
         if child in self._living:
             self._living.discard(child)
-            self._dying = [one for one in self._dying if not one.is_gone] + [child]
             self._tell_guardian("-", child)
 
     async def close(self) -> None:
@@ -71,8 +69,7 @@ class Pool:
             for child in living:
                 self.drop(child)
             self._dismiss_guardian()
-        dying, self._dying = self._dying, []
-        await asyncio.gather(*(child.ended_within(_PATIENCE) for child in dying))  # no zombie is left
+        await asyncio.gather(*(child.ended_within(_PATIENCE) for child in living))  # no zombie is left
 
     def _tell_guardian(self, sign: str, child: Child) -> None:
         if os.name != "posix":

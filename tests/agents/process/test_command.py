@@ -1,0 +1,312 @@
+"""`cmd:`: a program in any language, asked in JSON lines; how it fails is told apart, and nothing of it is left running."""
+
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import proctor
+from proctor.agents.load import load_agent
+from proctor.errors import AgentLoadError, SetupError
+from proctor.schema.trial import FailureKind
+from tests.agents.process.conftest import Pids, failure_of, run, texts_of, trial_of, wait_until
+
+LOOP = """
+import json, sys, time, signal
+def say(**fields): print(json.dumps(fields), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["type"] != "turn": continue
+"""
+ECHO = LOOP + "    say(text='ok'); say(type='done')\n"
+
+Program = Callable[..., str]
+
+
+@pytest.fixture
+def page(root: Path, tmp_path: Path) -> Path:
+    """A folder with the files that docs/agent-protocol.md shows."""
+    text = (root / "docs/agent-protocol.md").read_text()
+    for name, body in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(body)
+    return tmp_path
+
+
+def _ten_lines(text: str) -> bool:
+    return len([line for line in text.splitlines() if line.strip()]) <= 10
+
+
+def test_the_client_of_the_page_in_python_is_an_agent_in_ten_lines(page: Path) -> None:
+    file = page / "echo_agent.py"
+    assert _ten_lines(file.read_text())
+    result = run(f"cmd:{sys.executable} {file}", ["one", "two"], ["three"])
+    assert [texts_of(result, case) for case in (0, 1)] == [
+        ["You said: one", "You said: two"],
+        ["You said: three"],
+    ]
+
+
+def test_the_client_of_the_page_in_javascript_is_an_agent_in_ten_lines(page: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: its package, or the one of nodejs.org, brings it")
+    file = page / "echo_agent.mjs"
+    assert _ten_lines(file.read_text())
+    result = run(f"cmd:{node} {file}", ["one", "two"], ["three"])
+    assert [texts_of(result, case) for case in (0, 1)] == [
+        ["You said: one", "You said: two"],
+        ["You said: three"],
+    ]
+
+
+def test_everything_that_an_answer_may_have_is_evidence(program: Program) -> None:
+    agent = program(
+        LOOP
+        + """
+    say(tool_calls=[{"name": "f", "args": {"a": request["turn"]}, "id": "1", "response": {"b": 2}}], author="units")
+    say(state_delta={"n": request["session"]["state"]["n"] + 1})
+    say(text="o", usage_metadata={"total_token_count": 7}, model_version="m-1"); say(text="ok")
+    say(type="done", durations={"model": 0.25, "tool": 0.5}, app_details={"agent_details": {}})
+"""
+    )
+    result = run(agent, ["one", "two"], state={"n": 1})
+    trial = trial_of(result)
+    assert result.passed
+    assert trial.final_state == {"n": 3}
+    (call, gave, changed, said, _), second = trial.turns[0].events, trial.turns[1].events
+    assert (call.author, gave.author, changed.state_delta) == ("units", "units", {"n": 2})
+    assert said.usage_metadata is not None
+    assert (said.usage_metadata.total_token_count, said.model_version) == (7, "m-1")
+    assert (trial.turns[0].model_duration, trial.turns[0].tool_duration) == (0.25, 0.5)
+    assert trial.turns[0].app_details == {"agent_details": {}}
+    assert second[1].state_delta is None
+    assert second[2].state_delta == {"n": 3}
+
+
+def test_a_program_is_told_the_session_and_when_a_conversation_begins_and_ends(
+    program: Program, tmp_path: Path
+) -> None:
+    agent = program(
+        """
+import json, sys
+for line in sys.stdin:
+    with open("heard.jsonl", "a") as file: file.write(line)
+    if json.loads(line)["type"] == "turn": print('{"text": "ok"}'); print('{"type": "done", "state": {"k": 2}}')
+"""
+    ).replace(str(tmp_path) + "/", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        result = run(agent, ["hi", "again"], state={"k": 1})
+    import json
+
+    heard = [json.loads(line) for line in (tmp_path / "heard.jsonl").read_text().splitlines()]
+    assert [one["type"] for one in heard] == ["begin", "turn", "turn", "end"]
+    assert [one["session"]["state"] for one in heard] == [{"k": 1}, {"k": 1}, {"k": 2}, {"k": 2}]
+    assert {one["session"]["id"] for one in heard} == {trial_of(result).session_id}
+    assert {(one["session"]["app_name"], one["session"]["user_id"]) for one in heard} == {("shop", "ann")}
+    assert [one["turn"] for one in heard[1:3]] == [0, 1]
+    assert trial_of(result).final_state == {"k": 2}
+
+
+def test_a_python_program_need_not_flush(program: Program) -> None:
+    assert run(
+        program(LOOP.replace(", flush=True", "") + "    say(text='ok'); say(type='done')\n"), ["hi"]
+    ).passed
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "said"),
+    [
+        pytest.param("print('I am not JSON')", FailureKind.BROKE_CONTRACT,
+                     r"is not JSON .*: str 'I am not JSON'\. Its standard output belongs to the protocol", id="garbage"),
+        pytest.param("say(txt='hi')", FailureKind.BROKE_CONTRACT, "a dict that has str 'txt'", id="no answer"),
+        pytest.param("say(type='finished')", FailureKind.BROKE_CONTRACT, "unknown type str 'finished'", id="unknown type"),
+        pytest.param("say(text='x' * 2**26)", FailureKind.BROKE_CONTRACT, "a line of more than 33,554,432 bytes: ",
+                     id="endless line"),
+        pytest.param("say(type='error', code='E1', message='no stock')", FailureKind.RAISED, "no stock", id="its own error"),
+        pytest.param("sys.exit(4)", FailureKind.CRASHED, r"ended \(exit code 4\) before its answer was done", id="exits"),
+        pytest.param("say(text='ok'); sys.exit(0)", FailureKind.CRASHED, r"ended \(exit code 0\) before its answer",
+                     id="exits before done"),
+        pytest.param("1 / 0", FailureKind.CRASHED, r"exit code 1\)(.|\n)*ZeroDivisionError: division by zero", id="raises"),
+        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", FailureKind.CRASHED, r"crashed \(SIGSEGV\)", id="crashes"),
+        pytest.param("sys.stdout.write('{\"text\": \"o'); sys.stdout.flush(); sys.exit(1)", FailureKind.CRASHED,
+                     r"""in the middle of str '{"text": "o' before""", id="half a line"),
+        pytest.param("sys.stdout.close(); os.close(1); time.sleep(60)", FailureKind.TRUNCATED,
+                     "closed its standard output before its answer was done", id="closes its output"),
+        pytest.param("time.sleep(60)", FailureKind.TIMED_OUT, r"no answer within the time of one turn \(1 s\)", id="silent"),
+        pytest.param("say(text='ok'); time.sleep(60)", FailureKind.TIMED_OUT, "no answer within", id="never done"),
+        pytest.param("[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]\n    while True: pass", FailureKind.TIMED_OUT,
+                     "no answer within", id="busy and deaf"),
+        pytest.param("\n    while True: say(text='x')", FailureKind.BROKE_CONTRACT, "more than 10000 events",
+                     id="endless answers"),
+        pytest.param("say(text='ok'); say(type='done', state=7)", FailureKind.BROKE_CONTRACT, "'state' of the agent's done",
+                     id="bad state"),
+    ],
+)  # fmt: skip
+def test_what_a_program_does_wrong_is_told_and_the_next_case_has_a_fresh_one(
+    body: str, kind: FailureKind, said: str, program: Program, pids: Pids
+) -> None:
+    wrong = f"    if request['text'] == 'wrong':\n        {body.replace(chr(10), chr(10) + '    ')}\n        continue\n"
+    result = run(
+        program(LOOP + wrong + "    say(text='ok'); say(type='done')\n"),
+        ["wrong"],
+        ["right"],
+        timeout=1,
+        concurrency=1,
+    )
+    failure = failure_of(result)
+    assert (failure.kind, failure.where, failure.turn) == (kind, "agent", 0)
+    assert re.search(said, failure.message), failure.message
+    assert result.cases[1].passed
+    assert pids.left() == []
+    assert len(pids()) == (1 if kind is FailureKind.RAISED else 2)
+
+
+def test_its_last_words_are_those_of_this_conversation(program: Program) -> None:
+    agent = program(LOOP + "    print('heard', request['text'], file=sys.stderr)\n    if request['text'] == 'b': sys.exit(1)\n"
+                    "    say(text='ok'); say(type='done')\n")  # fmt: skip
+    message = failure_of(run(agent, ["a"], ["b"], concurrency=1), 1).message
+    assert message.endswith("its standard error ends with:\nheard b")
+
+
+def test_a_crash_in_the_second_turn_keeps_the_first(program: Program) -> None:
+    result = run(
+        program(LOOP + "    if request['turn']: 1 / 0\n    say(text='ok'); say(type='done')\n"),
+        ["one", "two"],
+    )
+    assert failure_of(result).turn == 1
+    assert texts_of(result) == ["ok"]
+
+
+def test_what_nobody_asked_for_is_no_answer_of_the_next_conversation(program: Program, pids: Pids) -> None:
+    agent = program(
+        LOOP + '    say(text=\'ok\'); print(\'{"type": "done"}\\n{"text": "late"}\', flush=True)\n'
+    )
+    result = run(agent, ["a"], ["b"], ["c"], concurrency=1)
+    assert result.passed
+    assert [texts_of(result, case) for case in range(3)] == [["ok"]] * 3
+    assert len(pids()) == 3
+
+
+def test_a_process_has_one_conversation_at_a_time_and_then_the_next(program: Program, pids: Pids) -> None:
+    slow = program(LOOP + "    time.sleep(0.05)\n    say(text=str(os.getpid()), state_delta={'id': request['session']['id']})\n"
+                   "    say(type='done')\n")  # fmt: skip
+    result = run(slow, *[["a", "b", "c"]] * 12, concurrency=3)
+    spoke = [texts_of(result, case) for case in range(12)]
+    assert all(len(set(one)) == 1 for one in spoke)
+    assert len({one[0] for one in spoke}) == len(pids()) == 3
+
+
+# --- set-up ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param("", "cmd: names no command; write cmd:COMMAND", id="none"),
+        pytest.param("python 'agent.py", "cannot be read: No closing quotation", id="quotes"),
+    ],
+)
+def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, said: str) -> None:
+    with pytest.raises(AgentLoadError, match=said):
+        load_agent(f"cmd:{command}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("import sys; print('no key', file=sys.stderr); sys.exit(3)",
+                     r"ended \(exit code 3\) before it was asked anything\nits standard error ends with:\nno key", id="exits at once"),
+        pytest.param("print('Welcome!', flush=True)\nimport time; time.sleep(60)",
+                     "wrote str 'Welcome!' before it was asked anything. Its standard output belongs", id="banner"),
+    ],
+)  # fmt: skip
+def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
+    text: str, said: str, program: Program, pids: Pids
+) -> None:
+    with pytest.raises(SetupError, match=said):
+        run(program(text), ["hi"])
+    assert pids.left() == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-program --x", "there is no program 'no-such-program'"),
+        ("./agent.py", r"Name what runs it \(cmd:python ./agent.py\)"),
+    ],
+)
+def test_a_program_that_is_not_there_is_a_mistake_of_the_set_up(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SetupError, match=said):
+        run(f"cmd:{command}", ["hi"])
+
+
+# --- nothing is left -------------------------------------------------------------------------------------------------
+
+CHILD = """
+import subprocess
+started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+pathlib.Path(PIDS, str(started.pid)).touch()
+"""
+
+
+@pytest.mark.parametrize("text", ["right", "crash", "hang"])
+def test_what_a_program_started_ends_with_it(text: str, program: Program, pids: Pids) -> None:
+    started = "import sys\n" + CHILD.replace("PIDS", repr(str(pids.folder)))
+    wrong = (
+        "    if request['text'] == 'crash': os._exit(1)\n    if request['text'] == 'hang': time.sleep(60)\n"
+    )
+    result = run(
+        program(started + LOOP + wrong + "    say(text='ok'); say(type='done')\n"), [text], timeout=1
+    )
+    kinds = {"crash": FailureKind.CRASHED, "hang": FailureKind.TIMED_OUT}
+    assert result.passed if text == "right" else failure_of(result).kind is kinds[text]
+    assert len(pids()) == 2
+    assert pids.left() == []
+
+
+def test_a_deadline_ends_a_turn_on_time_whatever_the_program_does(program: Program) -> None:
+    began = time.monotonic()
+    run(
+        program(LOOP + "    signal.signal(15, signal.SIG_IGN)\n    while True: pass\n"),
+        *[["hi"]] * 2,
+        timeout=1,
+    )
+    assert time.monotonic() - began < 3
+
+
+def test_an_idle_program_is_given_time_to_end(program: Program, tmp_path: Path, pids: Pids) -> None:
+    assert run(program(ECHO + f"\npathlib.Path({str(tmp_path / 'bye')!r}).touch()\n"), ["hi"]).passed
+    assert (tmp_path / "bye").exists()
+    assert pids.left() == []
+
+
+def test_a_program_that_stays_when_its_input_ends_is_killed(program: Program, pids: Pids) -> None:
+    assert run(program(ECHO + "\nsignal.signal(15, signal.SIG_IGN); time.sleep(60)\n"), ["hi"]).passed
+    assert pids.left() == []
+
+
+def test_a_run_that_is_cancelled_leaves_nothing(program: Program, pids: Pids) -> None:
+    import asyncio
+
+    from tests.agents.process.conftest import CRITERIA, eval_set
+
+    async def cancel() -> None:
+        agent = program(LOOP + "    time.sleep(60)\n")
+        task = asyncio.create_task(proctor.evaluate(agent, eval_set(["hi"]), config=CRITERIA))
+        await asyncio.to_thread(wait_until, lambda: bool(pids()))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    assert pids.left() == []
