@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         evaluate_sync as evaluate_sync,
         export_run as export_run,
         export_to_adk as export_to_adk,
+        generate_scenarios as generate_scenarios,
+        generate_scenarios_sync as generate_scenarios_sync,
         import_run as import_run,
         import_runs as import_runs,
         label_run as label_run,
@@ -150,7 +152,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk import_run import_runs"
+        " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk"
+        " generate_scenarios generate_scenarios_sync import_run import_runs"
         " list_runs load_run open_store prune_runs"
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"

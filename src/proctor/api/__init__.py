@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
     from proctor.api.forms import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+    from proctor.api.generating import generate_scenarios, generate_scenarios_sync
     from proctor.api.importing_runs import import_run, import_runs
     from proctor.api.labelling import label_run
     from proctor.api.preparing import Prepared, prepare
@@ -30,6 +31,7 @@ _WHERE = {
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
     "exporting": ("export_run", "export_to_adk"),
     "forms": ("AgentLike", "ConfigLike", "EvalSetLike", "EvaluateOptions"),
+    "generating": ("generate_scenarios", "generate_scenarios_sync"),
     "importing_runs": ("import_run", "import_runs"),
     "labelling": ("label_run",),
     "preparing": ("Prepared", "prepare"),
@@ -62,6 +64,8 @@ __all__ = [
     "evaluate_sync",
     "export_run",
     "export_to_adk",
+    "generate_scenarios",
+    "generate_scenarios_sync",
     "import_run",
     "import_runs",
     "label_run",

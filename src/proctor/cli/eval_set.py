@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WHAT, HOW = "What", "How"
 
-_SAME = {"add-eval-case": "add-scenarios"}
-"""google-adk's words for our commands."""
+_SAME = {"add-eval-case": ("add-scenarios",), "generate-eval-cases": ("generate", "--yes")}
+"""google-adk's words for our commands; it keeps what is generated without showing it."""
 
 EXAMPLES = """
   proctor eval-set create trip.evalset.yaml
@@ -40,9 +40,9 @@ class SetGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command."""
         name = args[0].replace("_", "-")
-        name = _SAME.get(name, name)
+        name, *more = _SAME.get(name, (name,))
         if name in self.commands or args[0].startswith("-"):
-            return super().resolve_command(ctx, [name, *args[1:]])
+            return super().resolve_command(ctx, [name, *more, *args[1:]])
         hint = did_you_mean(name, self.commands) or f" There is: {', '.join(self.commands)}."
         raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
 
@@ -176,6 +176,70 @@ def add_scenarios(
             f"{file}: there is no such set; `proctor eval-set create {path} {eval_set_id}` makes it"
         )
     _tell(authoring.add_scenarios(file, scenarios_file, session_input=session_input_file))
+
+
+GENERATE_EXAMPLES = """
+proctor eval-set generate my_agent --out trip.evalset.yaml
+proctor eval-set generate my_agent --count 20 --guidance 'Users who change their mind' --out more.evalset.json
+proctor eval-set generate my_agent > scenarios.json
+"""
+
+
+@eval_set.command("generate", cls=SectionedCommand, examples=GENERATE_EXAMPLES)
+@click.argument("agent", metavar="AGENT")
+@click.argument("eval_set_id", metavar="[ID]", required=False)
+@option("--count", section=WHAT, type=click.IntRange(min=1, max=200), metavar="N", help="How many.  [5]")
+@option("--guidance", section=WHAT, metavar="TEXT", help="What kind of scenarios are wanted.")
+@option(
+    "--environment",
+    section=WHAT,
+    metavar="TEXT",
+    help="Facts that they may rest on: what is in the data, who the users are.",
+)
+@option("--persona", section=WHAT, metavar="ID", help="How the users behave: EXPERT, NOVICE or EVALUATOR.")
+@option("--model", section=WHAT, metavar="MODEL", help="Who writes them.  [gemini-2.5-flash]")
+@option(
+    "--agent-name", section=WHAT, metavar="NAME", help="Write for this sub-agent instead of the root agent."
+)
+@option(
+    "--user-simulation-config-file",
+    "--user_simulation_config_file",
+    "config_file",
+    section=WHAT,
+    metavar="FILE",
+    help="google-adk's file: count, generation_instruction, environment_context, model_name.",
+)
+@option(
+    "--out",
+    section=HOW,
+    type=click.Path(path_type=Path),
+    metavar="SET",
+    help="The set that they become cases of; it is made, or grows.  [printed as a file of scenarios]",
+)
+@option("-y", "--yes", section=HOW, is_flag=True, help="Keep all of them without asking.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only show what came; write nothing.")
+@common_options
+@click.pass_context
+def generate(
+    ctx: click.Context, /, agent: str, eval_set_id: str | None, out: Path | None, **given: Any
+) -> None:
+    """Write new scenarios for an agent, by a model that is told its instructions and tools.
+
+    Each has a starting prompt and a plan, names no tool that the agent has not, and is unlike the
+    others and those that are in the set. On a terminal each is shown, and kept if you say so.
+    Also: `proctor eval_set generate_eval_cases AGENT_DIR ID --user_simulation_config_file F`.
+
+    \b
+    Exit codes: 0 as many as were asked for, 1 fewer, 2 set-up error, 3 none.
+    """
+    from proctor.api.authoring import place_of
+    from proctor.cli.generating import generate_and_keep
+
+    if eval_set_id is not None and out is not None:
+        raise SetupError("--out names the set, and so does the id: give one of the two")
+    if eval_set_id is not None:
+        out = place_of(agent, eval_set_id)
+    ctx.exit(generate_and_keep(agent, out, given))
 
 
 def _tell(added: Added) -> None:

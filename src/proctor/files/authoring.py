@@ -34,7 +34,7 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     """
     if path.exists():
         raise EvalFileError(f"{path}: this file is there already")
-    eval_set_id = eval_set_id or _id_of(path)
+    eval_set_id = eval_set_id or id_of_new_set(path)
     made = EvalSet(eval_set_id=eval_set_id, eval_cases=list(cases))
     if path.suffix not in YAML_SUFFIXES:  # what google-adk writes into a new set, and no person would
         made.name, made.creation_timestamp = eval_set_id, time.time()
@@ -50,7 +50,12 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     return made
 
 
-def _id_of(path: Path) -> str:
+def id_of_new_set(path: Path) -> str:
+    """Return the id of a set that is to be written there.
+
+    Raises:
+        EvalFileError: a set cannot be called so.
+    """
     suffix = next((suffix for suffix in SET_SUFFIXES if path.name.endswith(suffix)), "")
     if not suffix or path.name == suffix:
         raise EvalFileError(f"{path}: a set is called NAME{SET_SUFFIXES[0]} (or .yaml, .jsonl at its end)")
@@ -60,7 +65,7 @@ def _id_of(path: Path) -> str:
 def require_room(path: Path, eval_id: str) -> None:
     """Raise EvalFileError where `add_cases` (or `create_set`, where there is no file) would not take a case of this id."""
     if not path.exists():
-        _id_of(path)
+        id_of_new_set(path)
         return
     turn = Invocation(user_content=user_text("hello"), final_response=text_content("hello", "model"))
     _with(path, [EvalCase(eval_id=eval_id, conversation=[turn])])

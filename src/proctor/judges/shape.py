@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
 from proctor.judges.base import UnusableAnswerError
-from proctor.models.strict_json import strict_json
+from proctor.models.strict_json import whole_json
 
 __all__ = ["check_shape", "read_text"]
-
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 def read_text(text: str) -> Any:
     """Return the JSON object that a text is: the whole of it, but for one code fence around all.
 
-    Never searches a text for an object: what stands beside it may be a quotation of what the judge was shown.
-
     Raises:
         UnusableAnswerError: it is none.
     """
-    found = _FENCED.fullmatch(text.strip())
     try:
-        return strict_json(found[1] if found else text)
+        return whole_json(text)
     except (ValueError, RecursionError):
         raise UnusableAnswerError("it must be one JSON object and nothing else") from None
 

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-__all__ = ["strict_json"]
+__all__ = ["strict_json", "whole_json"]
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+def whole_json(text: str) -> Any:
+    """Return what a text says that is JSON as a whole, but for one code fence around all; raises as `strict_json`.
+
+    Never searches a text for JSON: what stands beside it may be a quotation of what the model was shown.
+    """
+    found = _FENCED.fullmatch(text.strip())
+    return strict_json(found[1] if found else text)
 
 
 def strict_json(text: str) -> Any:
