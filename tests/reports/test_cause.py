@@ -88,3 +88,10 @@ def test_what_happened(failed: Failure, what: str, error: str) -> None:
 def test_a_comment_at_the_end_of_the_line_is_left_out(line: str, shown: str) -> None:
     traceback = f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    {line}\nKeyError: 1\n'
     assert cause_of(Failure(where="agent", type="KeyError", traceback=traceback)).code == shown
+
+
+def test_a_place_in_our_own_code_says_nothing() -> None:
+    import proctor
+
+    traceback = f'Traceback (most recent call last):\n  File "{proctor.__file__}", line 1, in f\n    x\nTypeError: 1\n'
+    assert cause_of(Failure(where="agent", type="TypeError", traceback=traceback)).place == ""

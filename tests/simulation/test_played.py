@@ -15,7 +15,8 @@ from proctor.schema.played import NextStatus
 from proctor.schema.trial import FailureKind
 from proctor.simulation.base import NextUserMessage, NoMessageError
 from proctor.simulation.recorded import RecordedUser
-from tests.simulation.playing import PLAN, next_of, player, scenario_case, turn
+from proctor.simulation.run_users import RunUsers
+from tests.simulation.playing import PLAN, config_of, next_of, player, scenario_case, turn
 
 END = NextStatus.STOP_SIGNAL_DETECTED
 
@@ -213,3 +214,29 @@ def test_an_exception_that_cannot_even_say_what_it_is_is_the_simulators_failure_
     failure = raised.value.failure
     assert (failure.where, failure.kind, failure.type) == ("simulator", FailureKind.RAISED, "MuteError")
     assert "in user" in (failure.traceback or "")
+
+
+def _nothing() -> None:
+    """Take nothing."""
+
+
+def _keyword(so_far: Any, *, mood: str) -> str:
+    return mood
+
+
+def _three(so_far: Any, scenario: Any, more: Any) -> None:
+    """Take too much."""
+
+
+@pytest.mark.parametrize("function", [_nothing, _keyword, _three], ids=lambda each: each.__name__)
+def test_a_function_that_cannot_be_called_is_refused_before_the_run(function: Any) -> None:
+    (problem,) = RunUsers(function).problems(scenario_case(), config_of())
+    assert f"{function.__name__}(" in str(problem)
+    assert "(so_far, scenario)" in str(problem)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda so_far: None, lambda so_far, scenario: None, lambda *all_of_it: None, print]
+)
+def test_a_function_that_can_be_called_is_taken(function: Any) -> None:
+    assert RunUsers(function).problems(scenario_case(), config_of()) == []

@@ -49,8 +49,8 @@ def _without_comment(code: str) -> str:
 
 
 def _frame(traceback: str) -> re.Match[str] | None:
-    """The last frame in the user's code; without one, the last of all."""
-    frames = list(_FRAME.finditer(traceback))
+    """The last frame in the user's code; without one, the last of somebody else's: ours says nothing."""
+    frames = [frame for frame in _FRAME.finditer(traceback) if not frame["file"].startswith(_PROCTOR)]
     return next(
         (frame for frame in reversed(frames) if _is_users(frame["file"])), frames[-1] if frames else None
     )
@@ -58,7 +58,7 @@ def _frame(traceback: str) -> re.Match[str] | None:
 
 def _is_users(file: str) -> bool:
     installed = "site-packages" in file or "dist-packages" in file
-    return not (installed or file.startswith((_LIBRARY, _PROCTOR, "<frozen ")))
+    return not (installed or file.startswith((_LIBRARY, "<frozen ")))
 
 
 def _near(file: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,8 @@ class RunUsers:
         try:
             if self._function is None:
                 self._check(simulator, scenario)
+            else:
+                _check_function(self._function)
         except SetupError as problem:
             found.append(_told(problem))
         return found
@@ -109,6 +112,21 @@ class RunUsers:
                 problem.is_mistake = isinstance(problem, UnknownNameError)
                 raise
         return self._models[name]
+
+
+def _check_function(function: Callable[..., Any]) -> None:
+    """Make sure that a function can be called with the conversation so far, and the scenario if it takes it."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some written in C nobody knows
+        return
+    try:
+        signature.bind(*(None, None)[: 1 + takes_options(function)])
+    except TypeError as error:
+        name = getattr(function, "__name__", "") or type(function).__name__
+        raise SetupError(
+            f"{name}{signature} cannot be called ({error}). Write: def {name}(so_far): …, or def {name}(so_far, scenario): …"
+        ) from None
 
 
 def _simulator(config: EvalConfig) -> LlmBackedUserSimulatorConfig:
