@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 ROOT = "assistant"
@@ -80,12 +80,21 @@ def state_in(said: str) -> dict[str, Any]:
 def whole_turn(text: str, state: dict[str, Any]) -> list[tuple[Call, dict[str, Any] | None] | Say]:
     """Return a turn from its first call to its last word, each call with its response; `state` is written into."""
     turn: list[tuple[Call, dict[str, Any] | None] | Say] = []
+    for step in model_answers(text, state):
+        turn += [step] if isinstance(step, Say) else step
+    return turn
+
+
+def model_answers(
+    text: str, state: dict[str, Any]
+) -> Iterator[list[tuple[Call, dict[str, Any] | None]] | Say]:
+    """Yield a turn by answers of the model: the calls of one answer, each with its response, and what it says last."""
     done = 0
     before = dict(state)
     while not isinstance(step := next_step(text, before, done), Say):
-        turn += [(call, respond(call.name, call.args, state)) for call in step]
+        yield [(call, respond(call.name, call.args, state)) for call in step]
         done += 1
-    return [*turn, step]
+    yield step
 
 
 # --- the script ------------------------------------------------------------------------------------------------------

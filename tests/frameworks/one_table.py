@@ -55,10 +55,14 @@ def _both(usage: Any) -> int:
     return (usage.prompt_token_count or 0) + (usage.candidates_token_count or 0)
 
 
+TRANSFER = "transfer_to_agent"
+"""What a framework's own tool answers is its own affair."""
+
+
 def _of_turn(turn: Any) -> dict[str, Any]:
     return {
         "calls": [
-            [call.name, call.args, response.response if response else None]
+            [call.name, call.args, response.response if response and call.name != TRANSFER else None]
             for call, response in turn.calls_with_responses
         ],
         "answer": turn.final_response.joined_text() if turn.final_response else None,

@@ -32,4 +32,7 @@ class Row:
 
 ROWS = [
     Row(kind="Python function", toy="function"),
+    Row(kind="pydantic-ai", toy="pydantic_ai", has_authors=False),
+    Row(kind="OpenAI Agents SDK", toy="openai_agents", environment="openai-agents"),
+    Row(kind="LangGraph", toy="langgraph", environment="langgraph"),
 ]

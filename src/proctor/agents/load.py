@@ -12,6 +12,7 @@ from typing import Any, cast
 from proctor.agents.base import Agent
 from proctor.agents.cause import explained
 from proctor.agents.dotenv import read_env_file
+from proctor.agents.frameworks import adapted
 from proctor.agents.importing import import_dotted, import_folder
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.causes import safe_repr
@@ -23,7 +24,7 @@ EXPOSED = ("root_agent", "get_agent_async", "app")
 
 ACCEPTED = (
     "an AGENT string, an object with `answer(message, session)`, a function (plain or async, generator or not), "
-    "an object that can be called, or an agent or app of google-adk"
+    "an object that can be called, or an agent of google-adk, openai-agents, pydantic-ai, LangGraph or LangChain"
 )
 
 
@@ -101,11 +102,8 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
         return LateAgent(candidate, label=label, agent_name=agent_name)
     if agent_name is not None:
         candidate = _picked(candidate, agent_name, label)
-    if _is_adk(candidate):
-        from proctor.agents.adk import AdkAgent
-
-        adk: Agent = AdkAgent(candidate)
-        return adk
+    if (agent := adapted(candidate, label=label)) is not None:
+        return agent
     if callable(getattr(candidate, "answer", None)):
         return cast("Agent", candidate)
     if callable(candidate):

@@ -4,17 +4,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from proctor import Event
-from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Say, whole_turn
+from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Say, model_answers
+
+USED: dict[str, Any] = {
+    "usage_metadata": {"prompt_token_count": TOKENS_IN, "candidates_token_count": TOKENS_OUT},
+    "model_version": MODEL,
+}
 
 
 def root_agent(text: str, state: dict[str, Any]) -> Iterator[Event]:
     """Tells the weather, converts units and remembers things."""
-    usage = {"prompt_token_count": TOKENS_IN, "candidates_token_count": TOKENS_OUT}
-    answered: dict[str, Any] = {"usage_metadata": usage, "model_version": MODEL}
-    for number, step in enumerate(whole_turn(text, state)):
-        if isinstance(step, Say):
-            yield Event.said(step.text, author=step.author, **answered)
+    for number, answer in enumerate(model_answers(text, state)):
+        if isinstance(answer, Say):
+            yield Event.said(answer.text, author=answer.author, **USED)
             return
-        call, response = step
-        yield Event.called(call.name, call.args, id=f"c{number}", author=call.author, **answered)
-        yield Event.returned(call.name, response or {}, id=f"c{number}", author=call.author)
+        for place, (call, _) in enumerate(answer):
+            used = {} if place else USED
+            yield Event.called(call.name, call.args, id=f"c{number}p{place}", author=call.author, **used)
+        for place, (call, response) in enumerate(answer):
+            yield Event.returned(call.name, response or {}, id=f"c{number}p{place}", author=call.author)
