@@ -23,6 +23,27 @@ from proctor.simulation.faults.values import addresses, references
 
 __all__ = ["ignored_question"]
 
+_YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|sure|certainly)\b", re.IGNORECASE)
+_PUTS_OFF = re.compile(
+    r"\b(let me|look(?:ing)? into|check|moment|get back|hold on|wait|see what)\b", re.IGNORECASE
+)
+_ASKS_YES_OR_NO = re.compile(
+    r"^(?:\w+[,!] )?(?:shall|should|is|are|was|were|do|does|did|has|have|would|will|may i (?!have)|can i (?!have|get))\b",
+    re.IGNORECASE,
+)
+_ASKS_WHEN = re.compile(r"\b(?:when|what (?:time|date|day))\b", re.IGNORECASE)
+_ASKS_COUNT = re.compile(r"\bhow (?:many|much|old|big|long)\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:today|tomorrow|tonight|now|soon\w*|asap|noon|midnight|mornings?|"
+    r"afternoons?|evenings?|nights?|week\w*|months?|days?|hours?|early|later?|time|january|february|march|april|june|july|august|"
+    r"september|october|november|december|spring|summer|autumn|fall|winter|o['’]clock|flexible|possible)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|sixty|seventy|"
+    r"eighty|ninety|hundred|thousand|half|couple|few|several|both|alone|just me|none|most|least|more|less|much|budget)\b",
+    re.IGNORECASE,
+)
 _ASK_AGAIN = re.compile(
     r"\b(again|twice|repeat\w*|double[- ]check\w*|confirm\w*|insist\w*|persist\w*|keep (?:asking|pressing)|verify)\b",
     re.IGNORECASE,
@@ -34,14 +55,15 @@ _RELUCTANT = re.compile(
     re.IGNORECASE,
 )
 _KEEPS_BACK = re.compile(
-    r"\b(?:do not|don['’]t|never|refuse to|avoid|without|reluctant\w*|unwilling|withhold|keep back|evasive\w*|vague\w*|dodge\w*|"
-    r"ignore\w*|change the subject|only (?:give|tell|answer|reveal))\b",
+    r"\b(?:(?:do not|don['’]t|never|not|without|only|refuse to|avoid) (?:ever )?(?:giv\w+|tell\w*|answer\w*|reveal\w*|shar\w+|say\w*|"
+    r"provid\w+|disclos\w+)|reluctant\w*|unwilling|withhold|keep back|evasive\w*|vague\w*|dodge\w*|ignore\w*|"
+    r"change the subject)\b",
     re.IGNORECASE,
 )
 _SLOT = re.compile(
     r"\b(?:order|booking|reservation|confirmation|ticket|account|customer|member\w*|reference|tracking|invoice|policy|case|"
     r"contract|serial|licen[cs]e|patient|employee|student|card|flight|loyalty|phone|telephone|mobile|user|room)?\s*(?:id|number|"
-    r"no\.|code|reference|pin|e-?mail(?: address)?|zip(?: code)?|postal code|postcode)\b",
+    r"no\.|code|reference|pin|e-?mail(?: address)?|zip(?: code)?|postal code|postcode|digits)\b",
     re.IGNORECASE,
 )
 
@@ -73,35 +95,55 @@ def _asked_again(heard: Heard) -> Iterator[UserFault]:
 
 
 def _same_question(before: str, now: str) -> str:
+    """The question of a message that an earlier one had asked in nearly the same words, or with the same ones around it."""
+    if "?" in before and "?" in now and len(content_words(now)) > 2 and is_like(now, before, 0.75):
+        return now
+    there = content_words(before)
     for asked in (one for one in sentences(now) if one.endswith("?")):
+        about = content_words(asked)
         for other in (one for one in sentences(before) if one.endswith("?")):
-            if len(content_words(asked)) > 1 and is_like(asked, other, 0.75):
+            of_other = content_words(other)
+            is_same = bool(of_other) and of_other <= about and len(about & there) >= 0.75 * len(about)
+            if len(about) > 1 and (is_same or is_like(asked, other, 0.75)):
                 return asked
     return ""
 
 
 def _is_answer(asked: str, answer: str) -> bool:
-    """Whether an answer is about the question, and neither a failure nor a question in turn."""
+    """Whether an answer says yes or no, or is about the question; a failure is none, nor is a question in turn."""
     if is_failing(answer):
         return False
-    stated = "\n".join(one for one in sentences(answer) if one not in questions(answer))
-    return shares_word(content_words(asked), content_words(stated))
+    if _YES_OR_NO.match(answer.strip()):
+        return True
+    stated = content_words("\n".join(one for one in sentences(answer) if one not in questions(answer)))
+    return shares_word(content_words(asked), stated) or (len(stated) > 2 and not _PUTS_OFF.search(answer))
 
 
 def _passed_over(heard: Heard) -> Iterator[UserFault]:
     facts = [one for one in sentences(heard.plan) if not depends(one)]
     for turn, text in heard.own_turns():
         asked = [one for one in questions(heard.answer_before(turn)) if is_english(one) or _SLOT.search(one)]
-        if len(asked) != 1 or _RELUCTANT.search(text):
+        if not asked or _RELUCTANT.search(text) or _answers_any(text, asked[:-1]):
             continue
-        known = _known(asked[0], facts)
-        if known and _is_passed_over(asked[0], known, text, heard.said[:turn]):
-            why = f"the agent asked {asked[0]!r}; the plan tells: {known!r}"
+        known = _known(asked[-1], facts)
+        if known and _is_passed_over(asked[-1], known, text, heard.said[:turn]):
+            why = f"the agent asked {asked[-1]!r}; the plan tells: {known!r}"
             yield fault(FaultKind.IGNORED_QUESTION, turn, text, why)
+
+
+def _answers_any(text: str, asked: list[str]) -> bool:
+    """Whether a message may well answer one of several questions."""
+    said = content_words(text)
+    return any(len(said) < 4 or shares_word(said, content_words(one)) for one in asked)
 
 
 def _known(asked: str, facts: list[str]) -> str:
     """The sentence of the plan that answers a question; empty where none does."""
+    if _ASKS_YES_OR_NO.match(asked):
+        return ""
+    for asks, kind in ((_ASKS_WHEN, _TIME), (_ASKS_COUNT, _COUNT)):
+        if asks.search(asked):
+            return next((fact for fact in facts if kind.search(fact)), "")
     about = content_words(asked)
     slot = _SLOT.search(asked)
     if slot is not None:
@@ -124,6 +166,10 @@ def _values(text: str) -> list[str]:
 
 def _is_passed_over(asked: str, known: str, text: str, before: Sequence[str]) -> bool:
     """Whether a message has neither what the plan tells nor anything else that could be an answer."""
+    for asks, kind in ((_ASKS_WHEN, _TIME), (_ASKS_COUNT, _COUNT)):
+        if asks.search(asked):
+            told = any(kind.search(one) for one in before[-1:])
+            return not (told or kind.search(text) or "?" in text) and len(content_words(text)) > 3
     if _SLOT.search(asked):
         values = _values(known)
         given = "\n".join(before)

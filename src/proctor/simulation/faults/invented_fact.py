@@ -19,6 +19,7 @@ _MAY_INVENT = re.compile(
 )
 _NAME = r"((?:[A-Z][\w'’-]+)(?:\s+[A-Z][\w'’-]+)*)"
 _OWN = (
+    re.compile(rf"\b(?:is|are|was) (?:called|named)\s+{_NAME}"),
     re.compile(
         rf"\b(?:[Mm]y (?:full |first |last |sur|middle |user)?name(?:['’]s| is)|I(?:['’]m| am) called)\s+{_NAME}"
     ),
@@ -91,6 +92,6 @@ def _names(text: str, known: str) -> Iterator[str]:
             if (
                 parts
                 and not there.intersection(parts)
-                and not any(part[:4] in known.casefold() for part in parts)
+                and not any(part[:5] in known.casefold() for part in parts)
             ):
                 yield name

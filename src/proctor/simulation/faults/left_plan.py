@@ -10,7 +10,7 @@ from functools import partial
 from proctor.schema.user_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
 from proctor.simulation.faults.reading import content_words, is_english, sentences, shares_word, squashed
-from proctor.simulation.faults.values import references
+from proctor.simulation.faults.values import numbers_in, references
 
 __all__ = ["left_plan"]
 
@@ -63,7 +63,7 @@ _OTHERS_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CODE = re.compile(
-    r"\b(json|code|script|query|sql|function|payload|paste|snippet|error message|log)\b", re.IGNORECASE
+    r"\b(json|source code|script|query|sql|payload|paste\w*|snippet|logs|log file)\b", re.IGNORECASE
 )
 _FORBIDS = re.compile(
     r"\b(?:do not|don['’]t|never|must not|without) (?:ever )?(?:mention\w*|say\w*|tell\w*|reveal\w*|disclos\w+|give|giving|"
@@ -147,6 +147,7 @@ def _off_plan(text: str, known: Callable[[], str], plan: str) -> str:
         asked = content_words(sentence)
         if len(asked) < _FEW or not _WANTS.search(sentence):
             continue
-        if not shares_word(asked, content_words(known())):
+        there = known()
+        if not (shares_word(asked, content_words(there)) or numbers_in(sentence) & numbers_in(there)):
             return "nothing in the plan or in the conversation is about that"
     return ""

@@ -7,12 +7,24 @@ from collections.abc import Iterator
 
 from proctor.schema.user_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.reading import is_english, is_failing, is_like, questions, words
+from proctor.simulation.faults.reading import (
+    content_words,
+    is_english,
+    is_failing,
+    is_like,
+    questions,
+    shares_word,
+    words,
+)
 
 __all__ = ["repeated_itself"]
 
 _SHORTEST = 4
 """Words; shorter messages (`yes, please`) are the same on different occasions."""
+_ASKS_NUMBER = re.compile(
+    r"\b(when|what (?:date|day|time)|number|code|id|how (?:many|much|old|long)|which|where|address)\b",
+    re.IGNORECASE,
+)
 _MEANT = re.compile(
     r"\b(again|twice|repeat\w*|insist\w*|persist\w*|keep (?:asking|saying|on)|same (?:question|message|thing))\b",
     re.IGNORECASE,
@@ -22,9 +34,8 @@ _MEANT = re.compile(
 def repeated_itself(heard: Heard) -> Iterator[UserFault]:
     """Find messages that are, word for word, ones of before.
 
-    Excused is a message that answers an agent which asked again, which failed, or which said again what it had said
-    (once more each), and a plan that wants it. In a text that is not English nothing excuses or accuses but the number:
-    the third time, with other answers in between.
+    Excused is what is said again to an agent that failed or goes in circles, what may well answer its last question, and
+    a plan that wants it. The third time is one too many. With a plan that is not English only that is told.
     """
     if _MEANT.search(heard.plan):
         return
@@ -37,17 +48,23 @@ def repeated_itself(heard: Heard) -> Iterator[UserFault]:
         if len(said.split()) < _SHORTEST:
             continue
         for place, turn in enumerate(turns[1:], 1):
-            if turn in own and _is_fault(heard, turns[place - 1], turn, times=place + 1):
+            if turn in own and _is_fault(heard, turn, times=place + 1):
                 why = f"it said the same in turn {turns[place - 1] + 1}, and what was answered is no reason to say it again"
                 yield fault(FaultKind.REPEATED_ITSELF, turn, own[turn], why)
                 break
 
 
-def _is_fault(heard: Heard, before: int, turn: int, *, times: int) -> bool:
-    answer, last = heard.answers[before], heard.answer_before(turn)
-    if turn != before + 1 and (is_failing(last) or questions(last)):
+def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
+    last, text = heard.answer_before(turn), heard.said[turn]
+    goes_in_circles = any(is_like(last, each, 0.9) for each in heard.answers[: turn - 1])
+    if is_failing(last) or goes_in_circles:
         return False
-    alike = any(is_like(answer, each, 0.9) for each in heard.answers[:before])
-    if not is_english(answer) or is_failing(answer) or questions(answer) or alike:
-        return times > 2 and not alike and not is_failing(last)
-    return True
+    if times > 2:
+        return True
+    if not is_english(heard.plan):
+        return False
+    asked = "\n".join(questions(last))
+    if not asked:
+        return True
+    may_answer = _ASKS_NUMBER.search(asked) and any(char.isdigit() for char in text)
+    return not (may_answer or shares_word(content_words(text), content_words(asked)))

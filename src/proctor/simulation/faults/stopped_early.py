@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proctor.simulation.voices import STOP_SIGNAL
 from proctor.schema.user_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
 from proctor.simulation.faults.plan_steps import may_end_early, steps
@@ -18,6 +17,7 @@ from proctor.simulation.faults.reading import (
     sentences,
     shares_word,
 )
+from proctor.simulation.voices import STOP_SIGNAL
 
 __all__ = ["stopped_early"]
 

@@ -20,7 +20,9 @@ _NAMED = (
     re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b", re.IGNORECASE),
 )
 _NUMERIC = re.compile(r"\b(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})\b")
+_SHORT = re.compile(r"(?<![\w./-])(\d{1,2})(?:/(?=\d{1,2}(?!\d))|\.(?=\d{1,2}\.))(\d{1,2})\.?(?![\w/-])")
 _MONEY = re.compile(r"[$€£]\s?\d+|\b\d+(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|usd|eur|gbp)\b", re.IGNORECASE)
+_SHARES = range(2, 13)
 _MOST = 60
 """Numbers of which sums and products are tried."""
 
@@ -36,16 +38,18 @@ def references(text: str) -> Iterator[str]:
     Years, shares in per cent and what stands in an address or a date are none.
     """
     rest = _ADDRESS.sub(" ", text)
-    for pattern in (*_NAMED, _NUMERIC):
+    for pattern in (*_NAMED, _NUMERIC, _SHORT):
         rest = pattern.sub(" ", rest)
     money = {found.strip() for found in _MONEY.findall(rest)}
     yield from sorted(money)
     for found in _WITH_DIGIT.findall(rest):
         digits = sum(char.isdigit() for char in found)
         is_year = re.fullmatch(r"(?:19|20)\d\d", found) is not None
-        is_code = digits >= 2 and len(found) >= 4 and any(char.isalpha() for char in found)
+        is_code = len(found) >= 5 - (digits > 1) and any(char.isalpha() for char in found)
         is_order = re.fullmatch(
-            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x)|\d+x\d+", found, re.IGNORECASE
+            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x|g|m)|\d+x\d+|\d{1,3}-[^\W\d_]{2,}.*",
+            found,
+            re.IGNORECASE,
         )
         if (digits >= 3 or is_code) and not (is_year or is_order or found.endswith("%") or _in(found, money)):
             yield found
@@ -67,6 +71,10 @@ def dates_in(text: str) -> frozenset[tuple[int, int]]:
     for first, second, third in _NUMERIC.findall(text):
         pairs = [(second, third)] if len(first) == 4 else [(first, second), (second, first)]
         found |= {(int(month), int(day)) for month, day in pairs if 1 <= int(month) <= 12 and int(day) <= 31}
+    short = [(int(one), int(other)) for one, other in _SHORT.findall(text)]
+    found |= {
+        (month, day) for pair in short for month, day in (pair, pair[::-1]) if 1 <= month <= 12 and day <= 31
+    }
     return frozenset(found)
 
 
@@ -92,4 +100,8 @@ def _is_derived(number: float, there: frozenset[float]) -> bool:
         abs(number - made) < 0.005
         for one, other in combinations(some, 2)
         for made in (one + other, abs(one - other), one * other)
-    ) or any(abs(number - 2 * one) < 0.005 for one in some)
+    ) or any(
+        abs(number * times - one) < 0.005 or abs(number - one * times) < 0.005
+        for one in some
+        for times in _SHARES
+    )
