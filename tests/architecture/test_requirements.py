@@ -59,6 +59,7 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("bench", "test"),
         ("rapidfuzz", "test"),
         ("jsonschema", "test"),
+        ("jinja2", "test"),
         ("langgraph", "langgraph"),
         ("openai-agents", "openai-agents"),
     ],

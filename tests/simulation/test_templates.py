@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings, strategies as st
 
-from proctor.errors import SetupError
+from proctor.errors import MissingExtraError, SetupError
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.event import Event
 from proctor.simulation.run_users import RunUsers
-from proctor.simulation.templates import check_template
+from proctor.simulation.templates import PLACEHOLDERS, check_template, fill
 from tests.simulation.playing import config_of, next_of, player, scenario_case, turn
 
 ALL = "{{ stop_signal }}|{{conversation_plan}}|{{ conversation_history }}"
@@ -57,7 +59,6 @@ def test_a_personas_texts_have_the_stop_signal_filled_in_once() -> None:
 
 
 def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
-    pytest.importorskip("jinja2")
     template = ALL + "|{% for b in persona.behaviors %}{{ b.name }}{% endfor %}{% if persona %}!{% endif %}"
     assert told(template, user_persona=PERSONA).split("|")[3] == "n!"
     assert told(ALL + "{% if persona %}!{% endif %}").endswith("agent: ok")
@@ -74,7 +75,6 @@ def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
     ],
 )
 def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, said: str) -> None:
-    pytest.importorskip("jinja2")
     with pytest.raises(SetupError, match="custom_instructions") as refused:
         check_template(ALL + more, with_persona=False)
     assert said in str(refused.value)
@@ -82,6 +82,79 @@ def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, said: st
         scenario_case(), config_of(custom_instructions=ALL + more)
     )
     assert said in str(problem)
+
+
+def test_what_jinja_needs_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    more = ALL + "{% if persona %} {% endif %} {# of nobody else's #}"
+    with pytest.raises(
+        MissingExtraError, match=r"needs the package 'jinja2'\. Run: pip install 'proctor\[jinja2\]'"
+    ):
+        check_template(more, with_persona=False)
+    check_template(ALL, with_persona=False)  # placeholders alone need nothing
+
+
+def test_both_ways_of_filling_say_the_same() -> None:
+    values = {name: f"<{name}>" for name in PLACEHOLDERS}
+    assert fill(ALL + "\n\n", values) + "!" == fill(ALL + "\n\n{% if 1 %}!{% endif %}", values)
+
+
+# --- data stays data (faults.md 29) ------------------------------------------------------------------------------------
+
+_SIGNS = [
+    "{",
+    "}",
+    "{{ stop_signal }}",
+    "{{ conversation_history }}",
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "%s",
+    "%(a)s",
+    "${x}",
+    "{0}",
+]
+_SIGNS += [
+    "{% for x in y %}",
+    "{{ 7 * 7 }}",
+    "\\1",
+    "\\g<0>",
+    "a",
+    " ",
+    "\n",
+    "user:",
+    "</finished>",
+    "\x00",
+    "<b>",
+]
+data = st.lists(st.one_of(st.sampled_from(_SIGNS), st.text(max_size=3)), max_size=8).map("".join)
+
+
+def stays(text: str) -> None:
+    """Whatever is filled in stands there as it is, whoever fills it in."""
+    values = dict.fromkeys(PLACEHOLDERS, f"[{text}]")
+    wanted = "|".join([f"[{text}]"] * 3)
+    assert fill(ALL, values) == wanted
+    assert fill(ALL + "{% if not persona %}|{% endif %}", values) == wanted + "|"
+    plan = text.replace(
+        "\x00", ""
+    )  # which stands for the place of the conversation, and in no text of a file
+    assert told(ALL, conversation_plan=plan) == f"</finished>|{plan}|user: hello\n\nagent: ok"
+
+
+@given(data)
+@example("{{ conversation_plan }}\\1{% raw %}")
+def test_data_in_a_template_is_literal_text(text: str) -> None:
+    stays(text)
+
+
+@pytest.mark.nightly
+@given(data)
+@settings(max_examples=5_000, deadline=None)
+def test_data_in_a_template_is_literal_text_five_thousand_times(text: str) -> None:
+    stays(text)
 
 
 def test_a_persona_needs_its_place_in_the_template() -> None:

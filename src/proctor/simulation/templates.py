@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from proctor.errors import SetupError
+from proctor.extras import import_extra
 from proctor.schema.persona import UserPersona
 
 __all__ = ["HISTORY", "PLACEHOLDERS", "check_template", "fill", "persona_text"]
@@ -16,10 +17,7 @@ HISTORY = "conversation_history"
 PLACEHOLDERS = ("stop_signal", "conversation_plan", HISTORY, "persona")
 _PLAIN = re.compile(r"\{\{-?\s*(\w+)\s*-?\}\}")
 _IS_MORE = re.compile(r"\{%|\{#|\{\{")
-_NEEDS_JINJA = (
-    "custom_instructions: the template has more than {{ placeholders }}, which needs the package 'jinja2'. "
-    "Run: pip install jinja2"
-)
+_NEEDS_JINJA = "custom_instructions: the template has more than {{ placeholders }}, which"
 
 
 def check_template(text: str, *, with_persona: bool) -> None:
@@ -83,13 +81,13 @@ class _Persona:
 
 @cache
 def _jinja(text: str) -> Any:
-    try:
-        from jinja2 import StrictUndefined
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-    except ImportError:
-        raise SetupError(_NEEDS_JINJA) from None
-    # instructions are text for a model, not HTML
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False).from_string(text)
+    jinja2 = import_extra("jinja2", extra="jinja2", feature=_NEEDS_JINJA)
+    sandbox = import_extra("jinja2.sandbox", extra="jinja2", feature=_NEEDS_JINJA)
+    # instructions are text for a model, not HTML; what stands at their end stays
+    environment = sandbox.ImmutableSandboxedEnvironment(
+        undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
+    )
+    return environment.from_string(text)
 
 
 def persona_text(persona: UserPersona | None, stop_signal: str) -> str:
