@@ -23,7 +23,7 @@ CRLF = b"\r\n"
 
 @dataclass
 class Exchange:
-    """One request, and the connection to answer on. It is closed when the answer's function returns `False`."""
+    """One request, and the connection to answer on. It is closed when what answers returns `False`; these methods return whether it can go on."""
 
     number: int
     """From 0, over all connections."""
@@ -40,35 +40,40 @@ class Exchange:
     def json(self) -> Any:
         return json.loads(self.body)
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> bool:
         self.sock.sendall(data)
+        return True
 
-    def reset(self) -> None:
+    def reset(self) -> bool:
         """Close with RST instead of FIN."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
+        return False
 
-    def hang(self) -> None:
+    def hang(self) -> bool:
         """Say nothing until the client lets go."""
         self.sock.settimeout(0.05)
         while not self.over.is_set():
             with suppress(TimeoutError):
                 if not self.sock.recv(1):
-                    return
+                    break
+        return False
 
-    def trickle(self, data: bytes, seconds: float = 1.0) -> None:
+    def trickle(self, data: bytes, seconds: float = 1.0) -> bool:
         """Send one byte, wait, the next."""
         for byte in data:
             self.send(bytes([byte]))
             if self.over.wait(seconds):
-                return
+                return False
+        return True
 
     def answer(
         self, body: bytes | Any, kind: str = "application/json", status: int = 200, **headers: str
-    ) -> None:
+    ) -> bool:
         """Answer properly."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send(head(status, kind, length=len(content), **headers) + content)
+        return True
 
 
 Script = Callable[[Exchange], object]

@@ -101,7 +101,7 @@ FAULTS: dict[str, tuple[bytes, str, type[AgentError], str]] = {
     "no JSON": (b"data: [DONE]\n\n", SSE, AgentError, "is not JSON"),
     "not an answer": (stream({"hello": "world"}), SSE, AgentError, "a dict that has"),
     "an unknown type": (stream({"type": "dnoe"}), SSE, AgentError, "Did you mean 'done'?"),
-    "more behind done": (stream({"text": "Hi"}, DONE, {"text": "and"}), SSE, AgentError, "behind 'done'"),
+    "more behind done": (stream({"text": "Hi"}, DONE, {"text": "and"}), SSE, AgentError, "behind its last one"),
     "an empty body": (b"", "application/json", AgentError, "answered with nothing"),
     "a page": (b"<html></html>", "text/html", AgentError, "an HTML page"),
 }  # fmt: skip

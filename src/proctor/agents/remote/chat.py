@@ -23,7 +23,12 @@ class Call:
 
     id: str | None = None
     name: str = ""
-    arguments: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        """Its arguments so far."""
+        return "".join(self.pieces)
 
     def add(self, piece: Data) -> None:
         """Take a piece of it, or all."""
@@ -36,7 +41,7 @@ class Call:
             import json
 
             arguments = json.dumps(arguments)
-        self.arguments += _text(arguments)
+        self.pieces.append(_text(arguments))
 
     def args(self) -> dict[str, Any]:
         """Return its arguments.
@@ -45,7 +50,8 @@ class Call:
             AgentError: they are no JSON object.
         """
         what = f"the arguments of the agent's call of {self.name or 'a tool without a name'}"
-        args = read_json(self.arguments, what) if self.arguments.strip() else {}
+        arguments = self.arguments
+        args = read_json(arguments, what) if arguments.strip() else {}
         if not isinstance(args, dict):
             raise AgentError(f"{what} are {safe_repr(args)}; expected a JSON object")
         return args
@@ -56,15 +62,21 @@ class Message:
     """One message of an answer: the assistant's, or a tool's that the server has run itself."""
 
     role: str = "assistant"
-    content: str = ""
+    texts: list[str] = field(default_factory=list)
+    """Its content, in pieces: a stream may have a hundred thousand."""
     author: str = "agent"
     calls: list[Call] = field(default_factory=list)
     answers: str = ""
     """The id of the call that a tool's message answers."""
 
+    @property
+    def content(self) -> str:
+        """What it says so far."""
+        return "".join(self.texts)
+
     def add(self, piece: Data) -> None:
         """Take a piece of it, or all: a refusal is what the agent says."""
-        self.content += _said(piece.get("content")) + _text(piece.get("refusal"))
+        self.texts += (_said(piece.get("content")), _text(piece.get("refusal")))
         self.author = _text(piece.get("name")) or self.author
         self.answers = _text(piece.get("tool_call_id")) or self.answers
         for position, call in enumerate(_list(piece.get("tool_calls"), "tool_calls")):
@@ -196,8 +208,8 @@ def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[E
             name, _response(message.content), id=message.answers or None, author=message.author
         )
         return
-    if message.content:
-        yield Event.said(message.content, author=message.author)
+    if content := message.content:
+        yield Event.said(content, author=message.author)
     for call in message.calls:
         yield Event.called(call.name, call.args(), id=call.id, author=message.author)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -102,10 +103,12 @@ async def _at_once(reply: Reply) -> Completion:
 
 async def _streamed(reply: Reply) -> Completion:
     completion = Completion()
-    async for event in reply.events():
-        if event.data.strip() == "[DONE]":
-            break
-        completion.add(read_json(event.data, "the data of an event"))
+    async with aclosing(reply.events()) as events:
+        async for event in events:
+            if event.data.strip() == "[DONE]":
+                await reply.nothing_more(events)
+                break
+            completion.add(read_json(event.data, "the data of an event"))
     if not completion.finish:
         raise reply.truncated("ended its stream without a finish_reason: its answer is truncated")
     return completion

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zlib
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, suppress
 from typing import Any
 
 from proctor.agents.remote.address import Address
 from proctor.agents.remote.border import broke, excerpt, from_httpx, truncated
 from proctor.agents.remote.event_stream import EventTooLargeError, ServerEvent, StreamReader
 from proctor.causes import safe_repr
-from proctor.errors import AgentError
+from proctor.errors import AgentError, AgentTruncatedError
 from proctor.quick_dataclasses import dataclass
 
 __all__ = ["EVENTS", "JSON", "Bounds", "Reply"]
@@ -96,6 +97,19 @@ class Reply:
                     raise self._too_large("an event", self._bounds.max_piece) from None
         if reader.unfinished:
             raise self.truncated("ended its stream within an event (the last one has no blank line after it)")
+
+    async def nothing_more(self, events: AsyncIterator[ServerEvent]) -> None:
+        """Let the stream end whose last event has come, so that its connection can be used again.
+
+        The answer is whole: a server that leaves the stream open, or breaks it off, has said all.
+
+        Raises:
+            AgentError: there was more.
+        """
+        with suppress(TimeoutError, AgentTruncatedError):
+            async with asyncio.timeout(_AFTER_THE_LAST):
+                async for event in events:
+                    raise self.broke(f"sent an event behind its last one: {safe_repr(event.data)}")
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Read it as bytes, unpacked, as they come.
@@ -191,3 +205,5 @@ class Reply:
 
 
 _AT_ONCE = 2**20
+_AFTER_THE_LAST = 0.05
+"""Seconds in which a stream may end by itself."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.remote.address import read_address
 from proctor.agents.remote.base import EVENTS, HttpClient
-from proctor.agents.remote.event_stream import ServerEvent
 from proctor.agents.remote.reply import Reply
 from proctor.agents.wire import Answer, read_answer, read_body, read_json, turn_request
-from proctor.errors import AgentError, AgentTruncatedError
+from proctor.errors import AgentError
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 
 __all__ = ["SseAgent", "info_of", "sse_agent"]
 
 _KIND = "http+sse"
-_AFTER_DONE = 0.05
-"""Seconds in which a stream may end after `done`, so that its connection can be used again."""
 _TURN = "http+sse turn"
 
 
@@ -82,17 +78,9 @@ async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
             answer = read_answer(read_json(event.data, "the data of an event"), kind=event.name)
             yield answer
             if answer.done:
-                await _nothing_more(events, reply)
+                await reply.nothing_more(events)
                 return
     raise reply.truncated("ended its stream without 'done': its answer is truncated")
-
-
-async def _nothing_more(events: AsyncIterator[ServerEvent], reply: Reply) -> None:
-    """Let the stream end; the answer is whole, whatever becomes of the connection."""
-    with suppress(TimeoutError, AgentTruncatedError):
-        async with asyncio.timeout(_AFTER_DONE):
-            async for _ in events:
-                raise reply.broke("sent an event behind 'done'")
 
 
 def info_of(told: Any, name: str) -> AgentInfo:
