@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
 
 # Frameworks whose agents are tested in an environment of their own: they do not all resolve together.
-FRAMEWORKS := a2a langgraph openai-agents
+FRAMEWORKS := a2a langgraph openai-agents traces
 
 .PHONY: demo test nightly lint format bench adk frameworks docs help-snapshots lock clean
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "langgraph", "openai-agents"]
+LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "langgraph", "openai-agents", "traces"]
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,7 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("jinja2", "test"),
         ("langgraph", "langgraph"),
         ("openai-agents", "openai-agents"),
+        ("traces", "traces"),
     ],
 )
 def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any
 
 from proctor.agents.base import Session
+from proctor.engine.failures import ReportedError
 from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import record_turn
 from proctor.errors import AgentError
@@ -58,6 +60,8 @@ def _recorded(told: TracedTurn, intake: Intake, trial: Trial) -> Turn:
     except AgentError as error:
         failure = Failure(where="agent", kind=FailureKind.RAISED, message=str(error), turn=len(trial.turns))
         trial.failure = trial.failure or failure
+    except ReportedError as error:
+        trial.failure = trial.failure or error.failure("agent", len(trial.turns))
     turn.duration, turn.started_at = told.duration, told.started_at
     turn.model_duration, turn.tool_duration = told.model_duration, told.tool_duration
     turn.app_details = intake.object(told.app_details, "agents: ") if told.app_details else None
@@ -69,10 +73,10 @@ async def _all(events: Sequence[Event]) -> AsyncIterator[Event]:
         yield event
 
 
-def _drained(recording: object) -> None:
+def _drained(recording: Coroutine[Any, Any, None]) -> None:
     """Carry out a coroutine that waits for nothing."""
     try:
-        recording.send(None)  # type: ignore[attr-defined]
+        recording.send(None)
     except StopIteration:
         return
     raise RuntimeError("what is in memory already had to be waited for")

@@ -13,6 +13,7 @@ from proctor.files.traces.spans import SECOND, Forest, Span
 from proctor.files.traces.telling import Reader, Teller, Told
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.quick_dataclasses import dataclass, field
+from proctor.redaction import without_secrets
 from proctor.schema.event import Event
 from proctor.schema.trial import Failure, FailureKind
 
@@ -158,7 +159,8 @@ def _settle_arguments(told: Told, asked: Message | None) -> None:
 def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
     if (error := _error(piece, told)) is not None:
         kind, message = error
-        return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=message, turn=index)
+        said = without_secrets(message)
+        return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=said, turn=index)
     if endless := next((span for span in piece.spans if not span.end), None):
         message = f"the span {endless.name!r} never ended, or its end is not in the trace"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)

@@ -40,7 +40,10 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
     logs: list[LogRecord] = []
     for path in _files(paths):
         for one in _read(path):
-            (logs if isinstance(one, LogRecord) else spans).append(one)  # type: ignore[arg-type]
+            if isinstance(one, LogRecord):
+                logs.append(one)
+            else:
+                spans.append(one)
             if len(spans) + len(logs) > MOST_SPANS:
                 message = f"more than {MOST_SPANS:,} spans; they are not read at once"
                 raise file_error([_problem(str(path), message, hint="give the traces in parts")])

@@ -22,6 +22,7 @@ from proctor.files.traces.conventions import (
 from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
 from proctor.files.traces.spans import Span
 from proctor.quick_dataclasses import dataclass, field
+from proctor.redaction import without_secrets
 from proctor.schema.event import Event
 
 AGENT = "agent"
@@ -190,7 +191,11 @@ class Teller:
             self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
         self._messages(contents.said or [], visit)
         if error is not None:
-            event = {"author": author, "error_code": error[0] or "error", "error_message": error[1]}
+            event = {
+                "author": author,
+                "error_code": error[0] or "error",
+                "error_message": without_secrets(error[1]),
+            }
             self.told.events.append({**event, "partial": visit.is_within or None})
 
     def _messages(self, said: list[Message], visit: _Visit) -> None:
