@@ -21,14 +21,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("proctor.cli.show:show", "Show a run, or everything about one of its cases."),
     "resume": ("proctor.cli.resume:resume", "Go on with a run that was not finished."),
     "score": ("proctor.cli.score:score", "Judge a run's recorded evidence again; no agent is called."),
-    "score-trace": (
-        "proctor.cli.score_trace:score_trace",
-        "Judge what OpenTelemetry traces tell of an agent; nothing is run.",
-    ),
-    "trace": (
-        "proctor.cli.trace:trace",
-        "Take traces from an OTLP exporter, or tell what is in a file of them.",
-    ),
     "export": ("proctor.cli.export:export", "Write a run in a form that other tools read."),
     "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),
@@ -42,6 +34,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "record": (
         "proctor.cli.record:record",
         "Talk to an agent in the terminal, and keep the conversation as a case.",
+    ),
+    "score-trace": (
+        "proctor.cli.score_trace:score_trace",
+        "Judge what OpenTelemetry traces tell of an agent; nothing is run.",
+    ),
+    "trace": (
+        "proctor.cli.trace:trace",
+        "Take traces from an OTLP exporter, or tell what is in a file of them.",
     ),
     "eval-set": (
         "proctor.cli.eval_set:eval_set",
