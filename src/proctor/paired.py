@@ -1,0 +1,187 @@
+"""Two measurements of the same cases: could chance alone have made them differ so much?
+
+Everything works on one number a case: the mean of its trials under the candidate less that under the base. What is
+alike within a case (its difficulty, its trials) is so taken account of: cases are what was drawn independently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import cosh, erfc, exp, fsum, isfinite, lcm, log, log1p, sqrt, tanh
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from random import Random
+
+RESAMPLES = 9_999
+"""Random sign patterns where not all can be counted: the smallest p-value is one in ten thousand."""
+
+_MOST_BITS = 4e9
+"""Bits to be touched by counting all sign patterns (about a tenth of a second); beyond, they are drawn."""
+_MANY = 1_000
+"""Cases that differ from which on the saddlepoint approximation stands for drawing."""
+_FINEST = 10_000
+"""The largest common denominator by which differences are taken for multiples of one step."""
+
+
+def mcnemar(fixed: int, broken: int) -> float:
+    """Return the exact two-sided p-value of McNemar's test.
+
+    `fixed` cases failed before and pass now, `broken` ones passed before and fail now; those that did not change say
+    nothing. If nothing changed but chance, each of the changed ones is as likely to be the one as the other.
+
+    Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+    Psychometrika 12 (1947), 153-157; exact by the binomial distribution.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if fixed < 0 or broken < 0:
+        raise ValueError(f"expected counts of cases, got {fixed} and {broken}")
+    if fixed == broken:
+        return 1.0
+    changed = fixed + broken
+    ways = below = 1
+    for k in range(min(fixed, broken)):
+        ways = ways * (changed - k) // (k + 1)
+        below += ways
+    return min(1.0, float(2 * below / 2**changed))
+
+
+def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
+    """Return the two-sided p-value of the paired permutation test: is the mean difference 0?
+
+    If base and candidate do the same, every case's difference is as likely to have the other sign. The p-value is the
+    share of sign patterns whose mean is at least as far from 0 as the one that was seen. It is exact where differences
+    are multiples of one step (as of pass rates) and not too many; else patterns are drawn, and the one that was seen
+    counts as one of them, so that false alarms keep their rate; of more than a thousand cases the share is worked out by
+    its saddlepoint approximation. One trial a case, pass or fail: McNemar's exact test.
+
+    Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; drawn patterns: B. Phipson and G. K. Smyth,
+    "Permutation P-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9 (2010);
+    many cases: J. Robinson, "Saddlepoint approximations for permutation tests and confidence intervals", Journal of
+    the Royal Statistical Society B 44 (1982), 91-101.
+
+    Raises:
+        ValueError: a difference is no finite number.
+    """
+    values = [finite(value) for value in differences]
+    changed = [value for value in values if value]
+    if not changed:
+        return 1.0
+    if len({abs(value) for value in changed}) == 1:
+        fixed = sum(value > 0 for value in changed)
+        return mcnemar(fixed, len(changed) - fixed)
+    steps = _as_steps(changed)
+    if steps is not None and sum(map(abs, steps)) * len(steps) ** 2 <= _MOST_BITS:
+        return _by_counting(steps)
+    if len(changed) > _MANY:
+        return _by_saddlepoint(changed, step=0.0 if steps is None else abs(changed[0] / steps[0]))
+    return _by_drawing(changed, resamples, seed)
+
+
+def finite(value: float) -> float:
+    """Return `value`, which must be a finite number.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isfinite(value):
+        raise ValueError(f"expected finite differences, got {value}")
+    return float(value)
+
+
+def _as_steps(values: Sequence[float]) -> list[int] | None:
+    """Return the values as whole multiples of one step; `None` where there is no step of a reasonable size."""
+    common = 1
+    exact = {}
+    for value in {*values}:
+        fraction = Fraction(value).limit_denominator(_FINEST)
+        common = lcm(common, fraction.denominator)
+        if common > _FINEST or abs(float(fraction) - value) > 1e-12:
+            return None
+        exact[value] = fraction
+    return [int(exact[value] * common) for value in values]
+
+
+def _by_counting(steps: Sequence[int]) -> float:
+    """The share of sign patterns as far from 0, of all: a polynomial with a term for each sum, kept in one integer."""
+    width = len(steps) // 8 + 1  # bytes of a coefficient: there are 2**len(steps) patterns
+    patterns = 1
+    for step in steps:
+        patterns += patterns << (abs(step) * width * 8)
+    whole, seen = sum(map(abs, steps)), abs(sum(steps))
+    tail = (whole - seen) // 2  # sums of the steps with a plus that lie as far out on one side
+    counted = (patterns & ((1 << ((tail + 1) * width * 8)) - 1)).to_bytes((tail + 1) * width, "little")
+    below = sum(int.from_bytes(counted[at : at + width], "little") for at in range(0, len(counted), width))
+    return 1.0 if seen == 0 else min(1.0, 2 * below / 2 ** len(steps))
+
+
+def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
+    from random import Random
+
+    draw = _SignedSums(values, Random(seed))  # noqa: S311 - a test of significance needs no secrets
+    seen = abs(fsum(values)) * (1 - 1e-12)  # what is equal but for rounding counts as equal
+    return (1 + sum(abs(draw()) >= seen for _ in range(resamples))) / (1 + resamples)
+
+
+def _by_saddlepoint(values: Sequence[float], *, step: float) -> float:
+    """The share of sign patterns as far from 0, where there are many; sums lie two steps apart."""
+    counts = Counter(map(abs, values))
+    whole = fsum(each * count for each, count in counts.items())
+    seen = abs(fsum(values)) - step  # half way to the next sum
+    if seen <= 0:
+        return 1.0
+    tilt, slope, spread = 0.0, 0.0, fsum(each * each * count for each, count in counts.items())
+    for _ in range(
+        50
+    ):  # Newton's steps: the slope is concave in the tilt, so that they approach from one side
+        tilt += (seen - slope) / spread
+        slope = fsum(each * tanh(tilt * each) * count for each, count in counts.items())
+        spread = fsum((each / cosh(min(tilt * each, 300.0))) ** 2 * count for each, count in counts.items())
+        if abs(seen - slope) <= 1e-10 * whole or not spread:
+            break
+    cumulant = fsum(_log_cosh(tilt * each) * count for each, count in counts.items())
+    r = sqrt(2 * max(0.0, tilt * seen - cumulant))
+    if r < 1e-6:
+        return 1.0
+    return min(1.0, erfc((r + log(tilt * sqrt(spread) / r) / r) / sqrt(2)))
+
+
+def _log_cosh(x: float) -> float:
+    return abs(x) + log1p(exp(-2 * abs(x))) - log(2)
+
+
+class _SignedSums:
+    """Sums of values under random signs: for eight values at a time, all 256 sums are worked out once."""
+
+    def __init__(self, values: Sequence[float], random: Random) -> None:
+        self._random = random
+        self._tables = [_signed_sums(values[at : at + 8]) for at in range(0, len(values), 8)]
+
+    def __call__(self) -> float:
+        signs = self._random.randbytes(len(self._tables))
+        return sum(map(list.__getitem__, self._tables, signs))
+
+
+def _signed_sums(values: Sequence[float]) -> list[float]:
+    sums = [0.0]
+    for value in (*values, *[0.0] * (8 - len(values))):
+        sums = [*(each + value for each in sums), *(each - value for each in sums)]
+    return sums
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for being several, in their order: the chance of any false alarm stays what is asked.
+
+    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
+    (1979), 65-70.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = least
+    return adjusted

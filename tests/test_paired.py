@@ -1,0 +1,218 @@
+"""Two measurements of the same cases: tests that keep their rate, intervals that hold what they promise."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor import mean_difference as interval, paired
+from proctor.mean_difference import mean_difference
+from proctor.paired import holm, mcnemar, sign_flip_test
+from proctor.sample_size import cases_needed, expected_deviation, variance_within
+
+
+def scipy_stats() -> Any:
+    return pytest.importorskip("scipy.stats", reason="scipy, the oracle of the statistics, is not installed")
+
+
+steps = st.lists(st.integers(-5, 5), max_size=10)
+
+
+def by_hand(differences: Sequence[float]) -> float:
+    """The share of all sign patterns whose sum is as far from 0: the definition."""
+    seen = abs(sum(differences)) - 1e-9
+    sums = [
+        sum(map(lambda s, d: s * d, signs, differences))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    return sum(abs(each) >= seen for each in sums) / len(sums)
+
+
+# --- tests -----------------------------------------------------------------------------------------------------------
+
+
+@given(steps)
+def test_differences_in_steps_are_tested_exactly(found: list[int]) -> None:
+    assert sign_flip_test([each / 5 for each in found]) == pytest.approx(
+        by_hand([each / 5 for each in found])
+    )
+
+
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=1, max_size=8))
+def test_drawn_patterns_come_close_to_all_of_them(found: list[float]) -> None:
+    assert sign_flip_test(found) == pytest.approx(by_hand(found), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken"), [(0, 0), (1, 0), (0, 6), (3, 12), (40, 25), (5_000, 4_800), (7, 7)]
+)
+def test_mcnemar_is_the_binomial_test_of_the_cases_that_changed(fixed: int, broken: int) -> None:
+    expected = scipy_stats().binomtest(fixed, fixed + broken).pvalue if fixed + broken else 1.0
+    assert mcnemar(fixed, broken) == pytest.approx(expected)
+    assert sign_flip_test([1.0] * fixed + [-1.0] * broken + [0.0] * 3) == mcnemar(fixed, broken)
+
+
+@pytest.mark.parametrize("cases", [1_001, 4_000])
+@pytest.mark.parametrize("shift", [0.0, 0.01, 0.02])
+def test_many_cases_agree_with_the_t_test_that_they_tend_to(cases: int, shift: float) -> None:
+    random = Random(cases)
+    found = [random.gauss(shift, 0.3) for _ in range(cases)]
+    assert sign_flip_test(found) == pytest.approx(
+        scipy_stats().ttest_1samp(found, 0).pvalue, rel=0.02, abs=1e-6
+    )
+
+
+def test_many_cases_in_steps_agree_with_counting() -> None:
+    random = Random(1)
+    found = [random.choice([-0.4, -0.2, 0.0, 0.2, 0.4, 0.6]) for _ in range(400)]
+    changed = [each for each in found if each]
+    step = abs(changed[0] / paired._as_steps(changed)[0])  # type: ignore[index]
+    assert paired._by_saddlepoint(changed, step=step) == pytest.approx(sign_flip_test(found), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("found", "p"),
+    [
+        pytest.param([], 1.0, id="nothing"),
+        pytest.param([0.0] * 9, 1.0, id="no difference"),
+        pytest.param([0.3, -0.3], 1.0, id="as much up as down"),
+        pytest.param([-0.1] * 6, 2 / 64, id="six of six down"),
+        pytest.param(
+            [-0.1, -0.2, -0.3, -0.4, -0.5, -0.6], 2 / 64, id="six of six down, by how much does not matter"
+        ),
+    ],
+)
+def test_p_values_that_can_be_worked_out_by_hand(found: list[float], p: float) -> None:
+    assert sign_flip_test(found) == pytest.approx(p)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    expected = 0.0
+    for rank, place in enumerate(order):
+        expected = max(expected, min(1.0, p_values[place] * (len(p_values) - rank)))
+        assert adjusted[place] == pytest.approx(expected)
+    assert all(one >= two for one, two in zip(adjusted, p_values, strict=True))
+
+
+# --- the interval ----------------------------------------------------------------------------------------------------
+
+SHAPES: list[Any] = [
+    pytest.param(lambda random: random.gauss(0.1, 0.2), id="normal"),
+    pytest.param(lambda random: random.expovariate(1.0), id="skewed"),
+    pytest.param(lambda random: float(random.choice([-1, 0, 0, 0, 0, 0, 1])), id="pass or fail"),
+]
+
+
+@pytest.mark.parametrize("draw", SHAPES)
+@pytest.mark.parametrize("cases", [30, 200])
+def test_the_distribution_of_resampled_means_is_that_of_means_that_were_resampled(
+    draw: Callable[[Random], float], cases: int
+) -> None:
+    random = Random(cases)
+    found = [draw(random) for _ in range(cases)]
+    means = sorted(sum(random.choices(found, k=cases)) / cases for _ in range(20_000))
+    weights: dict[float, float] = {}
+    for value in found:
+        weights[value] = weights.get(value, 0.0) + 1
+    worked_out = interval._ResampledMean(weights, cases)
+    apart = 1.0 if {*found} <= {-1.0, 0.0, 1.0} else 0.0  # such means lie so far from each other
+    spread = means[int(0.975 * len(means))] - means[int(0.025 * len(means))]
+    for share, z in ((0.025, -1.959964), (0.05, -1.644854), (0.95, 1.644854), (0.975, 1.959964)):
+        assert worked_out.at(z) == pytest.approx(
+            means[int(share * len(means))], abs=0.03 * spread + apart / cases / 2
+        )
+
+
+@given(st.lists(st.floats(-1, 1), max_size=30), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
+def test_the_mean_lies_in_its_interval_and_the_interval_within_reach(
+    found: list[float], confidence: float
+) -> None:
+    told = mean_difference(found, confidence=confidence, reach=1.0)
+    assert -1 <= told.low <= told.value <= told.high <= 1
+    assert told.low < told.high
+    mirrored = mean_difference([-each for each in found], confidence=confidence, reach=1.0)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-told.high, -told.low), abs=1e-6)
+
+
+@pytest.mark.parametrize(("cases", "widest"), [(5, 0.8), (20, 0.25), (100, 0.05), (1_000, 0.005)])
+def test_no_difference_in_so_many_cases_does_not_prove_that_there_is_none(cases: int, widest: float) -> None:
+    told = mean_difference([0.0] * cases, reach=1.0)
+    assert 1 / cases < told.high <= widest
+    assert told.low == pytest.approx(-told.high)
+
+
+def test_more_confidence_is_wider_and_more_cases_are_narrower() -> None:
+    random = Random(3)
+    found = [random.gauss(0.0, 0.3) for _ in range(40)]
+    widths = [
+        told.high - told.low for told in (mean_difference(found, confidence=c) for c in (0.8, 0.95, 0.99))
+    ]
+    assert widths == sorted(widths)
+    assert mean_difference(found * 4).high < mean_difference(found).high
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+@pytest.mark.parametrize("ask", [sign_flip_test, mean_difference])
+def test_what_is_no_number_is_refused(ask: Callable[[list[float]], object], wrong: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        ask([0.1, wrong])
+
+
+# --- how many cases would tell ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.9])
+@pytest.mark.parametrize(("detect", "deviation"), [(0.05, 0.2), (0.1, 0.4), (0.2, 0.3)])
+def test_so_many_cases_have_the_power_asked_for(detect: float, deviation: float, power: float) -> None:
+    stats = scipy_stats()
+    cases = cases_needed(detect, deviation, power=power)
+
+    def power_of(n: int) -> float:
+        beyond, off = stats.t.ppf(0.975, n - 1), detect / deviation * n**0.5
+        return float(stats.nct.sf(beyond, n - 1, off) + stats.nct.cdf(-beyond, n - 1, off))
+
+    assert power_of(cases) == pytest.approx(power, abs=0.02)
+
+
+def test_fewer_cases_than_could_ever_be_significant_are_never_planned() -> None:
+    fewest = cases_needed(0.5, 0.0)
+    assert sign_flip_test([-0.1] * fewest) <= 0.05 < sign_flip_test([-0.1] * (fewest - 1))
+
+
+def test_more_trials_take_away_what_the_trials_differ_by_and_no_more() -> None:
+    deviations = [expected_deviation(0.05, 0.2, trials) for trials in (1, 4, 1_000_000)]
+    assert deviations == sorted(deviations, reverse=True)
+    assert deviations[-1] == pytest.approx((0.05 * 0.95) ** 0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("cases", "variance"),
+    [
+        pytest.param([[1.0, 0.0], [1.0, 1.0]], 0.25, id="one of two is flaky"),
+        pytest.param([[1.0], [0.0]], None, id="one trial tells nothing"),
+        pytest.param([], None, id="nothing"),
+    ],
+)
+def test_the_variance_within_cases(cases: list[list[float]], variance: float | None) -> None:
+    assert variance_within(cases) == variance
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda: mcnemar(-1, 2), id="mcnemar"),
+        pytest.param(lambda: mean_difference([], confidence=1.0), id="certainty"),
+        pytest.param(lambda: mean_difference([], reach=0.0), id="no reach"),
+        pytest.param(lambda: cases_needed(0.0, 1.0), id="nothing to detect"),
+        pytest.param(lambda: expected_deviation(2.0, 0.1, 1), id="beyond reach"),
+    ],
+)
+def test_questions_without_an_answer_are_refused(ask: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        ask()
