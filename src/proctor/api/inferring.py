@@ -22,6 +22,7 @@ from proctor.schema.eval_set import EvalSet
 from proctor.schema.kept import kept_json
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, SetSummary
+from proctor.simulation.base import Users
 from proctor.watching import begun
 
 __all__ = ["Metrics", "infer", "judge"]
@@ -35,10 +36,12 @@ async def infer(
     only: Sequence[str] = (),
     concurrency: int = 8,
     simulator: UserSimulatorConfig | None = None,
+    users: Users | None = None,
 ) -> AsyncIterator[Trial]:
     """Run the cases of `eval_set` (those of `only`, where given) once each; yields the evidence of each as it ends.
 
-    Nothing is scored, and nothing is decided. `simulator` says who plays the users of scenarios. What the agent raises is the trial's `failure`.
+    Nothing is scored, and nothing is decided. `simulator` says who plays the users of scenarios, or `users` play
+    them. What the agent raises is the trial's `failure`.
 
     Raises:
         SetupProblems: cases that cannot be run; no agent was asked.
@@ -50,7 +53,7 @@ async def infer(
 
     source = GivenSet(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
-    config, users = EvalConfig(user_simulator_config=simulator), UsersOnDemand()
+    config, users = EvalConfig(user_simulator_config=simulator), users or UsersOnDemand()
     if problems := [found for index in chosen for found in _unfit(source.case(index), users, config)]:
         raise SetupProblems(problems)
     summary = SetSummary(source.eval_set_id, None, "", len(chosen))
@@ -68,7 +71,7 @@ async def infer(
         run.cancel()  # of no effect once it is done
 
 
-def _unfit(case: EvalCase, users: UsersOnDemand, config: EvalConfig) -> Iterator[SetupError]:
+def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
     problem = cannot_run(case)
     played = users.problems(case, config) if case.conversation_scenario is not None else ()
     for said in (*([problem] if problem else ()), *played):

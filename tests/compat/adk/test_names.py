@@ -96,6 +96,13 @@ SAME_CALLS = [
     ("evaluation.eval_config", "append_default_efficiency_metrics"),
     ("evaluation.eval_case", "get_all_usage_metadata"),
     ("evaluation.simulation.user_simulator_personas", "UserPersonaRegistry.register_persona"),
+    ("evaluation.simulation.user_simulator", "UserSimulator"),
+    ("evaluation.simulation.user_simulator", "UserSimulator.get_next_user_message"),
+    ("evaluation.simulation.user_simulator", "register_user_simulator"),
+    ("evaluation.simulation.static_user_simulator", "StaticUserSimulator"),
+    ("evaluation.simulation.llm_backed_user_simulator", "LlmBackedUserSimulator"),
+    ("evaluation.simulation.user_simulator_provider", "UserSimulatorProvider"),
+    ("evaluation.simulation.user_simulator_provider", "UserSimulatorProvider.provide"),
     ("evaluation.simulation.pre_built_personas", "get_default_persona_registry"),
     ("cli.cli_eval", "parse_and_get_evals_to_run"),
 ]

@@ -17,10 +17,13 @@ from proctor.compat.adk.evaluation.base_eval_service import (
 from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResultsManager
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvaluatorRegistry
+from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
+from proctor.compat.adk.evaluation.simulation.user_simulator_provider import UserSimulatorProvider
 from proctor.compat.adk.inferences import config_of, inference_of, trial_of
 from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.starting import equipped
+from proctor.compat.adk.users import ProvidedUsers
 from proctor.errors import did_you_mean
 from proctor.schema.base import plain_data
 from proctor.schema.case import EvalCase
@@ -38,7 +41,8 @@ class LocalEvalService(BaseEvalService):
 
     `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
     anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change. An
-    `app` of google-adk brings its plug-ins and settings to the root agent.
+    `app` of google-adk brings its plug-ins and settings to the root agent. `user_simulator_provider` says who plays the
+    users of scenarios; what is recorded is said by Proctor itself.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - google-adk's signature
@@ -63,12 +67,11 @@ class LocalEvalService(BaseEvalService):
             )
             if service is not None
         }
-        for name, value in (
-            ("session_id_supplier", session_id_supplier),
-            ("user_simulator_provider", user_simulator_provider),
-        ):
-            if value is not None:
-                raise refused(f"{name}: Proctor names sessions and plays users itself; leave it out")
+        if session_id_supplier is not None:
+            raise refused("session_id_supplier: Proctor names sessions itself; leave it out")
+        if user_simulator_provider is not None and not hasattr(user_simulator_provider, "provide"):
+            raise unexpected("user_simulator_provider", "a UserSimulatorProvider", user_simulator_provider)
+        self._provider = user_simulator_provider
         self._agent = root_agent if app is None else app.model_copy(update={"root_agent": root_agent})
         if not hasattr(eval_sets_manager, "get_eval_set"):
             raise unexpected("eval_sets_manager", "an EvalSetsManager", eval_sets_manager)
@@ -92,7 +95,12 @@ class LocalEvalService(BaseEvalService):
             agent = equipped(self._agent, None, self._services)
         parallelism = asked.inference_config.parallelism
         trials = infer(
-            agent, asked.app_name, eval_set, only=asked.eval_case_ids or (), concurrency=parallelism
+            agent,
+            asked.app_name,
+            eval_set,
+            only=asked.eval_case_ids or (),
+            concurrency=parallelism,
+            **_playing(self._provider),
         )
         with set_up():
             async for trial in trials:
@@ -160,3 +168,12 @@ class LocalEvalService(BaseEvalService):
             saved: Any = self._keeper.save_eval_set_result(app_name, eval_set_id, taken)
             if inspect.isawaitable(saved):
                 await saved
+
+
+def _playing(provider: Any) -> dict[str, Any]:
+    """Who plays the users of scenarios: our own simulator by the provider's config, or whom the provider makes."""
+    if provider is None:
+        return {}
+    if type(provider) is UserSimulatorProvider and type(provider.config) is LlmBackedUserSimulatorConfig:
+        return {"simulator": provider.config}
+    return {"users": ProvidedUsers(provider)}

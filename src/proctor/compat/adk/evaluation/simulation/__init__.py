@@ -1,1 +1,1 @@
-"""As `google.adk.evaluation.simulation`: the configurations; how users are played is Proctor's own."""
+"""As `google.adk.evaluation.simulation`: who plays the users of scenarios, and simulators of one's own."""

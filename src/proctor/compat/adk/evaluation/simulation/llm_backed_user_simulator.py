@@ -1,5 +1,62 @@
-"""As `google.adk.evaluation.simulation.llm_backed_user_simulator`: its configuration."""
+"""As `google.adk.evaluation.simulation.llm_backed_user_simulator`: a model plays, by Proctor's prompts."""
 
-from proctor.schema.config import LlmBackedUserSimulatorConfig
+from __future__ import annotations
 
-__all__ = ["LlmBackedUserSimulatorConfig"]
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.compat.adk.evaluation.simulation.user_simulator import (
+    NextUserMessage,
+    UserSimulator,
+    register_user_simulator,
+)
+from proctor.compat.adk.refusing import a_model, set_up
+from proctor.schema.case import EvalCase
+from proctor.schema.config import EvalConfig, LlmBackedUserSimulatorConfig
+from proctor.schema.event import Event
+from proctor.schema.scenario import ConversationScenario
+
+if TYPE_CHECKING:
+    from proctor.simulation.base import UserSimulator as Player
+    from proctor.simulation.run_users import RunUsers
+
+__all__ = ["LlmBackedUserSimulator", "LlmBackedUserSimulatorConfig"]
+
+
+class LlmBackedUserSimulator(UserSimulator):
+    """Plays the user of a scenario with a model.
+
+    What is wrong with the config, or a key that is missing, is a ValueError when it is made.
+    """
+
+    def __init__(self, *, config: Any, conversation_scenario: ConversationScenario) -> None:
+        super().__init__(config, config_type=LlmBackedUserSimulatorConfig)
+        from proctor.errors import SetupProblems
+        from proctor.simulation.run_users import RunUsers
+
+        scenario = a_model(ConversationScenario, conversation_scenario, "conversation_scenario")
+        case = EvalCase(eval_id="scenario", conversation_scenario=scenario)
+        asked = EvalConfig(user_simulator_config=self._config)
+        self._users: RunUsers = RunUsers()
+        with set_up():
+            if problems := self._users.problems(case, asked):
+                raise SetupProblems(problems)
+        self._player: Player = self._users.play(case, asked)
+
+    async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
+        """Return the starting prompt, and then what the model says.
+
+        Raises:
+            SimulatorError: it gave no message that can be used. (google-adk raises a RuntimeError.)
+        """
+        from proctor.compat.adk.users import turns_of
+
+        found = await self._player.next_message(turns_of(events))
+        return NextUserMessage(status=found.status, user_message=found.message)
+
+    def get_simulation_evaluator(self) -> None:
+        """Return nothing: `per_turn_user_simulator_quality_v1` is a metric of its own."""
+        return
+
+
+register_user_simulator(LlmBackedUserSimulatorConfig, LlmBackedUserSimulator)

@@ -1,0 +1,37 @@
+"""As `google.adk.evaluation.simulation.static_user_simulator`: says what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.compat.adk.evaluation.simulation.user_simulator import (
+    BaseUserSimulatorConfig,
+    NextUserMessage,
+    Status,
+    UserSimulator,
+)
+from proctor.schema.event import Event
+from proctor.schema.invocation import Invocation
+
+__all__ = ["StaticUserSimulator"]
+
+
+class StaticUserSimulator(UserSimulator):
+    """Says the messages of a recorded conversation, whatever the agent answers."""
+
+    def __init__(self, *, static_conversation: Sequence[Invocation]) -> None:
+        super().__init__(BaseUserSimulatorConfig(), config_type=BaseUserSimulatorConfig)
+        self.static_conversation = static_conversation
+        self.invocation_idx = 0
+
+    async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
+        """Return the next message of the conversation; behind the last one the status says that it is over."""
+        if self.invocation_idx >= len(self.static_conversation):
+            return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
+        said = self.static_conversation[self.invocation_idx].user_content
+        self.invocation_idx += 1
+        return NextUserMessage(status=Status.SUCCESS, user_message=said)
+
+    def get_simulation_evaluator(self) -> None:
+        """Return nothing: there is nothing to evaluate."""
+        return
