@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from proctor.agents.process.guarding import Guardian
 from proctor.agents.process.lines import MOST_LINE, Lines, LineTooLongError, Tail
 from proctor.agents.wire import MOST_SHOWN, read_json
 from proctor.causes import safe_repr
@@ -27,9 +28,9 @@ _LAST_BYTES = 0.05
 class Child:
     """A process, what it writes, and whether it can be asked again."""
 
-    def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
-        """Take the process, and what to call it in messages; `start` makes both."""
-        self._process = process
+    def __init__(self, process: subprocess.Popen[bytes], name: str, guardian: Guardian) -> None:
+        """Take the process, what to call it in messages, and who watches it; `start` makes it."""
+        self._process, self._guardian = process, guardian
         self._name = name
         self._lines = Lines()
         self._tail = Tail()
@@ -40,7 +41,9 @@ class Child:
         """Whether it was asked something and has not answered to the end."""
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, name: str, env: Mapping[str, str] | None = None) -> Child:
+    async def start(
+        cls, command: Sequence[str], guardian: Guardian, *, name: str, env: Mapping[str, str]
+    ) -> Child:
         """Start a command.
 
         Raises:
@@ -57,7 +60,8 @@ class Child:
             )
         except (OSError, ValueError) as error:
             raise AgentLoadError(_not_started(command, name, error)) from error
-        child = cls(process, name)
+        guardian.watch(process.pid)
+        child = cls(process, name, guardian)
         try:
             await child._connect()
         except BaseException:
@@ -173,6 +177,7 @@ class Child:
         """End it, with all that it started and that did not leave its group; at once."""
         with suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
+        self._guardian.forget(self.pid)
         self.is_busy = True
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.abort()

@@ -7,6 +7,7 @@ import shlex
 
 from proctor.agents.base import AgentInfo
 from proctor.agents.process.child import Child
+from proctor.agents.process.guarding import Guardian
 from proctor.agents.process.talking import ProcessAgent
 from proctor.errors import AgentLoadError
 from proctor.redaction import redacted_text
@@ -53,9 +54,11 @@ class CommandAgent(ProcessAgent):
             raise AgentLoadError(f"The agent cannot be started: {wrong}")
         self._pool.give_back(child)
 
-    async def _start(self) -> Child:
+    async def _start(self, guardian: Guardian) -> Child:
         # what a Python agent prints arrives when it is printed, without a `flush` of its own
-        return await Child.start(self._command, name=self._name, env={"PYTHONUNBUFFERED": "1", **os.environ})
+        return await Child.start(
+            self._command, guardian, name=self._name, env={"PYTHONUNBUFFERED": "1", **os.environ}
+        )
 
 
 def command_agent(command: str) -> CommandAgent:

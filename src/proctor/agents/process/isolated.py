@@ -17,6 +17,7 @@ from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.dotenv import read_env_file
 from proctor.agents.load import agent_folder, describe_ref, load_agent
 from proctor.agents.process.child import Child
+from proctor.agents.process.guarding import Guardian
 from proctor.agents.process.talking import MEMORY, ProcessAgent, Talk
 from proctor.agents.process.telling import raised_from
 from proctor.agents.reference import read_reference
@@ -128,8 +129,8 @@ class IsolatedAgent(ProcessAgent):
             session.state = state
         return state
 
-    async def _start(self) -> Child:
-        child = await Child.start(self._command(), name=self._name, env=_environment())
+    async def _start(self, guardian: Guardian) -> Child:
+        child = await Child.start(self._command(), guardian, name=self._name, env=_environment())
         try:
             ready = await asyncio.wait_for(child.receive(), _PATIENCE)
         except TimeoutError:

@@ -8,6 +8,7 @@ from typing import Any
 from proctor.agents import wire
 from proctor.agents.base import Session
 from proctor.agents.process.child import Child
+from proctor.agents.process.guarding import Guardian
 from proctor.agents.process.pool import Pool
 from proctor.errors import AgentCrashedError, AgentLoadError
 from proctor.quick_dataclasses import dataclass
@@ -37,7 +38,7 @@ class ProcessAgent:
     def __init__(self) -> None:
         self._pool = Pool(self._start)
 
-    async def _start(self) -> Child:
+    async def _start(self, guardian: Guardian) -> Child:
         raise NotImplementedError
 
     async def open(self) -> None:

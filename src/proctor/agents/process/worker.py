@@ -143,7 +143,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
         agent = load_agent(reference, agent_name=agent_name)
         info = await _opened(agent)
     except BaseException as error:  # noqa: BLE001 - whoever started this says it to the user
-        is_memory = isinstance(error, MemoryError)
+        is_memory = isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
         channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
         return 2
     begins = getattr(agent, "begin", None) is not None
