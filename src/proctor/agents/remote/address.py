@@ -153,7 +153,6 @@ def _header(token: str, name: str) -> str:
 
 
 def _no_address(text: str, kind: str, why: str) -> AgentLoadError:
-    came = redacted_text(text) or "nothing"
     return AgentLoadError(
-        f"The agent {kind}:{came} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
+        f"The agent {redacted_text(f'{kind}:{text}')} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
     )

@@ -186,7 +186,8 @@ def events_of(completion: Completion) -> Iterator[Event]:
     names = {call.id: call.name for message in completion.messages for call in message.calls}
     events = [event for message in completion.messages for event in _of_message(message, names)]
     if completion.state_delta:
-        events.insert(len(events) - 1, Event.changed(completion.state_delta))
+        changed = Event.changed(completion.state_delta, author=completion.messages[-1].author)
+        events.insert(max(0, len(events) - 1), changed)
     asked = next((event for event in reversed(events) if event.content), None)
     if asked is not None:  # of all model calls together: it is not told which took how many
         asked.usage_metadata, asked.model_version = completion.usage, completion.model

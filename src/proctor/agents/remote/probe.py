@@ -111,8 +111,8 @@ async def _look(address: Address, look: _Look) -> tuple[Any, str]:
     except NotConnectedError as error:
         raise AgentLoadError(f"{str(error)[:1].upper()}{str(error)[1:]}") from None
     except AgentError as error:
-        _, _, said = str(error).partition(f"{http.address.shown} ")
-        return None, said or str(error)
+        said = str(error).partition(f"{http.address.shown} ")[2] or str(error)
+        return None, said.partition(". ")[0]  # what to do about it is said once, below
     except TimeoutError:
         return None, f"no answer within {_SECONDS:g} s"
     finally:
