@@ -4,6 +4,7 @@ A factory gets what stands after the prefix's colon (`""` when nothing does) and
 """
 
 AGENTS = {
+    "a2a+http": "proctor.agents.remote.a2a:a2a_agent",
     "adk+http": "proctor.agents.remote.adk:adk_server_agent",
     "replay": "proctor.agents.replay:replay_agent",
     "http+sse": "proctor.agents.remote.sse:sse_agent",
@@ -12,6 +13,3 @@ AGENTS = {
     "openai+http": "proctor.agents.remote.openai:openai_agent",
     "cmd": "proctor.agents.process.command:command_agent",
 }
-
-RESERVED = ("a2a+http",)
-"""Prefixes of agents that live elsewhere: promised, not in this version."""

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from proctor.agents.builtin import RESERVED
 from proctor.agents.reference import Reference
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
@@ -104,7 +103,7 @@ def _no_module(reference: Reference, missing: str) -> str:
     near = [found.name for found in iter_modules(paths)] if paths else []
     if not parent:
         near += [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]
-        near += [*AGENTS.names(), *RESERVED]
+        near += AGENTS.names()
     prefix = f", and no prefix {name}:" if reference.attribute and name == reference.module else ""
     return (
         f"The agent {reference.text!r} is not there: no module or folder {name!r} {where}{prefix}."

@@ -6,7 +6,6 @@ import re
 import sys
 from pathlib import Path
 
-from proctor.agents.builtin import RESERVED
 from proctor.errors import AgentLoadError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.redaction import redacted_text
@@ -73,7 +72,7 @@ def read_reference(text: str) -> Reference:
     """Take an AGENT string apart.
 
     Raises:
-        AgentLoadError: it is empty, has an unknown prefix, or one that is not in this version.
+        AgentLoadError: it is empty, or has an unknown prefix.
     """
     text = text.strip()
     if not text:
@@ -126,18 +125,9 @@ def _plugin(text: str) -> Reference | None:
     prefix, rest = match.groups() if (match := _PREFIX.fullmatch(text)) else (text, "")
     if rest.startswith("//"):
         prefix = prefix.lower()  # as URLs are read
-    if prefix in RESERVED and match:
-        raise _not_yet(text, prefix)
     if prefix.endswith(".py") or "/" in prefix or "\\" in prefix:
         return None  # a path: no need to look through all that is installed
     return Reference(text, plugin=prefix, rest=rest) if prefix in AGENTS else None
-
-
-def _not_yet(text: str, prefix: str) -> AgentLoadError:
-    return AgentLoadError(
-        f"The agent {text!r}: agents by {prefix}: are not in this version yet. "
-        "Until then, call it from a Python function: def agent(text): ..."
-    )
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -147,7 +137,7 @@ def _split(text: str) -> tuple[str, str]:
         return text, ""
     if _DOTTED.fullmatch(attribute) and target:
         return target, attribute
-    if (_DOTTED.fullmatch(target) and target not in RESERVED) or is_path(target):
+    if _DOTTED.fullmatch(target) or is_path(target):
         came = repr(attribute) if attribute else "nothing"
         raise AgentLoadError(
             f"The agent {text!r} has {came} after its colon; expected an attribute of the module, "
@@ -157,13 +147,13 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _prefix_meant(name: str) -> str:
-    return did_you_mean(name, [*AGENTS.names(), *RESERVED])
+    return did_you_mean(name, AGENTS.names())
 
 
 def _unreadable(text: str) -> AgentLoadError:
     prefix, colon, _ = text.partition(":")
     if colon and _NAME.match(prefix):
-        known = ", ".join(f"{name}:" for name in [*AGENTS.names(), *RESERVED])
+        known = ", ".join(f"{name}:" for name in AGENTS.names())
         return AgentLoadError(
             f"The agent {text!r} has the unknown prefix {prefix!r}.{_prefix_meant(prefix)} Known: {known}."
         )

@@ -31,15 +31,15 @@ def write_app(folder: Path, name: str, code: str) -> None:
 
 
 @contextmanager
-def serving(folder: Path, program: str = "adk_server.py", *arguments: str) -> Iterator[str]:
-    """Run a server of this folder in a process of its own, and give its URL; it is ended afterwards."""
+def serving(what: Path | str, program: str = "adk_server.py", *arguments: str) -> Iterator[str]:
+    """Run a server of a folder (or whatever it serves) in a process of its own, and give its URL; it is ended afterwards."""
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [
         sys.executable,
         "-W",
         "ignore",
         str(HERE.parent / "servers" / program),
-        str(folder),
+        str(what),
         *arguments,
     ]
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as process:
