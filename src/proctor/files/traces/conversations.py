@@ -101,8 +101,7 @@ def _doubts(forest: Forest) -> Iterable[str]:
 def _conversation(group: Group, reader: Reader) -> TracedConversation:
     turns = [_turn(piece, index, reader) for index, piece in enumerate(group.turns)]
     spans = [span for piece in group.turns for span in piece.spans]
-    around = [one for span in spans for one in (span, *span.above())]
-    known = [*around, *(one for span in spans for one in inside(span))]
+    known = [one for span in spans for one in (*inside(span), *span.above())]
     return TracedConversation(
         id=group.id,
         is_trace=group.is_trace,

@@ -22,6 +22,8 @@ _KEPT = re.compile(
     r"|input|output|user|enduser|error|exception|event|events|service|test)(\.|$)"
     r"|(agent_name|final_result|all_messages_events|tool_arguments|tool_response|model_name)$"
 )
+_OF_MESSAGES = frozenset({"content", "id", "index", "message", "name", "role", "tool_call_id", "tool_calls"})
+"""Attributes of the events that hold a message each; on anything else such names say nothing of an agent."""
 _MOST_LEVELS = 100
 _MOST_NANOSECONDS = 1 << 63
 
@@ -124,13 +126,16 @@ def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
         key = pair.get("key")
         if not isinstance(key, str):
             raise Malformed((*at, "key"), "the name of an attribute", key)
-        if is_kept(key) and pair.get("value") is not None:
+        if is_kept(key, given) and pair.get("value") is not None:
             found[key] = _value(pair["value"], (*at, "value"))
     return found
 
 
-def is_kept(name: str) -> bool:
-    """Whether an attribute of this name may tell something about an agent."""
+def is_kept(name: str, owner: dict[str, Any] | None = None) -> bool:
+    """Whether an attribute of this name, of this span or event, may tell something about an agent."""
+    if name in _OF_MESSAGES and owner is not None:
+        events = (owner.get(key) for key in ("name", "eventName", "event_name"))
+        return any(str(event).startswith("gen_ai.") for event in events)
     return _KEPT.match(name) is not None
 
 
@@ -140,13 +145,15 @@ def only_kept(value: Any) -> Any:
         return [only_kept(one) for one in value]
     if not isinstance(value, dict):
         return value
-    return {key: _few(inner) if key == "attributes" else only_kept(inner) for key, inner in value.items()}
+    return {
+        key: _few(inner, value) if key == "attributes" else only_kept(inner) for key, inner in value.items()
+    }
 
 
-def _few(attributes: Any) -> Any:
+def _few(attributes: Any, owner: dict[str, Any]) -> Any:
     if not isinstance(attributes, list):
         return attributes
-    return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")))]
+    return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
 
 
 def _value(given: Any, path: Path_, depth: int = 0) -> Any:

@@ -59,14 +59,14 @@ def plain_span(given: dict[str, Any], path: Path_ = ()) -> Span:
 
 def _event(given: dict[str, Any]) -> SpanEvent:
     return SpanEvent(
-        str(given.get("name") or ""), _time(given.get("timestamp")), _kept(given.get("attributes"))
+        str(given.get("name") or ""), _time(given.get("timestamp")), _kept(given.get("attributes"), given)
     )
 
 
-def _kept(attributes: Any) -> dict[str, Any]:
+def _kept(attributes: Any, owner: dict[str, Any] | None = None) -> dict[str, Any]:
     if not isinstance(attributes, dict):
         return {}
-    return {name: value for name, value in attributes.items() if is_kept(name)}
+    return {name: value for name, value in attributes.items() if is_kept(name, owner)}
 
 
 def _id(given: Any, path: Path_, *, digits: int, needed: bool = True) -> str:

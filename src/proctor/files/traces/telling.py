@@ -225,7 +225,9 @@ class Teller:
             if (call := part.get("function_call")) is not None:
                 self.told.calls.append(Call(call, author, by_model=True))
             elif (answer := part.get("function_response")) is not None:
-                self._answered(answer)
+                call_of_it = self._answered(answer)
+                if call_of_it is not None and answer["name"] is None:
+                    answer["name"] = call_of_it.part["name"]
         self.told.events.append(event)
 
     def _describe(self, author: str, contents: Contents) -> None:
