@@ -247,6 +247,27 @@ def test_a_cap_on_cost_breaks_a_conversation_off_and_resume_begins_it_anew(tmp_p
     assert done.cases[0].outcome is Outcome.PASSED
 
 
+def test_what_a_conversation_took_that_was_broken_off_stays_spent(tmp_path: Path) -> None:
+    def model(*says: str) -> ScriptedModel:
+        script: list[Any] = [
+            Reply(text=text, model="m", usage=Usage(input_tokens=10, output_tokens=2), cost=0.6)
+            for text in says
+        ]
+        return ScriptedModel(script, name="m")
+
+    store = tmp_path / "runs.sqlite"
+    first = evaluated(scenario(), user=model("to Oslo", "to Oslo"), store=store, max_cost=1.0)
+    assert [(one.calls, one.cost) for one in first.spent] == [(2, 1.2)]
+    given = {"eval_set_id": "set", "eval_cases": [scenario()]}
+    how: Any = {"store": store, "agent": agent, "eval_sets": given, "force": True}
+    again = proctor.resume_sync(user=model("to Oslo", "to Oslo"), max_cost=1.0, **how)
+    assert [(one.calls, one.input_tokens) for one in again.spent] == [(4, 40)]
+    done = proctor.resume_sync(user=model("Rome", "</finished>"), **how)
+    (spent,) = done.spent
+    assert (spent.purpose, spent.model, spent.calls, spent.cost) == ("user", "m", 6, pytest.approx(3.6))
+    assert proctor.load_run(store=store).spent == done.spent
+
+
 def test_a_conversation_that_is_finished_is_never_played_again(tmp_path: Path) -> None:
     asked = 0
 

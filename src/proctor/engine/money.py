@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from proctor.schema.spending import Spent, together
+from proctor.schema.spending import Spent, together, without
 from proctor.schema.trial import FailureKind
 
 if TYPE_CHECKING:
@@ -34,10 +34,15 @@ class Money:
     def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
         """Take what earlier processes spent; a new judging has a purse of its own; agent and users are counted anew.
 
+        Counted is what there is evidence of. What else they took was for conversations that were broken off, and that are
+        begun anew: it was spent all the same.
+
         Of a process that was killed there is no summary: then the votes say it that stand with the scores.
         """
         past = {"agent", "user", "judge"} if judged_anew else {"agent", "user"}
-        self._before = [one for one in earlier.spent if one.purpose not in past]
+        counted = [*self._spending.costs.spent(), *self._spending.users]
+        broken_off = without([one for one in earlier.spent if one.purpose in {"agent", "user"}], counted)
+        self._before = [*(one for one in earlier.spent if one.purpose not in past), *broken_off]
         if judged_anew:
             return
         self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}

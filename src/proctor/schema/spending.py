@@ -47,6 +47,18 @@ def together(spent: Iterable[Spent]) -> list[Spent]:
     return sorted(found.values(), key=lambda one: (order.get(one.purpose, len(order)), one.model))
 
 
+def without(spent: Iterable[Spent], part: Iterable[Spent]) -> list[Spent]:
+    """Return what is left of `spent` when `part` is taken away: of each purpose and model that more calls were made for."""
+    parts = {(one.purpose, one.model): one for one in together(part)}
+    left = []
+    for one in together(spent):
+        known = parts.get((one.purpose, one.model), Spent(purpose=one.purpose))
+        if one.calls > known.calls:
+            less = {name: max(0, getattr(one, name) - getattr(known, name)) for name in _COUNTS}
+            left.append(one.model_copy(update=less))
+    return left
+
+
 _COUNTS = ("calls", "cached", "input_tokens", "output_tokens", "uncounted", "cost", "unpriced")
 
 
