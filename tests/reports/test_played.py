@@ -35,13 +35,16 @@ def agent(message: str, session: Any) -> str:
     return "Where to?"
 
 
-def run_with(user: Any, *, turns: int = 3, **scenario: Any) -> RunResult:
+def run_with(user: Any, *, turns: int = 3, faults: bool = True, **scenario: Any) -> RunResult:
     case = {
         "eval_id": "s",
         "conversation_scenario": SCENARIO | scenario,
         "final_session_state": {"booked": "Rome"},
     }
-    config = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": turns}}
+    config = {
+        "criteria": {},
+        "user_simulator_config": {"max_allowed_invocations": turns, "faults": faults},
+    }
     return proctor.evaluate_sync(
         agent, {"eval_set_id": "set", "eval_cases": [case]}, config=config, user=user
     )
@@ -100,7 +103,7 @@ def test_a_failed_case_whose_user_had_not_finished_says_so() -> None:
 
 
 def test_a_failed_case_that_the_user_ended_says_no_more_than_what_failed() -> None:
-    assert lines_of(run_with(lambda _: None).cases[0]) == ['state: booked: "Rome" -> not set']
+    assert lines_of(run_with(lambda _: None, faults=False).cases[0]) == ['state: booked: "Rome" -> not set']
 
 
 def test_where_the_user_said_nothing_it_is_shown_what_there_was_to_answer() -> None:

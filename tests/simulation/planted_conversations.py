@@ -47,11 +47,12 @@ class Conversation:
 
     def play_agent(self, _message: str, session: Session) -> str:
         """Answer as the script says; the expected state is there at the end, where the agent gets that far."""
-        turn = session.memory.get("turn", 0)
+        turn: int = session.memory.get("turn", 0)
         session.memory["turn"] = turn + 1
         if self.is_reached and turn >= len(self.agent) - 1:
             session.state.update(self.state)
-        return self.agent[min(turn, len(self.agent) - 1)]
+        answer: str = self.agent[min(turn, len(self.agent) - 1)]
+        return answer
 
     def model(self) -> ScriptedModel:
         """Return a model that says what the user says."""

@@ -153,7 +153,7 @@ def cases(draw: st.DrawFn) -> tuple[CaseResult, list[Record], list[bytes]]:
     ]
     result = CaseResult(
         "basics", "case_0", draw(st.sampled_from(Outcome)), draw(TEXT), metrics, trials, "basics.evalset.json:1",
-        rule, draw(TEXT),
+        rule, draw(TEXT), draw(st.booleans()),
     )  # fmt: skip
     records: list[Record] = []
     for i in range(count):
@@ -179,6 +179,7 @@ def test_every_field_of_a_verdict_is_written() -> None:
     """Whoever adds a field to a verdict adds it to `encoding.py`, too."""
     assert set(CaseResult.__dataclass_fields__) == {
         "eval_set_id", "eval_id", "outcome", "reason", "metrics", "trials", "place", "rule", "missed",
+        "is_played",
     }  # fmt: skip
     assert set(MetricVerdict.__dataclass_fields__) == {
         "name", "outcome", "score", "threshold", "gate", "reason", "per_trial", "failure", "scored", "met",

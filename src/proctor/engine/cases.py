@@ -8,6 +8,7 @@ from functools import partial
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.keeping import StoredRun
 from proctor.engine.plan import SetPlan
+from proctor.engine.playing import spoiled
 from proctor.engine.verdict import decide, decide_only, with_reported
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
@@ -219,9 +220,17 @@ def _continued(state: CaseState, number: int, there: StoredTrial | None, *, agai
         failure = Trial.model_validate_json(there.evidence).failure
         state.trials[number] = TrialState(number, there.evidence, failure, there.attempt)
         return None
+    spoiled_by = _spoiled(state, there) if state.result.is_played else None
+    if spoiled_by is not None and again:
+        return Job(state, number, there.attempt + 1)
     known = {name: score for name, score in there.scores.items() if not (again and score.failure)}
     if all(metric.name in known for metric in state.metrics):
         scores = [known[metric.name] for metric in state.metrics]
-        state.trials[number] = TrialState(number, there.evidence, None, there.attempt, scores)
+        state.trials[number] = TrialState(number, there.evidence, spoiled_by, there.attempt, scores)
         return None
     return Job(state, number, there.attempt, there.evidence, known)
+
+
+def _spoiled(state: CaseState, there: StoredTrial) -> Failure | None:
+    """Return why a trial that an earlier process recorded is no evidence about the agent."""
+    return spoiled(Trial.model_validate_json(there.evidence), state.chosen.config, there.scores)

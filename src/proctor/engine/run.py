@@ -209,7 +209,9 @@ class Run:
     def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
         case = chosen.source.case(index)
         place = chosen.source.where(index)
-        result = CaseResult(chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=place)
+        result = CaseResult(
+            chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=place, is_played=case.conversation is None
+        )
         if self.stored is None:
             self._results.append(result)
         wanted = chosen.metrics_for(case)

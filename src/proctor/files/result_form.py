@@ -94,6 +94,7 @@ class VerdictForm(BaseModel):
     reason: str = ""
     place: str = ""
     missed: str = ""
+    played: bool = False
     rule: RuleForm | None = None
     metrics: dict[str, MetricForm] = Field(default_factory=dict)
 
@@ -107,6 +108,7 @@ class VerdictForm(BaseModel):
             place=self.place,
             rule=self.rule.rule() if self.rule else None,
             missed=self.missed,
+            is_played=self.played,
         )
 
 

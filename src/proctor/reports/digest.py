@@ -13,6 +13,7 @@ from proctor.quick_dataclasses import dataclass
 from proctor.reports.reasons import warnings_of
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.schema.whose_fault import WhoseFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Digest:
         self.trials: Counter[Outcome] = Counter()
         """Trials by outcome."""
         self.repeats = Repeats()
+        self.whose_fault = WhoseFault()
         self.thresholds: dict[str, set[float | None]] = {}
         """The metrics that decide, in the order in which they appear, and their thresholds."""
         self._warnings: dict[str, tuple[list[str], int]] = {}  # the first cases, and how many there are
@@ -49,6 +51,7 @@ class Digest:
     def add(self, case: CaseResult) -> None:
         """Take one case."""
         self.repeats.add(case)
+        self.whose_fault.add(case)
         for trial in case.trials:
             self.trials[trial.outcome] += 1
         for name, metric in case.metrics.items():

@@ -25,6 +25,7 @@ from proctor.reports.data import (
 from proctor.reports.money import spent_data
 from proctor.reports.reasons import reason_of
 from proctor.reports.summary import cases_run, exit_code
+from proctor.reports.whose_fault import fault_data
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import (
     CaseResult,
@@ -35,6 +36,7 @@ from proctor.schema.verdict import (
     TrialResult,
     worst,
 )
+from proctor.schema.whose_fault import WhoseFault
 from proctor.stats import Mean, wilson
 from proctor.version import __version__
 
@@ -66,12 +68,15 @@ def _write_run(write: Write, run: RunResult) -> None:
     head, notes = json_line(_run_head(run))
     write(head[:-1])
     write(f', "notes": {json_list(notes)},\n"cases": [')
-    repeats = Repeats()
+    repeats, whose_fault = Repeats(), WhoseFault()
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)
         repeats.add(case)
-    text, _ = json_line({"repeats": _repeats(repeats)})  # a mean of NaN is null, as the scores that made it
+        whose_fault.add(case)
+    text, _ = json_line(
+        {"repeats": _repeats(repeats), "at_fault": fault_data(whose_fault)}
+    )  # a mean of NaN is null, as the scores that made it
     write(f"\n],\n{text[1:]}")
 
 
@@ -130,6 +135,7 @@ def _write_case(write: Write, case: CaseResult) -> None:
         "reason": reason_of(case),
         "place": case.place,
         "missed": case.missed,
+        "played": case.is_played,
         "rule": rule_data(case.rule),
         "pass_rate": rate_data(case),
         "metrics": {name: _metric(metric) for name, metric in case.metrics.items()},

@@ -122,6 +122,7 @@ def _case(case: CaseResult, place: int) -> dict[str, Any]:
         "reason": reason_of(case),
         "place": case.place,
         "missed": case.missed,
+        "played": case.is_played,
         "rule": rule_data(case.rule),
         "pass_rate": rate_data(case),
         "metrics": {

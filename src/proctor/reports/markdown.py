@@ -21,6 +21,7 @@ from proctor.reports.money import money_of
 from proctor.reports.places import place_of
 from proctor.reports.repeating import is_repeated, mean_text, means_of, rate_sentence
 from proctor.reports.summary import config_sources, duration, left_out, rate, sentence, set_name
+from proctor.reports.whose_fault import fault_texts
 from proctor.sanitize import clean
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
@@ -84,6 +85,7 @@ class _Section:
         if run.num_runs > 1:
             facts.append(f"{run.num_runs} trials each")
         facts += [_text(rate(run, UNICODE))] if rate(run, UNICODE) else []
+        facts += [_text(told) for told in fault_texts(digest.whose_fault, UNICODE)]
         facts += [duration(run.duration)] if run.duration else []
         facts += [_text(told) for told in money_of(run)]
         facts += [f"run {_code(run.run_id)}"] if run.run_id else []

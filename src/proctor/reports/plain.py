@@ -26,6 +26,7 @@ from proctor.reports.repeating import (
     repeated_sets,
     runs_text,
 )
+from proctor.reports.whose_fault import fault_fields
 from proctor.sanitize import clean, encodable
 from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.score import score_text
@@ -160,6 +161,8 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
         yield _fields("WARNING", warning)
     if digest.is_repeated:
         yield from _repeats(digest)
+    if at_fault := fault_fields(digest.whose_fault, ASCII):
+        yield _fields("AT-FAULT", *at_fault)
     if figures := digest.figures():
         yield _fields("FIGURES", ", ".join(figures))
     if spent := money_of(run):

@@ -9,6 +9,7 @@ from proctor.reports.money import dollars
 from proctor.schema.played import NextStatus, PlayedUser, UserReply
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.trial import Trial
+from proctor.schema.user_fault import FaultKind, UserFault
 
 _SIGNAL = "</finished>"
 
@@ -52,6 +53,13 @@ def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> N
     if (ended := ending_of(trial)) and (full or not _ends_itself(played)):
         took = _took(played.replies[-1]) if full and _ends_itself(played) else ""
         _add(evidence, None, Fact("ended", f"{ended} ({took})" if took else ended))
+    for fault in played.faults if full else ():
+        if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
+            _add(
+                evidence,
+                fault.turn if fault.turn < len(trial.turns) else None,
+                Fact("at fault", _told(fault)),
+            )
     if trial.failure is None or trial.failure.where != "simulator":
         return
     evidence.sections = [each for each in evidence.sections if not _never_was(each, len(trial.turns))]
@@ -66,6 +74,11 @@ def told_of(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
     yield "plan", scenario.conversation_plan.strip()
     if (persona := scenario.user_persona) is not None:
         yield "persona", f"{persona.id}: {persona.description}"
+
+
+def _told(fault: UserFault) -> str:
+    judge = " (a judge says so)" if fault.found_by == "judge" else ""
+    return f"{fault.kind.words}: {fault.why}{judge}"
 
 
 def _ends_itself(played: PlayedUser) -> bool:

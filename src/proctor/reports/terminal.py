@@ -17,6 +17,7 @@ from proctor.reports.money import badge_style, money_of
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
 from proctor.reports.repeating import FLAKY, ks_of, mean_text, means_of, repeated_sets, rule_text, runs_text
 from proctor.reports.rows import CaseRows
+from proctor.reports.whose_fault import fault_texts
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import Outcome, RunResult, SetSummary
 
@@ -186,7 +187,16 @@ def _draw_verdict(
         below = []
     if below or figures:
         page.print(page.joined([*below, *figures]), indent=4)
+    _draw_faults(page, digest)
     _draw_money(page, run)
+
+
+def _draw_faults(page: Page, digest: Digest) -> None:
+    """Whose fault played conversations were that did not pass."""
+    if told := fault_texts(digest.whose_fault, page.marks):
+        page.print(
+            page.joined([page.text("played", "dim"), *(page.text(one, "dim") for one in told)]), indent=4
+        )
 
 
 def _draw_money(page: Page, run: RunResult) -> None:

@@ -98,6 +98,8 @@ class CaseResult(_MayWait):
     """What share of the trials had to pass; `None`: every metric's mean over the trials decided."""
     missed: str = ""
     """Of several trials: which was the first that failed, and why."""
+    is_played: bool = False
+    """Whether its user was played: a scenario."""
 
     def put_off_metrics(self, make: Callable[[], dict[str, MetricVerdict]]) -> None:
         """Have `metrics` made by `make`, which must not raise, when somebody looks at them."""

@@ -198,6 +198,8 @@ def verdict_row(result: CaseResult, attempts: dict[int, int]) -> str:
         row["reason"] = result.reason
     if result.missed:
         row["missed"] = result.missed
+    if result.is_played:
+        row["played"] = True
     if result.rule is not None:
         row["rule"] = asdict(result.rule)
     trials = result.trials
@@ -252,7 +254,7 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
     """
     row = loaded(text)
     result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
-    result.missed = row.get("missed", "")
+    result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
     result.rule = TrialRule(**row["rule"]) if "rule" in row else None
     keys = [(trial.get("number", i), trial.get("attempt", 0)) for i, trial in enumerate(row["trials"])]
     result.trials = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -18,8 +19,10 @@ from proctor.prompts import read_prompt
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
 from proctor.schema.persona import UserBehavior
+from proctor.schema.played import NextStatus
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.user_fault import USER_FAULTS, FaultKind, UserFault
 
 __all__ = ["UserSimulatorQuality"]
 
@@ -79,8 +82,14 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         *asked, ended = await self._ask([*later, end], _settled)
         names = self._names(scenario)
         scores = [*_unplayed(begins), *first, *(_scored(each, names) for each in asked)]
+        broken = list(_broken(case, begins + len(first), asked, ended, names))
         scores[-1] = _with_end(scores[-1], ended, names, [each.ballot for each in (*asked[-1:], ended)])
-        return concluded(scores, [each.failure for each in (*asked, ended)])
+        found = concluded(scores, [each.failure for each in (*asked, ended)])
+        if is_given and not first[0].value:
+            broken.insert(0, _fault(FaultKind.LEFT_PLAN, case, begins, NOT_AS_PLANNED))
+        if broken and found.failure is None:
+            found.details = {USER_FAULTS: broken}
+        return found
 
     def _question(self, case: CaseView, scenario: ConversationScenario, index: int) -> Question[Checked]:
         """About the message of turn `index`; after the last turn, about a message that ends the conversation."""
@@ -117,6 +126,44 @@ def _first(case: CaseView, scenario: ConversationScenario, index: int) -> Score:
     said = text_of(case.actual[index].user_content, thoughts=False)
     same = said.strip() == scenario.starting_prompt.strip()
     return Score(float(same), AS_PLANNED if same else NOT_AS_PLANNED)
+
+
+def _broken(
+    case: CaseView, start: int, asked: Sequence[Asked[Checked]], ended: Asked[Checked], names: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """The turns that most votes find wrong, and an end that was, as faults of the played user: they spoil the trial."""
+    for turn, each in enumerate(asked, start):
+        if each.failure is None and not majority(_valid(each.votes)):
+            name, why = _most_broken(each, names)
+            yield _fault(_KINDS.get(name, FaultKind.LEFT_PLAN), case, turn, why)
+    if ended.failure is None and _ended_by_user(case) and not majority(_valid(ended.votes)):
+        why = f"{ENDED_WRONGLY}: {_most_broken(ended, names)[1]}"
+        yield _fault(FaultKind.STOPPED_EARLY, case, len(case.actual), why)
+
+
+def _ended_by_user(case: CaseView) -> bool:
+    """Whether the user wanted to end it: a conversation that reached its limit of turns ended by nobody's fault."""
+    played = case.trial.played_user if case.trial is not None else None
+    return (
+        played is None or not played.replies or played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+    )
+
+
+_KINDS = {"responds": FaultKind.IGNORED_QUESTION}
+"""Points that say which kind of fault it is; the others are about keeping to the plan."""
+
+
+def _most_broken(asked: Asked[Checked], names: Sequence[str]) -> tuple[str, str]:
+    """The point that most votes find broken, and why."""
+    no = [item for vote in asked.votes for item in vote if item["verdict"] == "no"]
+    number = Counter(item["number"] for item in no).most_common(1)[0][0]
+    name = names[number - 1]
+    return name, f"{name}: {next(item['rationale'] for item in no if item['number'] == number)}"
+
+
+def _fault(kind: FaultKind, case: CaseView, turn: int, why: str) -> dict[str, Any]:
+    said = text_of(case.actual[turn].user_content, thoughts=False) if turn < len(case.actual) else ""
+    return UserFault(kind=kind, turn=turn, evidence=said, why=why, found_by="judge").model_dump(mode="json")
 
 
 def _valid(votes: Iterable[Checked]) -> list[bool]:
