@@ -165,7 +165,8 @@ _NOT_TAKEN_OVER = frozenset(
     }
 )
 _TAKEN_NOW = (
-    "store", "judge", "user", "concurrency", "isolate", "isolate_memory", "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
+    "store", "judge", "user", "concurrency", "isolate", "isolate_memory",
+    "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def _comparable(trial: Trial) -> dict[str, Any]:
 def _both(agent: str, *conversations: list[str], **options: Any) -> tuple[RunResult, RunResult]:
     return tuple(
         run(f"{AGENTS}:{agent}", *conversations, isolate=isolate, **options) for isolate in (False, True)
-    )  # type: ignore[return-value]  # two
+    )  # type: ignore[return-value]  # one run for each of two
 
 
 def _same(here: RunResult, there: RunResult) -> None:

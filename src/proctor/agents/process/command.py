@@ -40,17 +40,11 @@ class CommandAgent(ProcessAgent):
         """Return the command."""
         return AgentInfo(name=self._name)
 
-    async def open(self) -> None:
-        """Start the first process.
-
-        Raises:
-            AgentLoadError: there is no such program, or it ends at once.
-        """
+    async def _open(self) -> None:
         child = await self._pool.take()
         ended = await child.ended_within(_AT_ONCE)
         wrong = await child.why_it_ended("before it was asked anything") if ended else child.unasked()
         if wrong is not None:
-            await self.close()
             raise AgentLoadError(f"The agent cannot be started: {wrong}")
         self._pool.give_back(child)
 

@@ -47,6 +47,14 @@ class ProcessAgent:
         Raises:
             AgentLoadError: it does not start.
         """
+        try:
+            await self._open()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self) -> None:
+        """Start the first process."""
         self._pool.give_back(await self._pool.take())
 
     async def close(self) -> None:
