@@ -35,4 +35,6 @@ ROWS = [
     Row(kind="pydantic-ai", toy="pydantic_ai", has_authors=False),
     Row(kind="OpenAI Agents SDK", toy="openai_agents", environment="openai-agents"),
     Row(kind="LangGraph", toy="langgraph", environment="langgraph"),
+    Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install 'proctor[http]'"),
+    Row(kind="`openai+http:`", toy="openai_http", needs="httpx", install="pip install 'proctor[http]'"),
 ]
