@@ -123,6 +123,23 @@ def test_the_settings_name_who_plays_and_paths_are_seen_from_them(
     assert run()[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("user", "warned"),
+    [
+        pytest.param("", True, id="the config's model, without its key"),
+        pytest.param('user = "trip_people.py:user"', False, id="a function, which is not loaded"),
+        pytest.param(
+            'user = "trip_people.py:nobody"', False, id="one that is not there: only a run can tell"
+        ),
+        pytest.param('user = "gemini-2.5-pro"', True, id="another model, without its key"),
+    ],
+)
+def test_check_knows_who_plays(project: Path, *, user: str, warned: bool) -> None:
+    (project / "proctor.toml").write_text(user, encoding="utf-8")
+    code, output = run("trips.evalset.json", command="check")
+    assert (code, "GOOGLE_API_KEY" in output) == (0, warned), output
+
+
 # --- going on --------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from proctor.api.configs import Configs
 from proctor.api.judging import JudgesOnDemand
 from proctor.api.playing import UsersOnDemand
+from proctor.api.user_functions import is_function
 from proctor.engine.criteria import bind
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
@@ -34,32 +35,45 @@ _SAID = 100  # problems of the cases of one set
 
 
 def check_files(
-    paths: Iterable[str | Path], *, config: str | Path | None = None, allow_duplicate_ids: bool = False
+    paths: Iterable[str | Path],
+    *,
+    config: str | Path | None = None,
+    allow_duplicate_ids: bool = False,
+    user: str | None = None,
 ) -> list[Report]:
     """Say everything that is wrong or doubtful in files of the format, and what a run of them would refuse.
 
     Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
-    could not be run with, has a report of its own.
+    could not be run with, has a report of its own. `user` names who plays the users of scenarios, where that is not the
+    config's model; code of one's own is not loaded.
     """
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in paths]
-    return [*reports, *check_meaning(reports, config)]
+    return [*reports, *check_meaning(reports, config, user)]
 
 
-def check_meaning(reports: Sequence[Report], config: str | Path | None = None) -> list[Report]:
+def check_meaning(
+    reports: Sequence[Report], config: str | Path | None = None, user: str | None = None
+) -> list[Report]:
     """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
-    meaning = _Meaning(reports, config)
+    meaning = _Meaning(reports, config, user)
     meaning.check_sets()
     return meaning.check_configs()
 
 
+def _nobody_is_asked(_so_far: object) -> None:
+    """Stand for a user who is a function of somebody's own, whose code is not loaded here."""
+    raise NotImplementedError
+
+
 class _Meaning:
-    def __init__(self, reports: Sequence[Report], config: str | Path | None) -> None:
+    def __init__(self, reports: Sequence[Report], config: str | Path | None, user: str | None) -> None:
         self._named = reports
         self._by_path = {os.path.realpath(report.file): report for report in reports}
         self._problems: list[SetupError] = []
         self._configs = Configs(config, self._problems, [])
         self._without_code: dict[int, EvalConfig] = {}
-        self._options = RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand())
+        plays = _nobody_is_asked if user is not None and is_function(user) else user
+        self._options = RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays))
 
     # --- sets: planned together, as in one run ---
 

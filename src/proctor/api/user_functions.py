@@ -11,7 +11,7 @@ from typing import Any
 from proctor.causes import safe_str
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 
-__all__ = ["AN_OBJECT", "FUNCTION", "find_user"]
+__all__ = ["AN_OBJECT", "FUNCTION", "find_user", "is_function"]
 
 FUNCTION = "user"
 """What a function is called in a file that is named without it."""
@@ -31,25 +31,34 @@ def find_user(named: str) -> str | Callable[..., Any]:
     Raises:
         SetupError: there is no such function, or no model is called so.
     """
-    from proctor.models.names import ALIASES, read_name
+    from proctor.models.names import read_name
     from proctor.registry import MODELS
 
     if named == AN_OBJECT:
         raise SetupError(
             "user: whoever played in this run was an object in Python: give it again, resume(run, user=…)"
         )
-    providers = MODELS.names()
-    prefix = named.partition(":")[0].strip().lower()
-    if prefix not in {*providers, *ALIASES}:
+    if is_function(named):
         if (found := _FILE.fullmatch(named)) is not None:
             return _in_file(Path(found["file"]), found["name"] or FUNCTION, named)
-        if (found := _DOTTED.fullmatch(named)) is not None and _is_module(found["module"]):
-            return _in_module(found["module"], named)
+        return _in_module(named.partition(":")[0], named)
     try:
-        read_name(named, providers)
+        read_name(named, MODELS.names())
     except UnknownNameError as problem:
         raise UnknownNameError(f"user: {problem} {_FUNCTIONS}") from None
     return named
+
+
+def is_function(named: str) -> bool:
+    """Tell whether a function is named, and no model; nothing is imported."""
+    from proctor.models.names import ALIASES
+    from proctor.registry import MODELS
+
+    prefix = named.partition(":")[0].strip().lower()
+    if prefix in {*MODELS.names(), *ALIASES}:
+        return False
+    dotted = _DOTTED.fullmatch(named)
+    return _FILE.fullmatch(named) is not None or (dotted is not None and _is_module(dotted["module"]))
 
 
 def _in_module(dotted: str, named: str) -> Callable[..., Any]:

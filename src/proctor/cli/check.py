@@ -69,7 +69,8 @@ def check(
 
     reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
     reports += _in_folders(files, allow_duplicate_ids=allow_duplicate_ids)
-    reports += check_meaning(reports, config or load_settings(Path.cwd()).config)
+    settings = load_settings(Path.cwd())
+    reports += check_meaning(reports, config or settings.config, settings.user)
     if not reports:
         raise SetupError(
             f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at"
