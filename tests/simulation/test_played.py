@@ -14,6 +14,7 @@ from proctor.schema.event import Event
 from proctor.schema.played import NextStatus
 from proctor.schema.trial import FailureKind
 from proctor.simulation.base import NextUserMessage, NoMessageError
+from proctor.simulation.played import LONGEST
 from proctor.simulation.recorded import RecordedUser
 from proctor.simulation.run_users import RunUsers
 from tests.simulation.playing import PLAN, config_of, next_of, player, scenario_case, turn
@@ -240,3 +241,12 @@ def test_a_function_that_cannot_be_called_is_refused_before_the_run(function: An
 )
 def test_a_function_that_can_be_called_is_taken(function: Any) -> None:
     assert RunUsers(function).problems(scenario_case(), config_of()) == []
+
+
+def test_a_message_that_no_user_would_write_is_the_simulators_failure_and_is_kept_in_part() -> None:
+    assert next_of(player(ScriptedModel("x" * LONGEST)), turn("hello")).message is not None
+    with pytest.raises(NoMessageError, match="it said 100,001 characters") as raised:
+        next_of(player(ScriptedModel("x" * (LONGEST + 1))), turn("hello"))
+    assert raised.value.failure.kind is FailureKind.BROKE_CONTRACT
+    assert raised.value.reply is not None
+    assert len(raised.value.reply.text) == LONGEST

@@ -15,7 +15,10 @@ from proctor.schema.user_fault import UserFault
 from proctor.simulation.base import NextUserMessage, failed
 from proctor.simulation.voices import STOP_SIGNAL, Voice
 
-__all__ = ["PlayedBy"]
+__all__ = ["LONGEST", "PlayedBy"]
+
+LONGEST = 100_000
+"""Characters of a message: nobody who is a user says more."""
 
 
 class PlayedBy:
@@ -58,6 +61,10 @@ class PlayedBy:
         text = said.strip()
         if not text:
             raise failed("it said nothing", kind=FailureKind.EMPTY, reply=reply)
+        if len(text) > LONGEST:
+            reply.text = text[:LONGEST]
+            message = f"it said {len(text):,} characters; expected a message of {LONGEST:,} at most"
+            raise failed(message, kind=FailureKind.BROKE_CONTRACT, reply=reply)
         reply.status = NextStatus.SUCCESS
         return NextUserMessage(user_text(text), reply.status, reply)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ from proctor.simulation.history import paragraphs
 
 __all__ = ["find_faults", "heard_in"]
 
+_LONGEST = 20_000
+_LONGEST_WORD = 300
+_NO_WORD = re.compile(rf"\S{{{_LONGEST_WORD},}}")
 RULES: Sequence[Rule] = (
     left_plan,
     leaked_answer,
@@ -51,7 +55,7 @@ def heard_in(
 ) -> Heard:
     """Return a conversation as its user went through it."""
     given = case.session_input.state if case.session_input is not None else None
-    said = [text_of(turn.user_content, thoughts=False) for turn in turns]
+    said = [_readable(text_of(turn.user_content, thoughts=False)) for turn in turns]
     made = {reply.turn for reply in played.replies}
     who, manner = _persona(scenario)
     return Heard(
@@ -59,13 +63,23 @@ def heard_in(
         briefing="\n".join([who, *(text for turn, text in enumerate(said) if turn not in made)]),
         manner=manner,
         said=said,
-        answers=[_shown(turn, with_calls=with_calls) for turn in turns],
+        answers=[_readable(_shown(turn, with_calls=with_calls)) for turn in turns],
         replies=played.replies,
         expected_state=case.final_session_state or {},
         initial_state=given or {},
         final_state=final_state or {},
         rubrics=[text for one in case.rubrics or () if (text := one.rubric_content.text_property)],
     )
+
+
+def _readable(text: str) -> str:
+    """Return a text as far as rules read it: without what is no word, and not the middle of what nobody reads.
+
+    The time that rules take grows with the square of a word's length.
+    """
+    if len(text) > _LONGEST_WORD:
+        text = _NO_WORD.sub(" ", text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
 def _shown(turn: Invocation, *, with_calls: bool) -> str:

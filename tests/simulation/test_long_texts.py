@@ -1,0 +1,41 @@
+"""What rules read of texts that nobody reads: an agent's answer may be a megabyte, and a run must not wait for rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.schema.event import Event
+from proctor.schema.played import PlayedUser
+from proctor.simulation.faults.find import heard_in
+from tests.simulation.playing import scenario_case, turn
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("short", "short"),
+        ("see " + "x" * 299 + " there", "see " + "x" * 299 + " there"),
+        ("see " + "x" * 1_000_000 + " there", "see   there"),
+        ("a7 " * 6_000, "a7 " * 6_000),
+    ],
+    ids=["short", "a long word", "no word", "long"],
+)
+def test_rules_read_words(text: str, read: str) -> None:
+    case = scenario_case()
+    assert case.conversation_scenario is not None
+    turns = [turn(text, Event.said(text))]
+    heard = heard_in(
+        case, case.conversation_scenario, PlayedUser(simulator="function"), turns, None, with_calls=False
+    )
+    assert (heard.said[0].strip(), heard.answers[0].strip()) == (read.strip(), read.strip())
+
+
+def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
+    case = scenario_case()
+    assert case.conversation_scenario is not None
+    turns = [turn("first " + "a 7 b " * 100_000 + "last")]
+    played = PlayedUser(simulator="function")
+    (said,) = heard_in(case, case.conversation_scenario, played, turns, None, with_calls=False).said
+    assert len(said) <= 20_001
+    assert said.startswith("first ")
+    assert said.endswith("last")
