@@ -32,14 +32,17 @@ class MessageReader:
     def __init__(self, name: str) -> None:
         """Take the name of the agent as a whole, where it has one."""
         self._name = name
-        self._seen: list[Any] = []
+        self._seen: dict[int, Any] = {}
+        self._ids: set[str] = set()
+        self._without_id: list[Any] = []
         self._callers: dict[str, str] = {}
         self.last_author = name or "agent"
         self.last_text = ""
 
     def skip(self, message: Any) -> None:
         """Take a message as read: one that the user said."""
-        self._seen.append(message)
+        self._seen[id(message)] = message
+        self._without_id.append(message)
 
     def events(self, found: Any, *, node: str, namespace: tuple[str, ...]) -> Iterator[Event]:
         """Return what is new in `found` (a message, or several), which `node` said within the graphs of `namespace`."""
@@ -47,14 +50,17 @@ class MessageReader:
             kind = getattr(message, "type", "")
             if kind not in {"ai", "AIMessageChunk", "tool"} or self._is_known(message):
                 continue
-            self._seen.append(message)
+            self.skip(message)
             if kind == "tool":
                 yield self._response(message)
             else:
                 yield self._answer(message, message.name or author_of(node, namespace, self._name))
 
     def _is_known(self, message: Any) -> bool:
-        return any(message is one or (message.id and message.id == one.id) for one in self._seen)
+        """By the object, or by its id, which a graph gives it when it takes it in: after it was read here."""
+        self._ids |= {one.id for one in self._without_id if one.id}
+        self._without_id = [one for one in self._without_id if not one.id]
+        return id(message) in self._seen or message.id in self._ids
 
     def _answer(self, message: Any, author: str) -> Event:
         self.last_author = author

@@ -281,11 +281,14 @@ def _picked(candidate: Any, agent_name: str, label: str) -> object:
     )
 
 
-def _tree(agent: Any) -> Iterator[Any]:
+def _tree(agent: Any, above: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """An agent and those below it, or that it hands over to (which may lead back)."""
+    if any(agent is one for one in above):
+        return
     if isinstance(getattr(agent, "name", None), str):
         yield agent
-    for below in getattr(agent, "sub_agents", None) or ():
-        yield from _tree(below)
+    for below in (*(getattr(agent, "sub_agents", None) or ()), *(getattr(agent, "handoffs", None) or ())):
+        yield from _tree(below, (*above, agent))
 
 
 def _wrapped(candidate: object) -> str:

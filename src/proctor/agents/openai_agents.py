@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from proctor.agents.foreign import (
     state_object,
     state_of,
 )
-from proctor.agents.openai_items import answer_events, returned
+from proctor.agents.openai_items import TRANSFER, answer_events, returned
 from proctor.agents.pump import Pump
 from proctor.errors import AgentError
 from proctor.extras import import_extra
@@ -85,7 +85,7 @@ class OpenAiAgent:
         watch = Watch()
         asked = self._input(talk.pending.addressed(message), talk)
         pump: Pump[Event] = Pump()
-        hooks = _hooks()(watch, pump.post)
+        hooks = _hooks()(watch, pump.post, talk.calls)
         options: dict[str, Any] = {"hooks": hooks, **self._given}
         if isinstance(asked, list):
             options["context"] = talk.context
@@ -141,9 +141,7 @@ class OpenAiAgent:
         return state
 
     def _last_words(self, result: Any, hooks: Any, talk: _Talk) -> Iterator[Event]:
-        for item in result.new_items:
-            if item.type == "tool_call_output_item":
-                yield from hooks.late(item)
+        yield from hooks.unseen(item.raw_item for item in result.new_items)
         talk.agent, talk.history = result.last_agent, result.to_input_list()
         talk.waiting = result if result.interruptions else None
         if result.interruptions:
@@ -173,6 +171,8 @@ class _Talk:
     waiting: Any = None
     """The result of a run that waits for approvals."""
     pending: PendingCalls = field(default_factory=PendingCalls)
+    calls: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By their ids the calls that have no response yet: the tool and its caller."""
 
 
 # --- what the user says --------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _declared(agent: Any, instructions: str | None = None) -> dict[str, Any]:
         for tool in agent.tools
     ]
     if agent.handoffs:
-        tools.append(declared("transfer_to_agent", "Hands over to another agent.", None))
+        tools.append(declared(TRANSFER, "Hands over to another agent.", None))
     return details_of(agent.name, own if instructions is None else instructions, tools)
 
 
@@ -250,25 +250,26 @@ def _handovers(agent: Any) -> dict[str, str]:
 class _Listener:
     """Posts what each model and tool call of one turn brings, and changes nothing."""
 
-    def __init__(self, watch: Watch, post: Callable[[Event], None]) -> None:
-        self.watch, self.post = watch, post
+    def __init__(
+        self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
+    ) -> None:
+        self.watch, self.post, self.calls = watch, post, calls
         self.spans: dict[Any, Any] = {}
-        self.returned: set[str] = set()
-        self.calls: dict[str, tuple[str, str]] = {}
         self.said = ""
         self.inside = (0, 0)
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+        for event in self.unseen(input_items):  # what no other hook tells of: a call that was not approved
+            self.post(event)
         self.watch.details[agent.name] = _declared(agent, system_prompt or "")
         self._begin(agent.name, self.watch.model())
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         self._end(agent.name)
-        said = [*answer_events(agent, response, _handovers(agent))]
-        for event in said:
+        for event in answer_events(agent, response, _handovers(agent)):
             self._note(event)
             self.post(event)
-        self.inside = _spent(context, self.inside)[1]
+        _, self.inside = _spent(context, self.inside)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
         self._begin(getattr(context, "tool_call_id", tool.name), self.watch.tool())
@@ -276,33 +277,32 @@ class _Listener:
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
         call_id = getattr(context, "tool_call_id", None)
         self._end(call_id or tool.name)
-        if call_id:
-            self.post(self._return(tool.name, result, call_id, agent.name, context))
+        if call_id in self.calls:
+            self.post(self._response(call_id, result, context))
 
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
-        for call_id, (name, author) in self.calls.items():
-            if name == "transfer_to_agent" and author == from_agent.name and call_id not in self.returned:
-                self.post(self._return(name, None, call_id, author, context))
-                return
+        made = (TRANSFER, from_agent.name)
+        call_id = next((its_id for its_id, call in self.calls.items() if call == made), None)
+        if call_id is not None:
+            self.post(self._response(call_id, None, context))
 
-    def late(self, item: Any) -> Iterator[Event]:
-        """Return the response of a call that no hook told of: of a hosted tool, or of one that was not run."""
-        raw = item.raw_item
-        call_id = raw.get("call_id") if isinstance(raw, Mapping) else getattr(raw, "call_id", None)
-        if call_id in self.calls and call_id not in self.returned:
-            name, author = self.calls[call_id]
-            yield returned(name, item.output, call_id, author)
-            self.returned.add(call_id)
+    def unseen(self, items: Iterable[Any]) -> Iterator[Event]:
+        """Return the responses among a run's items that have not been posted, of calls that have."""
+        for item in items:
+            if isinstance(item, Mapping) and item.get("call_id") in self.calls and "output" in item:
+                name, author = self.calls.pop(item["call_id"])
+                yield returned(name, item["output"], item["call_id"], author)
 
     def _note(self, event: Event) -> None:
-        for part in (event.content and event.content.parts) or ():
-            if part.function_call is not None and part.function_call.id:
-                self.calls[part.function_call.id] = (part.function_call.name or "", event.author)
-        if event.content is not None and (event.usage_metadata or event.model_version or event.content.parts):
+        parts = (event.content and event.content.parts) or ()
+        for part in parts:
+            if (call := part.function_call) is not None and call.id:
+                self.calls[call.id] = (call.name or "", event.author)
+        if event.content is not None:
             self.said = event.content.joined_text(thoughts=False)
 
-    def _return(self, name: str, result: Any, call_id: str, author: str, context: Any) -> Event:
-        self.returned.add(call_id)
+    def _response(self, call_id: str, result: Any, context: Any) -> Event:
+        name, author = self.calls.pop(call_id)
         usage, self.inside = _spent(context, self.inside)
         return returned(name, result, call_id, author, usage=usage)
 

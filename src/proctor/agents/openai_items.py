@@ -10,6 +10,9 @@ from proctor.agents.foreign import as_json, as_response, call_part, spoken, thou
 from proctor.schema.content import Part, UsageMetadata
 from proctor.schema.event import Event
 
+TRANSFER = "transfer_to_agent"
+"""What a hand-over is called in eval sets, as google-adk calls it; the SDK has a tool for each agent."""
+
 
 def answer_events(agent: Any, response: Any, handovers: Mapping[str, str]) -> Iterator[Event]:
     """Return one answer of an agent's model: what the provider's own tools did, then what the model says and calls.
@@ -60,7 +63,7 @@ def _call(fields: Mapping[str, Any], handovers: Mapping[str, str]) -> Part:
     args = _arguments(fields.get("arguments"))
     if name in handovers:
         given = args if isinstance(args, dict) else {}
-        return call_part("transfer_to_agent", {"agent_name": handovers[name], **given}, call_id)
+        return call_part(TRANSFER, {"agent_name": handovers[name], **given}, call_id)
     return call_part(name, args, call_id)
 
 

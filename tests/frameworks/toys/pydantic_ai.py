@@ -37,7 +37,7 @@ def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     return ModelResponse(parts=calls, usage=usage, model_name=MODEL)
 
 
-root_agent = Agent(FunctionModel(script), name=ROOT, deps_type=dict)
+root_agent = Agent(FunctionModel(script, model_name=MODEL), name=ROOT, deps_type=dict)
 
 
 @root_agent.instructions

@@ -1,0 +1,493 @@
+"""Agents of pydantic-ai: the real library, its runs, tools and deps; only the model is a script."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent, BinaryContent, DeferredToolRequests, ImageUrl, ModelRetry, RunContext
+from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.usage import RequestUsage
+
+import proctor
+from proctor.agents.base import Session
+from proctor.agents.load import as_agent
+from proctor.agents.pydantic_ai import PydanticAiAgent
+from proctor.errors import AgentError
+from proctor.schema.content import Blob, Content, FileData, FunctionResponse, Part, user_text
+from proctor.schema.event import Event
+from tests.agents.conftest import ask, new_session, read
+
+Step = str | list[Any]
+
+
+def script(*turns: list[Step]) -> FunctionModel:
+    """A model that answers turn by turn: a text, or a list of calls `(name, args)`, texts, or parts."""
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        users = [
+            i
+            for i, message in enumerate(messages)
+            if any(isinstance(p, UserPromptPart) for p in message.parts)
+        ]
+        done = sum(isinstance(message, ModelResponse) for message in messages[users[-1] :])
+        step = turns[len(users) - 1][done]
+        parts = [_part(one) for one in ([step] if isinstance(step, str) else step)]
+        return ModelResponse(
+            parts=parts, usage=RequestUsage(input_tokens=3, output_tokens=2), model_name="script-1"
+        )
+
+    return FunctionModel(answer, model_name="script-1")
+
+
+def _part(one: Any) -> Any:
+    if isinstance(one, str):
+        return TextPart(one)
+    return ToolCallPart(one[0], one[1]) if isinstance(one, tuple) else one
+
+
+def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
+    async def main() -> list[list[Event]]:
+        own = session or new_session()
+        return [await ask(agent, message, own) for message in messages]
+
+    return asyncio.run(main())
+
+
+def answer_of(events: list[Event]) -> str:
+    final = read(events).final_response
+    return final.joined_text(thoughts=False) if final else ""
+
+
+def calls(events: list[Event]) -> list[tuple[str | None, Any, Any]]:
+    return [
+        (call.name, call.args, back and back.response) for call, back in read(events).calls_with_responses
+    ]
+
+
+def test_it_is_recognised_by_its_type() -> None:
+    assert isinstance(as_agent(Agent(script(["hi"])), label="a"), PydanticAiAgent)
+
+
+def test_calls_of_one_step_are_paired_with_their_responses_whichever_ends_first() -> None:
+    agent = Agent(script([[("wait", {"ms": 30}), ("wait", {"ms": 1})], "Done."]), name="bot")
+
+    @agent.tool_plain
+    async def wait(ms: int) -> int:
+        await asyncio.sleep(ms / 1000)
+        return ms
+
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert calls(events) == [("wait", {"ms": 30}, {"result": 30}), ("wait", {"ms": 1}, {"result": 1})]
+    assert answer_of(events) == "Done."
+    assert {event.author for event in events} == {"bot"}
+
+
+def test_the_tokens_and_the_model_of_each_answer() -> None:
+    agent = Agent(script([[("now", {})], "It is late."]))
+    agent.tool_plain(name="now")(lambda: "late")
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert [usage.total_token_count for usage in read(events).usage_metadata] == [5, 5]
+    assert [event.model_version for event in events if event.usage_metadata] == ["script-1", "script-1"]
+
+
+def test_tokens_of_agents_within_tools_are_not_lost() -> None:
+    inner = Agent(script(["4"]))
+    agent = Agent(script([[("add", {})], "It is 4."]))
+
+    @agent.tool
+    async def add(ctx: RunContext[Any]) -> str:
+        return str((await inner.run("2 + 2", usage=ctx.usage)).output)
+
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert sum(usage.total_token_count or 0 for usage in read(events).usage_metadata) == 15
+
+
+def test_a_conversation_goes_on() -> None:
+    _, second = talk(PydanticAiAgent(Agent(script(["One."], ["Two."]))), "first", "second")
+    assert answer_of(second) == "Two."
+
+
+def test_text_before_a_call_is_no_answer_and_thoughts_are_thoughts() -> None:
+    agent = Agent(script([[ThinkingPart("Hm."), "Let me see.", ("now", {})], "It is late."]))
+    agent.tool_plain(name="now")(lambda: "late")
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert answer_of(events) == "It is late."
+    (first, *_) = [event.content for event in events if event.content]
+    assert [(part.text, part.thought) for part in first.parts or () if part.text] == [
+        ("Hm.", True),
+        ("Let me see.", None),
+    ]
+
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+
+class Shop(BaseModel):
+    city: str
+    visits: int = 0
+
+
+@dataclass
+class Plain:
+    city: str
+    visits: int = 0
+
+
+def _counting(kind: Any) -> Agent[Any, str]:
+    agent: Agent[Any, str] = Agent(script([[("visit", {})], "Done."]), deps_type=kind)
+
+    @agent.tool
+    def visit(ctx: RunContext[Any]) -> str:
+        if isinstance(ctx.deps, dict):
+            ctx.deps["visits"] = ctx.deps.get("visits", 0) + 1
+            return str(ctx.deps["city"])
+        ctx.deps.visits += 1
+        return str(ctx.deps.city)
+
+    return agent
+
+
+@pytest.mark.parametrize("kind", [Shop, Plain, dict, type(None)], ids=lambda kind: kind.__name__)
+def test_state_goes_in_as_deps_and_comes_out(kind: Any) -> None:
+    agent, session = PydanticAiAgent(_counting(kind)), new_session(city="Rome", other=1)
+    (events,) = talk(agent, "go", session=session)
+    assert calls(events) == [("visit", {}, {"result": "Rome"})]
+    assert agent.final_state(session) == {"city": "Rome", "visits": 1, "other": 1}
+
+
+def test_deps_that_the_state_does_not_make_say_what_is_missing() -> None:
+    with pytest.raises(
+        AgentError, match=r"deps \(Shop\) cannot be made of the session's state: city: .*session_input"
+    ):
+        talk(PydanticAiAgent(_counting(Shop)), "go")
+
+
+class Client:
+    def __init__(self, user: str) -> None:
+        self.city, self.visits, self._user = user, 0, user
+
+
+async def _client(session: Session) -> Client:
+    return Client(session.user_id)
+
+
+@pytest.mark.parametrize("make", [_client, lambda session: Client(session.user_id)], ids=["async", "plain"])
+def test_deps_that_are_no_data_are_made_by_a_function(make: Callable[[Session], Any]) -> None:
+    (events,) = talk(PydanticAiAgent(_counting(Client), deps=make), "go")
+    assert calls(events) == [("visit", {}, {"result": "user"})]
+
+
+def test_deps_that_are_no_data_ask_for_a_function() -> None:
+    with pytest.raises(
+        AgentError, match=r"type Client; give a function .*PydanticAiAgent\(agent, deps=make\)"
+    ):
+        talk(PydanticAiAgent(_counting(Client)), "go")
+
+
+def test_two_hundred_conversations_at_once_do_not_mix() -> None:
+    agent: Agent[dict[str, Any], str] = Agent(
+        script([[("own", {})], "Done."], [[("own", {})], "Done."]), deps_type=dict
+    )
+
+    @agent.tool
+    async def own(ctx: RunContext[dict[str, Any]]) -> int:
+        await asyncio.sleep(0)
+        ctx.deps["seen"] = ctx.deps.get("seen", 0) + 1
+        return int(ctx.deps["n"])
+
+    adapter = PydanticAiAgent(agent)
+
+    async def one(number: int) -> Any:
+        session = Session(f"s{number}", "app", "user", {"n": number})
+        events = [await ask(adapter, "go", session) for _ in range(2)]
+        return [calls(turn)[0][2] for turn in events], adapter.final_state(session)
+
+    async def main() -> list[Any]:
+        return list(await asyncio.gather(*map(one, range(200))))
+
+    assert asyncio.run(main()) == [([{"result": n}] * 2, {"n": n, "seen": 2}) for n in range(200)]
+
+
+# --- output ------------------------------------------------------------------------------------------------------------
+
+
+class Place(BaseModel):
+    city: str
+    country: str
+
+
+def test_structured_output_is_json_and_its_tool_is_no_call() -> None:
+    agent = Agent(script([[("final_result", {"city": "Rome", "country": "Italy"})]]), output_type=Place)
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert answer_of(events) == '{"city": "Rome", "country": "Italy"}'
+    assert calls(events) == []
+
+
+def test_an_output_function_says_what_it_returns() -> None:
+    def shout(text: str) -> str:
+        return text.upper()
+
+    agent = Agent(script([[("final_result", {"text": "hey"})]]), output_type=shout)
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    assert answer_of(events) == "HEY"
+    assert calls(events) == []
+
+
+# --- what goes wrong -----------------------------------------------------------------------------------------------------
+
+
+def _raises(error: Exception) -> Agent[Any, str]:
+    agent: Agent[Any, str] = Agent(script([[("boom", {})], "Recovered."]))
+
+    @agent.tool_plain
+    def boom() -> str:
+        raise error
+
+    return agent
+
+
+def test_what_a_tool_raises_passes_through() -> None:
+    with pytest.raises(LookupError, match="no such thing"):
+        talk(PydanticAiAgent(_raises(LookupError("no such thing"))), "go")
+
+
+def test_a_tool_that_asks_for_another_try_has_answered_with_an_error() -> None:
+    agent = Agent(script([[("pick", {"n": 1})], [("pick", {"n": 2})], "Two."]))
+
+    @agent.tool_plain
+    def pick(n: int) -> int:
+        if n == 1:
+            raise ModelRetry("not one")
+        return n
+
+    (events,) = talk(PydanticAiAgent(agent), "go")
+    (_, _, first), (_, _, second) = calls(events)
+    assert "not one" in str(first)
+    assert second == {"result": 2}
+
+
+def test_an_unknown_tool_that_the_model_insists_on_is_an_error() -> None:
+    agent = Agent(script([[("nothing", {})], [("nothing", {})], [("nothing", {})]]))
+    with pytest.raises(UnexpectedModelBehavior):
+        talk(PydanticAiAgent(agent), "go")
+
+
+def test_an_endless_loop_ends_by_the_limit_of_the_library() -> None:
+    def again(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[ToolCallPart("now", {})])
+
+    agent = Agent(FunctionModel(again))
+    agent.tool_plain(name="now")(lambda: "late")
+    with pytest.raises(UsageLimitExceeded):
+        talk(PydanticAiAgent(agent), "go")
+
+
+def test_what_was_done_before_an_error_is_evidence() -> None:
+    result = proctor.evaluate_sync(
+        _raises(LookupError("no such thing")),
+        _set("go", "anything"),
+        config={"criteria": {"response_match_score": 0.5}},
+    )
+    trial = result.cases[0].trials[0].trial
+    assert trial is not None
+    assert trial.failure is not None
+    assert trial.failure.cause == "agent raised in turn 1: LookupError: no such thing"
+    assert [call.name for call in trial.invocations[0].tool_calls] == ["boom"]
+
+
+def _set(text: str, answer: str) -> dict[str, Any]:
+    turn = {"user_content": {"parts": [{"text": text}]}, "final_response": {"parts": [{"text": answer}]}}
+    return {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
+
+
+def test_cancellation_ends_the_work_at_once() -> None:
+    ended: list[str] = []
+    agent = Agent(script([[("hang", {})], "never"]))
+
+    @agent.tool_plain
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("tool")
+
+    async def main() -> float:
+        began = time.perf_counter()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await ask(PydanticAiAgent(agent), "go")
+        assert len(asyncio.all_tasks()) == 1
+        return time.perf_counter() - began
+
+    assert asyncio.run(main()) < 2
+    assert ended == ["tool"]
+
+
+# --- calls that wait -------------------------------------------------------------------------------------------------------
+
+
+def _careful() -> Agent[Any, Any]:
+    agent: Agent[Any, Any] = Agent(
+        script([[("delete", {"file": "a"})], "Deleted."], ["It was told so."]),
+        output_type=[str, DeferredToolRequests],
+    )
+
+    @agent.tool_plain(requires_approval=True)
+    def delete(file: str) -> str:
+        return f"{file} is gone"
+
+    return agent
+
+
+def _answer(name: str, response: dict[str, Any]) -> Content:
+    return Content(
+        role="user", parts=[Part(function_response=FunctionResponse(name=name, response=response))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "result"),
+    [
+        ({"confirmed": True}, "a is gone"),
+        ({"confirmed": False}, "The tool call was denied."),
+        ({"confirmed": False, "message": "Not this one."}, "Not this one."),
+    ],
+)
+def test_an_approval_ends_the_turn_and_is_answered_in_the_next(response: dict[str, Any], result: str) -> None:
+    first, second = talk(PydanticAiAgent(_careful()), "go", _answer("delete", response))
+    assert [call.name for call in read(first).tool_calls] == ["delete"]
+    assert [event.long_running_tool_ids for event in first if event.long_running_tool_ids] != []
+    assert read(first).final_response is None
+    (back,) = read(second).tool_responses
+    assert result in str(back.response)
+    assert answer_of(second) == "Deleted."
+
+
+def test_an_unclear_answer_to_an_approval_is_an_error() -> None:
+    with pytest.raises(AgentError, match=r"approval of 'delete' .*expected \{\"confirmed\": true\}"):
+        talk(PydanticAiAgent(_careful()), "go", _answer("delete", {"yes": 1}))
+
+
+def test_an_answer_to_a_call_that_was_not_made_is_an_error() -> None:
+    with pytest.raises(AgentError, match="calls that wait for an answer: delete"):
+        talk(PydanticAiAgent(_careful()), "go", _answer("remove", {"confirmed": True}))
+
+
+# --- messages, descriptions, time --------------------------------------------------------------------------------------------
+
+
+def test_media_of_the_user_reach_the_model() -> None:
+    seen: list[Any] = []
+
+    def look(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.extend(part.content for part in messages[-1].parts if isinstance(part, UserPromptPart))
+        return ModelResponse(parts=[TextPart("Nice.")])
+
+    parts = [
+        Part(text="What is this?"),
+        Part(inline_data=Blob(data=b"png", mime_type="image/png")),
+        Part(file_data=FileData(file_uri="https://example.com/a.jpg", mime_type="image/jpeg")),
+    ]
+    talk(PydanticAiAgent(Agent(FunctionModel(look))), Content(role="user", parts=parts))
+    (text, png, url) = seen[0]
+    assert text == "What is this?"
+    assert isinstance(png, BinaryContent)
+    assert (png.data, png.media_type) == (b"png", "image/png")
+    assert isinstance(url, ImageUrl)
+
+
+def test_a_part_that_has_no_place_is_an_error() -> None:
+    part = Part.model_validate({"function_call": {"name": "x"}})
+    with pytest.raises(AgentError, match=r"pydantic-ai has no place for a part .* it has function_call"):
+        talk(PydanticAiAgent(Agent(script(["hi"]))), Content(role="user", parts=[part]))
+
+
+def test_it_describes_itself_and_each_turn_tells_what_the_model_was_told() -> None:
+    agent: Agent[Any, str] = Agent(
+        script([[("add", {"a": 1, "b": 2})], "3"]), name="calc", instructions="Be exact.", deps_type=dict
+    )
+
+    @agent.instructions
+    def who(ctx: RunContext[Any]) -> str:
+        return f"The user is from {ctx.deps['city']}."
+
+    @agent.tool_plain
+    def add(a: int, b: int) -> int:
+        """Adds."""
+        return a + b
+
+    adapter, session = PydanticAiAgent(agent), new_session(city="Rome")
+    info = adapter.describe()
+    assert (info.name, info.has_more_tools) == ("calc", False)
+    assert info.app_details is not None
+    told = info.app_details["agent_details"]["calc"]
+    assert told["instructions"] == "Be exact."
+    (tool,) = told["tool_declarations"][0]["function_declarations"]
+    assert (tool["name"], tool["description"], list(tool["parameters_json_schema"]["properties"])) == (
+        "add",
+        "Adds.",
+        ["a", "b"],
+    )
+    talk(adapter, "go", session=session)
+    turn = session.memory["app_details"]["agent_details"]["calc"]
+    assert turn["instructions"] == "Be exact.\n\nThe user is from Rome."
+    assert turn["tool_declarations"] == told["tool_declarations"]
+
+
+def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
+    agent = Agent(script([[("wait", {}), ("wait", {})], "Done."]))
+
+    @agent.tool_plain
+    async def wait() -> str:
+        await asyncio.sleep(0.1)
+        return "waited"
+
+    session = new_session()
+    talk(PydanticAiAgent(agent), "go", session=session)
+    durations = session.memory["durations"]
+    assert 0.1 <= durations["tool"] < 0.19
+    assert 0 <= durations["model"] < 0.1
+
+
+def test_an_agent_of_another_class_with_the_same_contract_is_recognised() -> None:
+    from pydantic_ai.agent import WrapperAgent
+
+    (events,) = talk(as_agent(WrapperAgent(Agent(script(["hi"]))), label="w"), "go")
+    assert answer_of(events) == "hi"
+
+
+def test_the_user_s_text_is_one_text() -> None:
+    seen: list[Any] = []
+
+    async def look(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.extend(part.content for part in messages[-1].parts)
+        return ModelResponse(parts=[TextPart("Yes.")])
+
+    talk(PydanticAiAgent(Agent(FunctionModel(look))), user_text("Hello?"))
+    assert seen == ["Hello?"]
+
+
+def test_a_stream_that_is_left_early_is_closed() -> None:
+    agent = Agent(script([[("now", {})], "Done."]))
+    agent.tool_plain(name="now")(lambda: "late")
+
+    async def main() -> None:
+        events: AsyncIterator[Event] = PydanticAiAgent(agent).answer(user_text("go"), new_session())
+        async for _ in events:
+            break
+        await events.aclose()  # type: ignore[attr-defined]  # an async generator
+
+    asyncio.run(main())
