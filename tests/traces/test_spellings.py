@@ -34,7 +34,7 @@ RAIN = {"sky": "rain"}
 WANTED = [("root", "get_weather", {"city": "Oslo"}), ("get_weather", RAIN), ("root", SAID)]
 CHAT = {"gen_ai.operation.name": "chat"}
 OPENAI_CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": ARGS}}
-OPENAI = [
+OPENAI: list[Json] = [
     {"role": "system", "content": "Be kind."},
     {"role": "user", "content": ASK},
     {"role": "assistant", "content": None, "tool_calls": [OPENAI_CALL]},
@@ -359,6 +359,20 @@ def test_messages_may_stand_in_log_records(tmp_path: Path) -> None:
     )
     (conversation,) = read_conversations([file]).conversations
     assert brief(conversation.turns[0]) == WANTED
+
+
+def test_a_log_record_s_name_may_be_an_attribute(tmp_path: Path) -> None:
+    chat = span("chat", CHAT)
+    where = {"traceId": chat["traceId"], "spanId": chat["spanId"]}
+    logs = [
+        {**where, "attributes": attributes({"event.name": "gen_ai.user.message", "content": ASK})},
+        {**where, "attributes": attributes({"event.name": "gen_ai.choice", "content": SAID})},
+    ]
+    file = written(
+        tmp_path / "t.jsonl", {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}, request(chat)
+    )
+    (conversation,) = read_conversations([file]).conversations
+    assert brief(conversation.turns[0]) == [("agent", SAID)]
 
 
 def test_contents_that_google_adk_left_out_are_missing(tmp_path: Path) -> None:

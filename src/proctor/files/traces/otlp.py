@@ -134,9 +134,18 @@ def _attributes(given: dict[str, Any], path: Path_) -> dict[str, Any]:
 def is_kept(name: str, owner: dict[str, Any] | None = None) -> bool:
     """Whether an attribute of this name, of this span or event, may tell something about an agent."""
     if name in _OF_MESSAGES and owner is not None:
-        events = (owner.get(key) for key in ("name", "eventName", "event_name"))
-        return any(str(event).startswith("gen_ai.") for event in events)
+        return _event_name(owner).startswith("gen_ai.")
     return _KEPT.match(name) is not None
+
+
+def _event_name(owner: dict[str, Any]) -> str:
+    """The name of an event, or of a log record, which may be an attribute."""
+    if named := next((owner[key] for key in ("name", "eventName", "event_name") if owner.get(key)), None):
+        return str(named)
+    listed = owner.get("attributes")
+    pairs = (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+    found = next((one.get("value") for one in pairs if one.get("key") == "event.name"), None)
+    return str(next(iter(found.values()), "")) if isinstance(found, dict) else ""
 
 
 def only_kept(value: Any) -> Any:
