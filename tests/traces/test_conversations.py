@@ -99,7 +99,7 @@ def test_turns_of_a_conversation_may_be_traces_of_their_own(tmp_path: Path) -> N
 )
 def test_a_conversation_s_id_is_found_on_around_and_inside(name: str, tmp_path: Path) -> None:
     on = agent("root", chat("a", "A"), told={name: "s1"}, trace="t1")
-    around = span("POST /chat", {name: "s1"}, agent("root", chat("b", "B")), trace="t2", at=10)
+    around = span("POST /chat", {name: "s1"}, agent("root", chat("b", "B"), at=10), trace="t2", at=10)
     inside = agent("root", chat("c", "C", told={name: "s1"}), trace="t3", at=20)
     (conversation,) = told(tmp_path, on, around, inside)
     assert [turn.text for turn in conversation.turns] == ["a", "b", "c"]
