@@ -11,66 +11,9 @@ from proctor.agents.load import load_agent
 from proctor.schema.content import Content
 from proctor.schema.derive import invocation_of
 from proctor.schema.trial import Turn
-from tests.agents.conftest import ask, new_session, write
+from tests.agents.conftest import ask, new_session
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself
-
-SCRIPTED = '''
-import json
-import pathlib
-
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.tools import ToolContext
-from google.genai import types
-
-SCRIPT = json.loads(pathlib.Path(__file__).with_name("script.json").read_text(encoding="utf-8"))
-
-
-def get_weather(city: str):
-    """Gets the weather of a city."""
-    return {"city": city, "weather": "sunny", "temp": 21}
-
-
-def add(a: int, b: int):
-    """Adds two numbers."""
-    return {"sum": a + b}
-
-
-def remember(key: str, value: str, tool_context: ToolContext):
-    """Stores a value in the session state."""
-    tool_context.state[key] = value
-    return {"stored": True}
-
-
-def boom():
-    """Always fails."""
-    raise RuntimeError("tool exploded")
-
-
-class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
-        contents = llm_request.contents
-        asked = max(i for i, c in enumerate(contents) if c.role == "user" and c.parts[0].text)
-        steps = SCRIPT.get(contents[asked].parts[0].text, SCRIPT["*"])
-        step = steps[min(sum(c.role == "model" for c in contents[asked:]), len(steps) - 1)]
-        if "raise" in step:
-            raise RuntimeError(step["raise"])
-        yield LlmResponse(
-            content=types.Content.model_validate({"role": "model", "parts": step["parts"]}),
-            usage_metadata=step.get("usage"),
-            model_version=step.get("model_version"),
-        )
-
-
-root_agent = LlmAgent(
-    name="helper",
-    model=Scripted(model="scripted"),
-    description="A scripted helper",
-    instruction="You are a scripted helper.",
-    tools=[get_weather, add, remember, boom],
-)
-'''
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +52,10 @@ def _without_what_differs_each_time(invocation: Any, ids: dict[str, str] | None 
 _TIMES = {"invocation_id", "creation_timestamp", "duration", "model_duration", "tool_duration", "rubrics"}
 
 
-def test_every_recorded_conversation(project: Path, recorded: dict[str, Any]) -> None:
-    write(project, {"scripted_app/__init__.py": "from . import agent", "scripted_app/agent.py": SCRIPTED})
-    write(project, {"scripted_app/script.json": json.dumps(recorded["script"])})
-    agent: Any = load_agent("scripted_app")
+def test_every_recorded_conversation(recorded: dict[str, Any]) -> None:
+    from tests.wire.golden_agent import golden_agent
+
+    agent: Any = load_agent(golden_agent(recorded["script"]))
     conversations = _conversations(recorded)
     assert len(conversations) >= 5
 

@@ -1,12 +1,13 @@
 """google-adk's recorded runs of `AgentEvaluator`, made here: the same files, the same agent, the same numbers.
 
-Without google-adk the agent is the recorded script played again. How the agent was found there (by module) is no part
+Where google-adk is not installed the agent is only the recorded script played again. How the agent was found there (by module) is no part
 of this; `tests/agents/test_load.py` has it.
 """
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,13 +48,13 @@ def write(folder: Path, recorded: Json) -> None:
         path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def run(shared: Path, folder: Path, recorded: Json) -> proctor.RunResult:
+def run(agent: Any, folder: Path, recorded: Json) -> proctor.RunResult:
     write(folder, recorded)
     config, _ = config_of(recorded["config"])
     if "no_such_metric" in json.dumps(recorded["config"]):
         config["criteria"]["no_such_metric"] = 0.5
     return proctor.evaluate_sync(
-        scripted(shared),
+        agent,
         folder / recorded["path"],
         config=config,
         compat="adk",
@@ -102,9 +103,11 @@ RUN_HERE = [
 
 
 @pytest.mark.parametrize("name", RUN_HERE)
-def test_the_verdict_and_every_number_are_the_same(shared: Path, tmp_path: Path, name: str) -> None:
+def test_the_verdict_and_every_number_are_the_same(
+    shared: Path, agent: Any, tmp_path: Path, name: str
+) -> None:
     recorded = vector(shared, name)
-    result = run(shared, tmp_path, recorded)
+    result = run(agent, tmp_path, recorded)
     assert result.passed is recorded["result"]["passed"]
     if recorded["summary_lines"]:
         assert sorted(rows_here(result), key=str) == sorted(rows_there(recorded), key=str)
@@ -123,9 +126,11 @@ def failed_metrics(recorded: Json) -> list[tuple[str, float]]:
     return [(name, float(score)) for name, score in found]
 
 
-def test_an_agent_that_breaks_in_every_run_is_an_error_that_says_why(shared: Path, tmp_path: Path) -> None:
+def test_an_agent_that_breaks_in_every_run_is_an_error_that_says_why(
+    shared: Path, agent: Any, tmp_path: Path
+) -> None:
     """ADK: '3 of 3 runs were recorded as failed without producing any metric results', and no cause."""
-    (case,) = run(shared, tmp_path, vector(shared, "inference failure")).cases
+    (case,) = run(agent, tmp_path, vector(shared, "inference failure")).cases
     assert case.outcome is Outcome.ERROR
     assert "RuntimeError: model exploded" in case.reason
     assert len(case.trials) == 3
@@ -138,4 +143,4 @@ def test_what_cannot_be_judged_is_refused_before_the_first_call(
     recorded = vector(shared, name)
     assert recorded["result"]["passed"] is False
     with pytest.raises(SetupProblems, match=NOT_RUN_HERE[name]):
-        run(shared, tmp_path, recorded)
+        run(scripted(shared), tmp_path, recorded)

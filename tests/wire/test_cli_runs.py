@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import proctor
+from tests.wire.conftest import REAL
 from tests.wire.recorded import Json, golden
 
 AGENT = """
@@ -16,6 +17,13 @@ sys.path.insert(0, {root!r})
 from tests.wire.recorded import ScriptedApp
 
 root_agent = ScriptedApp(json.loads({script!r}))
+"""
+REAL_AGENT = """
+import json, sys
+sys.path.insert(0, {root!r})
+from tests.wire.golden_agent import golden_agent
+
+root_agent = golden_agent(json.loads({script!r}))
 """
 
 # exit code there -> here, where they differ, and what must be said (without sets: those beside the agent are run)
@@ -36,14 +44,17 @@ def vectors(shared: Path) -> dict[str, Json]:
     return {one["name"]: one for one in found if one["argv"][0] == "eval"}
 
 
-@pytest.fixture(scope="module")
-def project(shared: Path, tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+@pytest.fixture(scope="module", params=["replayed", REAL])
+def project(
+    request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory, root: Path
+) -> Path:
     """`agents/scripted_app` with the eval sets that its recorded runs used."""
     folder = tmp_path_factory.mktemp("project")
     app = folder / "agents" / "scripted_app"
     app.mkdir(parents=True)
     script = json.dumps(golden(shared, "service_runs.json", 16)["script"])
-    (app / "agent.py").write_text(AGENT.format(root=str(root), script=script), encoding="utf-8")
+    code = AGENT if request.param == "replayed" else REAL_AGENT
+    (app / "agent.py").write_text(code.format(root=str(root), script=script), encoding="utf-8")
     for name in ("all_pass", "mixed", "state_and_media"):
         shutil.copy(shared / "golden" / "files" / f"{name}.evalset.json", app)
     (app / "empty.evalset.json").write_text('{"eval_set_id": "empty", "name": "empty", "eval_cases": []}')

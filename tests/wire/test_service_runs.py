@@ -80,15 +80,15 @@ def timed(invocation: Json) -> Json:
 
 
 @pytest.fixture(scope="module")
-def repeated(shared: Path) -> list[tuple[Json, RunResult]]:
+def repeated(shared: Path, agent: Any) -> list[tuple[Json, RunResult]]:
     """Every recorded run, run here against the same agent."""
-    return [(run, run_again(shared, run)) for run in runs(shared)]
+    return [(run, run_again(shared, agent, run)) for run in runs(shared)]
 
 
-def run_again(shared: Path, run: Json) -> RunResult:
+def run_again(shared: Path, agent: Any, run: Json) -> RunResult:
     config, _ = config_of(run["config"])
     result: RunResult = proctor.evaluate_sync(
-        scripted(shared), eval_set(shared, run["eval_set_id"]), config=config, compat="adk", explain="all"
+        agent, eval_set(shared, run["eval_set_id"]), config=config, compat="adk", explain="all"
     )
     return result
 
@@ -190,9 +190,9 @@ def test_what_google_adk_lets_pass_stops_a_run_here(shared: Path) -> None:
         proctor.evaluate_sync(scripted(shared), {"eval_set_id": "empty", "eval_cases": []})
 
 
-def test_without_compat_the_wrong_final_state_is_seen(shared: Path) -> None:
+def test_without_compat_the_wrong_final_state_is_seen(shared: Path, agent: Any) -> None:
     """ADK passes the case that expects `color: red` and ends with `blue`; `compat="adk"` does, too."""
-    result = proctor.evaluate_sync(scripted(shared), eval_set(shared, "state_and_media"))
+    result = proctor.evaluate_sync(agent, eval_set(shared, "state_and_media"))
     case = result.case("state")
     assert case.outcome is Outcome.FAILED
     assert 'state `color` is "blue", expected "red"' in case.reason
