@@ -218,8 +218,9 @@ def _continued(state: CaseState, number: int, there: StoredTrial | None, *, agai
         if again:
             return Job(state, number, there.attempt + 1)
         failure = Trial.model_validate_json(there.evidence).failure
-        state.trials[number] = TrialState(number, there.evidence, failure, there.attempt)
-        return None
+        if failure is not None:  # else its user spoiled it, and that is told anew
+            state.trials[number] = TrialState(number, there.evidence, failure, there.attempt)
+            return None
     spoiled_by = _spoiled(state, there) if state.result.is_played else None
     if spoiled_by is not None and again:
         return Job(state, number, there.attempt + 1)

@@ -15,9 +15,10 @@ from proctor.schema.invocation import Invocation
 from proctor.schema.played import PlayedUser, UserReply
 from proctor.schema.score import MetricScore
 from proctor.schema.spending import Spent, together
+from proctor.schema.spoiling import spoiled_by
 from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.user_fault import FaultKind, UserFault, faults_in
-from proctor.simulation.base import WHERE, NoMessageError, Users, UserSimulator
+from proctor.simulation.base import NoMessageError, Users, UserSimulator
 
 
 class Play:
@@ -50,16 +51,7 @@ def spoiled(
     found = [
         one for one in (*trial.played_user.faults, *told) if simulator is None or simulator.counts(one.kind)
     ]
-    if not found:
-        return None
-    first = min(found, key=lambda one: one.turn)
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    by = " (a judge says so)" if first.found_by == "judge" else ""
-    quoted = f": {first.evidence!r}" if first.evidence else ""
-    message = f"{first.why}{by}{quoted}{more}"
-    return Failure(
-        where=WHERE, kind=FailureKind.SPOILED, type=first.kind.words, message=message, turn=first.turn
-    )
+    return spoiled_by(found) if found else None
 
 
 class Player:

@@ -13,6 +13,7 @@ from proctor.reports.summary import duration
 from proctor.sanitize import clean, encodable
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.spoiling import spoiled_by
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 
@@ -73,7 +74,7 @@ class TrialView:
     def attempts(self) -> list[str]:
         """Return in a line each what became of the earlier attempts."""
         return [
-            f"attempt {number} of {len(self.earlier) + 1}: {trial.failure.cause if trial.failure else 'no failure'}"
+            f"attempt {number} of {len(self.earlier) + 1}: {_why_again(trial)}"
             for number, trial in enumerate(self.earlier, 1)
         ]
 
@@ -90,6 +91,12 @@ class TrialView:
             who_played(self.trial),
         ]
         return [text for text in told if text]
+
+
+def _why_again(trial: Trial) -> str:
+    if trial.failure is not None:
+        return trial.failure.cause
+    return spoiled_by(trial.played_user.faults).cause if trial.played_user is not None else "no failure"
 
 
 def _tokens(trial: Trial) -> int:

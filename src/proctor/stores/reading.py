@@ -9,6 +9,7 @@ from functools import partial
 
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.score import MetricScore
+from proctor.schema.spoiling import spoiled_by
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
 from proctor.stores.base import StoredTrial
@@ -241,9 +242,10 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
     for attempt in range(trial.attempt):
         if (kept := evidence.get((trial.number, attempt))) is not None:
             found = Trial.model_validate_json(unpack(kept))
-            yield TrialResult(
-                trial.number, Outcome.ERROR, evidence=found, failure=found.failure, attempt=attempt
-            )
+            failure = found.failure
+            if failure is None and found.played_user is not None:  # then it was its user that went wrong
+                failure = spoiled_by(found.played_user.faults)
+            yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
 
 
 def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion

@@ -19,7 +19,8 @@ _COMMON = frozenset(
     "okay on one only or other our out over please really right s said say see she should so some something still sure t "
     "tell than thank thanks that the their them then there these they thing things think this those to too try two up us "
     "use very want wants was way we well were what when where whether which while who why will with would yes yet you your "
-    "being though although however there's somebody someone anybody user agent first next finally second third i'd i'm i've it's don't can't you're that's let's what's".split()
+    "being though although however there's somebody someone anybody user agent first next finally second third i'd i'm i've "
+    "it's don't can't you're that's let's what's".split()
 )
 _MARKS_OF_ENGLISH = frozenset(
     "the you your to and of is for that what with my it this have please not are will want should would could which these "
