@@ -15,7 +15,7 @@ from proctor.compat.adk.evaluation.eval_metrics import PrebuiltMetrics
 from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.errors import SetupProblems
 from proctor.registry import AGENTS
-from tests.wire.recorded import Json, golden, scripted
+from tests.wire.recorded import Json, golden
 
 RECORDED = 16
 DURATION = "invocation_duration_v1"
@@ -30,12 +30,11 @@ REFUSED = {
 
 
 @pytest.fixture
-def project(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with the recorded agent as the module `scripted_app`, as it was there."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    agent = scripted(shared)
-    agent.name = "helper"  # type: ignore[attr-defined]  # what an agent in a tree is found by
+    agent.name = "helper"  # what an agent in a tree is found by
     AGENTS.add("recorded", lambda _: agent)
     (tmp_path / "scripted_app").mkdir()
     source = "from proctor.registry import AGENTS\nroot_agent = AGENTS.get('recorded')('')\n"

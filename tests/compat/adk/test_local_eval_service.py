@@ -26,7 +26,7 @@ from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEv
 from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService
 from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.compat.adk.evaluation.local_eval_sets_manager import load_eval_set_from_file
-from tests.wire.recorded import DURATION, Json, config_of, golden, metrics_of, scripted
+from tests.wire.recorded import DURATION, Json, config_of, golden, metrics_of
 
 APP = "scripted_app"
 RECORDED = 16
@@ -74,7 +74,7 @@ STATE_LEFT_OUT: Json = {"final_session_state": {}}
 
 
 @pytest.fixture(scope="module")
-def repeated(shared: Path) -> list[tuple[Json, list[InferenceResult], list[EvalCaseResult]]]:
+def repeated(shared: Path, agent: Any) -> list[tuple[Json, list[InferenceResult], list[EvalCaseResult]]]:
     found = []
     for recorded in recorded_runs(shared):
         file = shared / "golden" / "files" / f"{recorded['eval_set_id']}.evalset.json"
@@ -82,7 +82,7 @@ def repeated(shared: Path) -> list[tuple[Json, list[InferenceResult], list[EvalC
         config, _ = config_of(recorded["config"])
         # ADK declares final_session_state and never looks at it: here it would decide
         eval_set.eval_cases = [case.model_copy(update=STATE_LEFT_OUT) for case in eval_set.eval_cases]
-        service = LocalEvalService(root_agent=scripted(shared), eval_sets_manager=kept(eval_set))
+        service = LocalEvalService(root_agent=agent, eval_sets_manager=kept(eval_set))
         found.append((recorded, *asyncio.run(run(service, eval_set.eval_set_id, metrics_for(config)))))
     return found
 
