@@ -250,3 +250,20 @@ def test_a_message_that_no_user_would_write_is_the_simulators_failure_and_is_kep
     assert raised.value.failure.kind is FailureKind.BROKE_CONTRACT
     assert raised.value.reply is not None
     assert len(raised.value.reply.text) == LONGEST
+
+
+@pytest.mark.parametrize(
+    ("scenario", "user", "said"),
+    [
+        ({"starting_prompt": " \n"}, print, "starting prompt is empty"),
+        ({"starting_prompt": ""}, ScriptedModel("x"), "starting prompt is empty"),
+        ({"conversation_plan": "  "}, ScriptedModel("x"), "nothing to go by"),
+        ({"conversation_plan": ""}, print, ""),
+    ],
+    ids=["no start, function", "no start, model", "no plan, model", "no plan, function: it needs none"],
+)
+def test_a_scenario_that_leaves_its_user_without_words_is_refused(
+    scenario: dict[str, str], user: Any, said: str
+) -> None:
+    problems = RunUsers(user).problems(scenario_case(**scenario), config_of())
+    assert [said in str(problem) for problem in problems] == [True] * bool(said)

@@ -21,6 +21,8 @@ from proctor.simulation.voices import FunctionVoice, ModelVoice, Voice
 
 __all__ = ["RunUsers"]
 
+_NO_START = "user simulator: the starting prompt is empty; it is what the user says first"
+_NO_PLAN = "the conversation plan is empty: a model that plays the user has nothing to go by"
 _NO_TURNS = "user_simulator_config: max_allowed_invocations 0 lets no conversation begin"
 
 
@@ -44,6 +46,8 @@ class RunUsers:
         found: list[SetupError] = []
         if simulator.max_allowed_invocations == 0:
             found.append(SetupError(_NO_TURNS))
+        if scenario is not None and not case.opening and not scenario.starting_prompt.strip():
+            found.append(SetupError(_NO_START))
         try:
             if self._function is None:
                 self._check(simulator, scenario)
@@ -84,6 +88,8 @@ class RunUsers:
                 await close()
 
     def _check(self, simulator: LlmBackedUserSimulatorConfig, scenario: ConversationScenario | None) -> None:
+        if scenario is not None and not scenario.conversation_plan.strip():
+            raise SetupError(_NO_PLAN)
         check_settings(self._model(simulator.model), settings_of(simulator.model_configuration))
         if simulator.custom_instructions is not None:
             persona = scenario is not None and scenario.user_persona is not None
