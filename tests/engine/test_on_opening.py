@@ -178,3 +178,40 @@ def test_a_case_without_an_opening_is_written_as_ever() -> None:
         {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}
     )
     assert "opening" not in to_adk_json(recorded, full=True)
+
+
+# --- blessing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+def test_what_the_agent_did_in_an_opening_can_be_blessed(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    eval_set = EvalSet.model_validate(
+        a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Where to?"))
+    )
+    file = tmp_path / f"trips.evalset.{suffix}"
+    file.write_text(to_adk_json(eval_set) if suffix == "json" else write_yaml(eval_set), encoding="utf-8")
+    config = {"criteria": {"response_match_score": 1.0, "tool_trajectory_avg_score": 1.0}}
+    told: Any = {"config": config, "user": lambda so_far: None, "store": tmp_path / "runs.sqlite3"}
+    assert proctor.evaluate_sync(agent, file, **told).outcome == "failed"
+    (blessing,) = proctor.bless(store=tmp_path / "runs.sqlite3")
+    blessing.write()
+    assert (blessing.cases, blessing.refused) == (["rome"], [])
+    opening = proctor.load_eval_set(file).eval_cases[0].opening or []
+    assert [turn.final_response and turn.final_response.joined_text() for turn in opening] == [
+        None, "Where to?", "Where to?",
+    ]  # fmt: skip
+    assert opening[1].tool_calls == []
+    assert proctor.evaluate_sync(agent, file, **told).passed
+
+
+def test_a_played_conversation_is_nothing_to_bless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, store = tmp_path / "trips.evalset.json", tmp_path / "runs.sqlite3"
+    file.write_text(json.dumps(a_set("Hi", final_session_state={})), encoding="utf-8")
+    config = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "look"}]}}}
+    assert proctor.evaluate_sync(agent, file, config=config, user=lambda _: None, store=store).passed
+    with pytest.raises(SetupProblems, match="a played conversation is nothing to expect"):
+        proctor.bless(cases=["rome"], store=store)

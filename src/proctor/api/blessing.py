@@ -14,6 +14,7 @@ from proctor.files.blessing import same_calls, same_text
 from proctor.files.editable import editable, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.files.rereading import check_edit
+from proctor.files.stated_turns import stated_turns
 from proctor.schema.content import text_of
 from proctor.schema.kept import case_hash
 from proctor.schema.outcome import Outcome
@@ -292,7 +293,7 @@ def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial])
     """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
     cases = check_edit(blessing.path, source, blessing.after, changed=blessing.cases)
     for eval_id, case in cases.items():
-        for expected, actual in zip(case.conversation or (), trials[eval_id].invocations, strict=True):
+        for _, expected, actual in stated_turns(case, trials[eval_id].invocations):
             if not (same_text(expected, actual) and same_calls(expected, actual)):
                 raise EvalFileError(
                     f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "

@@ -9,12 +9,14 @@ from typing import Any
 from proctor.errors import EvalFileError
 from proctor.files.base import field_name
 from proctor.files.json_edit import JsonEdit, JsonNode
+from proctor.files.stated_turns import key_of_turns, stated_turns
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content, FunctionCall, FunctionResponse, text_of
 from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvents
 
 _SPELLINGS = {
     "conversation": ("conversation",),
+    "opening": ("opening",),
     "user_content": ("user_content", "userContent"),
     "final_response": ("final_response", "finalResponse"),
     "intermediate_data": ("intermediate_data", "intermediateData"),
@@ -40,17 +42,14 @@ def bless_case(
     Raises:
         EvalFileError: the case has other turns, or is written in a form that cannot be changed in place.
     """
-    turns, written = case.conversation or [], _items(node, "conversation")
+    key = key_of_turns(case)
+    turns, written = getattr(case, key) or [], _items(node, key)
     if len(written) != len(turns):
         raise EvalFileError(
             f"{case.eval_id}: this form of a case cannot be changed in place: `proctor convert` it first"
         )
-    if len(actual) != len(turns):
-        raise EvalFileError(
-            f"{case.eval_id}: the case has {len(turns)} turns and the agent answered {len(actual)} of them"
-        )
-    for place, expected, made in zip(written, turns, actual, strict=True):
-        _Turn(edit, place, expected, made).bless()
+    for place, expected, made in stated_turns(case, actual):
+        _Turn(edit, written[place], expected, made).bless()
     _bless_state(edit, node, case, final_state)
 
 

@@ -9,6 +9,7 @@ import yaml
 
 from proctor.errors import EvalFileError
 from proctor.files.blessing import same_answers, same_calls, same_text, state_that_came
+from proctor.files.stated_turns import key_of_turns, stated_turns
 from proctor.files.yaml_edit import YamlEdit
 from proctor.files.yaml_emit import emit
 from proctor.files.yaml_write import write_case, write_turn
@@ -36,15 +37,10 @@ def bless_yaml_case(
     Raises:
         EvalFileError: the case has other turns, or is written in a form that cannot be changed in place.
     """
-    turns = case.conversation or []
-    listed = edit.at(node, "turns") or edit.at(node, "conversation")
+    listed = edit.at(node, "turns") or edit.at(node, key_of_turns(case))
     places = listed.value if isinstance(listed, yaml.SequenceNode) else [node]
-    if not len(places) == len(turns) == len(actual):
-        raise EvalFileError(
-            f"{case.eval_id}: the case has {len(turns)} turns and the agent answered {len(actual)} of them"
-        )
-    for place, expected, made in zip(places, turns, actual, strict=True):
-        _write(edit, place, write_turn(expected), write_turn(_blessed(expected, made)), case.eval_id)
+    for place, expected, made in stated_turns(case, actual):
+        _write(edit, places[place], write_turn(expected), write_turn(_blessed(expected, made)), case.eval_id)
     _write_state(edit, node, case, final_state)
 
 
