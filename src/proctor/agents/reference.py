@@ -22,7 +22,8 @@ _USUAL_ATTRIBUTES = frozenset({"", "root_agent", "agent.root_agent"})
 
 SPELLINGS = (
     "a folder or a file (`path/to/hello_world`, `path/to/agent.py`), a dotted module (`package.agent`), "
-    "`package.module:attribute`, or a name with a prefix"
+    "`package.module:attribute`, or one that lives elsewhere (`http+sse:URL`, `adk+http:URL`, `a2a+http:URL`, "
+    "`openai+http:URL`, `cmd:COMMAND`)"
 )
 
 

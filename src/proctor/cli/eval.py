@@ -130,8 +130,9 @@ def _eval_options(command: Any) -> Any:
 def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
     """Run eval sets against an agent and judge what it did.
 
-    AGENT is a folder or file, a module (pkg.agent), module:attribute, or `replay`, which plays the
-    recorded conversation back. SET is a file (JSON or YAML), a folder of them, or the id of a set in
+    AGENT is a folder or file, a module (pkg.agent), module:attribute, one that lives elsewhere
+    (http+sse:URL, adk+http:URL, a2a+http:URL, openai+http:URL, cmd:COMMAND), or `replay`, which plays
+    the recorded conversation back. SET is a file (JSON or YAML), a folder of them, or the id of a set in
     the agent's folder; `file.json:case_1,case_2` runs only these cases. What is left out comes from
     proctor.toml or [tool.proctor] of pyproject.toml; without a SET anywhere, the sets in the agent's
     folder run.

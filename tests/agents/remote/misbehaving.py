@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -100,6 +101,7 @@ class Server:
 
     port: int
     script: Script
+    tls: ssl.SSLContext | None = None
     requests: list[Exchange] = field(default_factory=list)
     connections: int = 0
     open_connections: int = 0
@@ -107,7 +109,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     def all_closed(self, within: float = 2.0) -> bool:
         """Whether every client has let go within that time."""
@@ -120,8 +122,8 @@ class Server:
         self.connections += 1
         self.open_connections += 1
         try:
-            with suppress(OSError), sock:
-                while (exchange := self._read(sock)) is not None:
+            with suppress(OSError), sock, self._dressed(sock) as spoken:
+                while (exchange := self._read(spoken)) is not None:
                     self.requests.append(exchange)
                     if self.script(exchange) is False:
                         break
@@ -129,6 +131,9 @@ class Server:
                         break
         finally:
             self.open_connections -= 1
+
+    def _dressed(self, sock: socket.socket) -> socket.socket:
+        return sock if self.tls is None else self.tls.wrap_socket(sock, server_side=True)
 
     def _read(self, sock: socket.socket) -> Exchange | None:
         data = b""
@@ -151,10 +156,10 @@ class Server:
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[Server]:
+def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """Run a server that answers every request by `script`, each connection in a thread of its own."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
-    server = Server(listening.getsockname()[1], script)
+    server = Server(listening.getsockname()[1], script, tls)
 
     def accept() -> None:
         with suppress(OSError):

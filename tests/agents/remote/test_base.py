@@ -6,9 +6,13 @@ import asyncio
 import gzip
 import json
 import re
+import ssl
 import time
 import zlib
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -231,6 +235,49 @@ def test_the_name_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_tls_where_https_is_written(server: Server) -> None:
     with pytest.raises(NotConnectedError, match=r"no TLS connection .* is it http:// rather than https://"):
         asked(server.url.replace("http", "https"), connect=3)
+
+
+def test_a_certificate_that_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cryptography", reason="the extra `judges`, which brings it, is not installed")
+    certificate = _certificate(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    with serving(lambda exchange: exchange.answer("an answer"), tls=context) as server:
+        with pytest.raises(NotConnectedError, match=r"its TLS certificate is not trusted .* SSL_CERT_FILE"):
+            asked(server.url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert asked(server.url) == "an answer"
+        with pytest.raises(NotConnectedError, match="not valid for 'localhost'"):
+            asked(server.url.replace("127.0.0.1", "localhost"))
+
+
+def _certificate(folder: Path) -> Path:
+    """A file with a key and a certificate for 127.0.0.1, signed by itself."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a test")])
+    now = datetime.now(UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    told = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "server.pem"
+    file.write_bytes(told + made.public_bytes(serialization.Encoding.PEM))
+    return file
 
 
 @pytest.fixture

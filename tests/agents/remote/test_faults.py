@@ -213,8 +213,7 @@ def _check(transport: Transport, name: str) -> None:
         assert server.all_closed(), "a connection is left behind"
 
 
-FAST = ("http+sse, a stream", "openai+http, JSON")
-SOME = [pytest.param(to, marks=() if to in FAST else pytest.mark.slow) for to in TRANSPORTS]
+SOME = [pytest.param(to, marks=() if to == "http+sse, a stream" else pytest.mark.slow) for to in TRANSPORTS]
 
 
 @pytest.mark.parametrize("name", FAULTS)

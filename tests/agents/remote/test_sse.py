@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,14 @@ import pytest
 
 import proctor
 from proctor.agents.load import load_agent
-from proctor.errors import AgentError, AgentLoadError, AgentRaisedError, AgentTruncatedError
+from proctor.errors import (
+    AgentError,
+    AgentLoadError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    MissingExtraError,
+    SetupError,
+)
 from proctor.schema.content import Content
 from tests.agents.remote.misbehaving import Exchange, head, serving, unused_port
 
@@ -193,6 +201,42 @@ def test_what_it_says_is_known() -> None:
 def test_details_that_do_not_fit_are_told() -> None:
     with pytest.raises(AgentError, match=r"'app_details'.* do not fit: agent_details"):
         described({"app_details": {"agent_details": 7}})
+
+
+def test_a_rule_about_a_tool_that_it_has_not_is_found_before_the_run() -> None:
+    def script(exchange: Exchange) -> None:
+        exchange.answer({"app_details": DETAILS} if exchange.method == "GET" else {"text": "Hi"})
+
+    config = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "ad"}]}}}
+    with serving(script) as server:
+        with pytest.raises(SetupError, match=r"'ad'.*add"):
+            proctor.evaluate_sync(f"http+sse:{server.url}", CASE, config=config)
+        assert [exchange.method for exchange in server.requests] == ["GET"]
+
+
+def test_a_trial_that_broke_off_is_repeated_where_that_was_asked_for() -> None:
+    def script(exchange: Exchange) -> bool:
+        if exchange.method == "POST" and sum(one.method == "POST" for one in server.requests) == 1:
+            return exchange.reset()
+        return exchange.answer({"text": "Hi"})
+
+    config = {"criteria": {"response_match_score": 1.0}}
+    with serving(script) as server:
+        result = proctor.evaluate_sync(f"http+sse:{server.url}", CASE, config=config, retry_errors=1)
+    trial: Any = result.cases[0].trials[0].trial
+    assert result.passed
+    assert [attempt.failure.kind.value for attempt in trial.attempts] == ["truncated"]
+
+
+@pytest.mark.parametrize(
+    "agent", ["http+sse:http://h", "openai+http:http://h?model=m", "http://h", "https://h"]
+)
+def test_the_extra_that_is_missing_is_named(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(
+        MissingExtraError, match=r"needs the package 'httpx'\. Run: pip install 'proctor\[http\]'"
+    ):
+        load_agent(agent)
 
 
 def test_nobody_there_is_a_mistake_of_set_up() -> None:
