@@ -120,6 +120,25 @@ def test_calls_are_compared_with_those_of_the_opening() -> None:
     assert (ok.outcome, missed.outcome) == ("passed", "failed")
 
 
+def test_rubrics_of_a_turn_of_the_opening_are_asked_about_there() -> None:
+    asked: list[str] = []
+
+    def judge(messages: Any) -> str:
+        asked.append(messages[-1].text)
+        return "none of your business"
+
+    rubric = {
+        "rubric_id": "polite",
+        "rubric_content": {"text_property": "It greets."},
+        "type": "FINAL_RESPONSE_QUALITY",
+    }
+    opening = [said("Good morning"), {**said("Hm"), "rubrics": [rubric]}]
+    config = {"criteria": {"rubric_based_final_response_quality_v1": {"threshold": 0.5, "rubrics": []}}}
+    run = proctor.evaluate_sync(agent, a_set(*opening), config=config, user=lambda _: None, judge=judge)
+    assert "judge unusable answer in turn 2" in run.cases[0].reason
+    assert all("It greets." in one and "Hm" in one for one in asked)
+
+
 def test_an_opening_that_states_nothing_leaves_reference_metrics_out() -> None:
     found = play(a_set("Hi", "Hm"), **MATCH).metrics["response_match_score"]
     assert (found.score, found.outcome) == (None, "not_applicable")

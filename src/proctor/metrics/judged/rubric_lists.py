@@ -51,14 +51,14 @@ def for_turn(
 
 
 def lists_of_case(case: EvalCase, common: Sequence[Placed], kind: str) -> Iterator[list[Placed]]:
-    """The list of each turn of a case; of a scenario, whose turns nobody knows yet, one."""
+    """The list of each turn of a case; of a scenario, whose turns nobody knows yet, one, and those of its opening."""
     of_case = placed(case.rubrics, "rubrics")
     turns: list[Invocation] | None = case.conversation
     if turns is None:
         yield for_turn(common, of_case, (), kind)
-        return
+    key, turns = ("conversation", turns) if turns is not None else ("opening", case.opening or [])
     for index, turn in enumerate(turns):
-        yield for_turn(common, of_case, placed(turn.rubrics, f"conversation[{index}].rubrics"), kind)
+        yield for_turn(common, of_case, placed(turn.rubrics, f"{key}[{index}].rubrics"), kind)
 
 
 def weights_of(rubrics: Iterable[Placed]) -> list[float]:

@@ -29,7 +29,10 @@ class RubricSurvey:
         weights = [weight for each in self._lists(case) for weight in weights_of(each)]
         if weights and len({*weights}) == 1:
             self._totals[len(weights)] = None
-        stated = [*(case.rubrics or ()), *(r for turn in case.conversation or () for r in turn.rubrics or ())]
+        stated = [
+            *(case.rubrics or ()),
+            *(r for turn in case.conversation or case.opening or () for r in turn.rubrics or ()),
+        ]
         self._untyped += any(rubric.type is None for rubric in stated)
 
     def problems(self) -> Iterable[str]:

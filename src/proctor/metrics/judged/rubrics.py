@@ -65,7 +65,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         return [*lists_of_case(case, in_criterion, self.rubric_type)]
 
     def _missing(self, case: EvalCase) -> str:
-        turns = case.conversation or ()
+        turns = case.conversation or case.opening or ()
         others = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
         kinds = ", ".join(sorted({each.type or "none" for each in others}))
         count = f"there are {len(others)}" if len(others) > 1 else "there is one"
@@ -107,10 +107,11 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
     def _of_turn(self, case: CaseView, index: int) -> list[Placed]:
         """The list of a turn: those of the criterion, the case, and the turn as recorded and as made."""
         own: dict[tuple[str, str | None], Rubric] = {}
-        for turns in (case.expected or (), case.actual):
+        for turns in (case.expected or case.opening, case.actual):
             for rubric in (turns[index].rubrics or ()) if index < len(turns) else ():
                 own.setdefault((rubric.rubric_id, rubric.rubric_content.text_property), rubric)
-        of_turn = placed(own.values(), f"conversation[{index}].rubrics")
+        where = "opening" if index < len(case.opening) else "conversation"
+        of_turn = placed(own.values(), f"{where}[{index}].rubrics")
         rubrics = for_turn(self._common, placed(case.rubrics, "case.rubrics"), of_turn, self.rubric_type)
         if problems := [*problems_of_list(rubrics)]:
             raise MetricError("; ".join(problems))
