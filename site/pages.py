@@ -9,23 +9,35 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 HELP = ROOT / "docs" / "help"
 SAMPLES = ROOT / "examples" / "README.md"
-_SOURCE = re.compile(r"\[[^\]]*\]\(([\w/]+\.py)\)")
+RETAIL = ROOT / "examples" / "retail" / "README.md"
+_SOURCE = re.compile(r"\[[^\]]*\]\(([\w/.]+\.(?:py|sql|yaml|json|toml))\)")
 _FENCE = re.compile(r"^(\s*`{3,})([\w-]+)[^\n`]*$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Leave of each fence its language (the other words are for the tests of the examples); the samples have a page."""
-    return _FENCE.sub(r"\1\2", markdown).replace("../examples/README.md", "samples.md")
+    return (
+        _FENCE.sub(r"\1\2", markdown)
+        .replace("../examples/README.md", "samples.md")
+        .replace("../examples/retail/README.md", "retail.md")
+    )
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
     """Add the page of all commands, from what `--help` prints, and that of the samples."""
     from mkdocs.structure.files import File
 
-    samples = _SOURCE.sub(r"`examples/\1`", SAMPLES.read_text(encoding="utf-8")).replace("](../docs/", "](")
     files.append(File.generated(config, "commands.md", content=commands()))
-    files.append(File.generated(config, "samples.md", content=samples))
+    files.append(File.generated(config, "samples.md", content=sample_page(SAMPLES)))
+    files.append(File.generated(config, "retail.md", content=sample_page(RETAIL)))
     return files
+
+
+def sample_page(page: Path) -> str:
+    """Return the page of samples as one of the site: links to other pages lead to them, those to sources are names."""
+    folder = page.parent.relative_to(ROOT).as_posix()
+    text = re.sub(r"\]\((?:\.\./)+docs/", "](", page.read_text(encoding="utf-8"))
+    return _SOURCE.sub(rf"`{folder}/\1`", text.replace("](retail/README.md)", "](retail.md)"))
 
 
 def commands() -> str:
