@@ -12,6 +12,7 @@ import proctor
 from proctor.errors import SetupProblems
 from proctor.files.yaml_write import write_yaml
 from proctor.schema.eval_set import EvalSet
+from proctor.schema.kept import case_hash
 from proctor.schema.verdict import CaseResult
 from proctor.schema.writing import to_adk_json
 
@@ -137,6 +138,28 @@ def test_rubrics_of_a_turn_of_the_opening_are_asked_about_there() -> None:
     run = proctor.evaluate_sync(agent, a_set(*opening), config=config, user=lambda _: None, judge=judge)
     assert "judge unusable answer in turn 2" in run.cases[0].reason
     assert all("It greets." in one and "Hm" in one for one in asked)
+
+
+def test_whoever_plays_is_not_judged_by_what_is_recorded() -> None:
+    quality = "per_turn_user_simulator_quality_v1"
+    told: Any = {
+        "user": lambda so_far: None,
+        "judge": lambda _: "nonsense",
+        "config": {"criteria": {quality: 0.5}},
+    }
+    run = proctor.evaluate_sync(agent, a_set("Hi", "Hm"), **told)
+    assert run.outcome == "error"
+    score = run.cases[0].metrics[quality].per_trial[0]
+    assert score is not None
+    assert [each.not_applicable for each in score.per_invocation] == [True, True, False]
+    nothing = {"starting_prompt": "", "conversation_plan": "Say nothing."}
+    run = proctor.evaluate_sync(agent, a_set("Hi", conversation_scenario=nothing), **told)
+    assert "judge" in run.cases[0].reason  # it is asked whether it was time to end
+
+
+def test_a_case_with_another_opening_is_another_case() -> None:
+    one, other, none = (EvalSet.model_validate(a_set(*turns)).eval_cases[0] for turns in (["Hi"], ["Ho"], []))
+    assert len({case_hash(one), case_hash(other), case_hash(none)}) == 3
 
 
 def test_an_opening_that_states_nothing_leaves_reference_metrics_out() -> None:
