@@ -112,6 +112,7 @@ def test_where_two_cases_say_the_same_neither_is_guessed(tmp_path: Path) -> None
     )
     assert outcomes(run) == {"x": "error", "y": "error"}
     assert "it could be x, y; the attribute proctor.eval_id on a span says which" in run.warnings[0]
+    assert "1 could, and as well to another case" in run.cases[0].reason
 
 
 def test_each_of_several_conversations_of_a_case_is_judged(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ class Matched:
     """The conversation of each case."""
 
     told: dict[Where, TracedConversation] = field(default_factory=dict)
+    claimed: dict[Where, int] = field(default_factory=dict)
+    """How many conversations could be a case's, and as well another's."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -62,8 +64,11 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
     finder = _Finder(plan)
     unmatched: list[str] = []
     for told in conversations:
-        found, why = finder.case_of(told)
+        fitting, why = finder.cases_of(told)
+        found = fitting[0] if len(fitting) == 1 else None
         if found is None:
+            for each in fitting:
+                matched.claimed[each] = matched.claimed.get(each, 0) + 1
             unmatched.append(f"{told.place}: the conversation {told.id!r} belongs to no case: {why}")
             continue
         if found in matched.told:
@@ -100,8 +105,8 @@ class _Finder:
                 self._by_texts.setdefault(texts, []).append(where)
                 self._by_first.setdefault(texts[0], []).append(where)
 
-    def case_of(self, told: TracedConversation) -> tuple[Where | None, str]:
-        """Return the case of a conversation, and else why there is none."""
+    def cases_of(self, told: TracedConversation) -> tuple[Sequence[Where], str]:
+        """Return the case of a conversation, or those that fit alike, and why it is not one."""
         texts = tuple(plain(turn.text) for turn in told.turns)
         looks = (
             self._by_id.get(told.case_id, ()),
@@ -111,14 +116,12 @@ class _Finder:
             self._by_first.get(texts[0], ()) if texts[0] else (),
         )
         for found in looks:
-            if len(found) == 1:
-                return found[0], ""
             if found:
                 names = ", ".join(self._names[where] for where in found[:_MOST_SAID])
-                return None, f"it could be {names}; the attribute proctor.eval_id on a span says which"
+                return found, f"it could be {names}; the attribute proctor.eval_id on a span says which"
         if not texts[0]:
-            return None, "no case has its id, and what the user said is not in the trace"
-        return None, "no case has its id, or a user who says the same"
+            return (), "no case has its id, and what the user said is not in the trace"
+        return (), "no case has its id, or a user who says the same"
 
 
 def _cases(plan: Plan) -> Iterator[tuple[Where, EvalCase]]:

@@ -20,14 +20,20 @@ from proctor.schema.trial import Failure, FailureKind, Trial, Turn
 CAPS = Caps()
 
 
-def trial_of(told: TracedConversation | None, case: EvalCase | None, eval_set_id: str) -> Trial:
+def trial_of(
+    told: TracedConversation | None, case: EvalCase | None, eval_set_id: str, *, claimed: int = 0
+) -> Trial:
     """Return the evidence for a case; where no conversation is told of it, the failure that says so.
 
-    The texts go through the same checks as those of an agent that runs: bounded, and readable by everyone.
+    `claimed`: how many conversations could be this case's, and as well another's. The texts go through the same checks as those of an agent that runs: bounded, and readable by everyone.
     """
     trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id if case is not None else "")
     if told is None:
         message = "none of the conversations in the traces belongs to this case"
+        if claimed:
+            message += (
+                f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span says which"
+            )
         trial.failure = Failure(where=TRACE, kind=FailureKind.NOT_LOADED, message=message)
         return trial
     intake = Intake(CAPS, trial.notes)

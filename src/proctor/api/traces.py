@@ -220,7 +220,8 @@ def _records(plan: Plan, matched: Matched) -> Iterator[TrialRecord]:
         for index in chosen.cases:
             position += 1
             case = chosen.source.case(index)
-            trial = trial_of(matched.told.get((number, index)), case, chosen.summary.eval_set_id)
+            where, set_id = (number, index), chosen.summary.eval_set_id
+            trial = trial_of(matched.told.get(where), case, set_id, claimed=matched.claimed.get(where, 0))
             yield TrialRecord(position, 0, 0, kept_json(trial), trial.failure is not None, kept_json(case))
 
 

@@ -69,9 +69,9 @@ OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in anoth
         help="After so many seconds.  [until Ctrl-C]")  # fmt: skip
 @common_options
 def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:
-    """Take traces from OTLP/HTTP exporters, and append them to FILE, a request a line.
+    """Take traces from exporters into a file.
 
-    Takes POST /v1/traces and /v1/logs, as JSON, or as protobuf where proctor[traces] is installed, up to
+    Takes OTLP/HTTP, and appends to FILE, a request a line: POST /v1/traces and /v1/logs, as JSON, or as protobuf where proctor[traces] is installed, up to
     16 MiB a request. Only what tells about agents is written: no headers of requests. Ctrl-C ends it;
     what came is in the file.
     """
@@ -117,7 +117,11 @@ proctor trace show traces/ --json
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The conversations as JSON.")
 @common_options
 def show(traces: tuple[str, ...], *, as_json: bool) -> None:
-    """Tell which conversations are in files of traces, what is known of each turn, and what is missing."""
+    """Tell which conversations are in traces.
+
+    Each turn is shown with what was called, answered and said, and with what is missing: TRACE as for
+    `proctor score-trace`.
+    """
     from proctor.files.traces.conversations import read_conversations
 
     traced = read_conversations(traces)

@@ -106,14 +106,18 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
         id=group.id,
         is_trace=group.is_trace,
         case_id=next((found for one in known if (found := case_id(one))), ""),
-        app_name=next(
-            (str(one.resource["service.name"]) for one in spans if "service.name" in one.resource), ""
-        ),
+        app_name=_app_name(spans),
         user_id=next((found for one in known if (found := user_id(one))), ""),
         turns=turns,
         place=spans[0].place,
         notes=list(_notes(known)),
     )
+
+
+def _app_name(spans: Sequence[Span]) -> str:
+    """The service that was traced; SDKs that nobody told its name say `unknown_service`."""
+    named = (one.resource.get("service.name") for one in spans)
+    return next((str(name) for name in named if name and not str(name).startswith("unknown_service")), "")
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
