@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,14 @@ class Conversation:
 
 
 def conversations(*sources: str) -> Iterator[Conversation]:
-    """Return all conversations of the files called `sources`."""
+    """Return all conversations of the files called `sources`; clean ones also with an agent that never does what it says."""
+    for one in _conversations(*sources):
+        yield one
+        if not one.kind and one.state and one.is_reached:
+            yield replace(one, name=f"{one.name}, the agent failed", is_reached=False)
+
+
+def _conversations(*sources: str) -> Iterator[Conversation]:
     for source in sources or (TUNED, HELD_OUT):
         for told in yaml.safe_load((FOLDER / f"{source}.yaml").read_text(encoding="utf-8")):
             yield _made(told, source, "clean-0", {})

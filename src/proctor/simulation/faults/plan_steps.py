@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from proctor.simulation.faults.leaked_answer import about_the_agent
-from proctor.simulation.faults.reading import content_words, sentences
+from proctor.simulation.faults.reading import sentences
 
 __all__ = ["depends", "may_end_early", "steps"]
 
@@ -43,7 +43,7 @@ def steps(plan: str) -> Iterator[str]:
             continue
         for part in _JOINT.split(sentence):
             found = _STEP.match(re.sub(r"^\d+[.)]\s*", "", part.strip()))
-            if found is not None and len(content_words(found["step"])) > 1:
+            if found is not None:
                 yield found["step"]
 
 

@@ -75,9 +75,10 @@ def _said_and_gone(text: str, heard: Heard) -> tuple[str, str] | None:
 
 
 def _step_left(heard: Heard) -> tuple[str, str] | None:
-    """A step of the plan of which nobody had said a word."""
+    """A step of the plan of which nobody had said a word; the first one is the goal, which people put in words of their own."""
     raised = content_words("\n".join([*heard.said, *heard.answers]))
-    for step in steps(heard.plan):
-        if not shares_word(content_words(step), raised):
+    for step in [*steps(heard.plan)][1:]:
+        about = content_words(step)
+        if (len(about) > 1 or any(len(word) > 6 for word in about)) and not shares_word(about, raised):
             return step, "it ended the conversation without having raised this step of its plan"
     return None

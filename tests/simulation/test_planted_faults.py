@@ -1,0 +1,78 @@
+"""Planted faults of played users, found by rules: how many of each kind, and that nobody is accused who kept to the plan.
+
+The conversations are in `planted/`: texts of their own for each fault, no template. The rules were adjusted on those of
+`tuned.yaml`, not on those of `held_out.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.simulation.measuring import KINDS, Figures, degraded, figures
+from tests.simulation.planted_conversations import HELD_OUT, TUNED, conversations
+
+pytestmark = pytest.mark.slow
+
+FOUND: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    TUNED: {
+        "left_plan": (21, 1),
+        "leaked_answer": (24, 0),
+        "stopped_early": (23, 0),
+        "invented_fact": (24, 0),
+        "repeated_itself": (24, 0),
+        "ignored_question": (15, 0),
+        "no_message": (24, 0),
+    },
+    HELD_OUT: {
+        "left_plan": (8, 1),
+        "leaked_answer": (12, 0),
+        "stopped_early": (11, 0),
+        "invented_fact": (11, 0),
+        "repeated_itself": (10, 0),
+        "ignored_question": (8, 1),
+        "no_message": (12, 0),
+    },
+}
+"""Of each kind: in how many conversations it was found that have it, and in how many that have another fault instead."""
+
+
+@pytest.fixture(scope="module", params=[TUNED, HELD_OUT])
+def found(request: pytest.FixtureRequest) -> tuple[str, Figures]:
+    return request.param, figures(conversations(request.param))
+
+
+def test_each_kind_is_planted_often_enough_and_in_words_of_its_own() -> None:
+    planted = [one for one in conversations() if one.kind]
+    for kind in KINDS:
+        assert sum(one.kind == kind for one in planted) >= 20
+    said = [str(one.user) for one in planted if one.kind not in ("no_message", "stopped_early")]
+    assert len(set(said)) == len(said)
+    assert sum(not one.kind for one in conversations()) >= len(planted)
+
+
+def test_nobody_is_accused_who_kept_to_the_plan(found: tuple[str, Figures]) -> None:
+    _, all_found = found
+    assert all_found.clean >= 130
+    assert all_found.accused == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planted_faults_are_found(found: tuple[str, Figures], kind: str) -> None:
+    source, all_found = found
+    one = all_found.kinds[kind]
+    assert (one.right, len(one.wrong)) == FOUND[source][kind], (one.missed, one.wrong)
+    assert one.precision >= 0.85
+    assert one.recall >= 0.6
+
+
+def test_the_agents_figures_stay_when_users_get_worse() -> None:
+    rates = {rate: degraded(rate, each=10)[0] for rate in (0.0, 0.2, 0.5)}
+    agent = [found.agent for found in rates.values()]
+    low, high = agent[0].interval
+    assert all(one.rate is not None and low <= one.rate <= high for one in agent)
+    users = [found.user.rate or 0.0 for found in rates.values()]
+    assert users[0] == 0.0
+    assert 0.1 < users[1] < 0.3
+    assert 0.4 < users[2] < 0.6
