@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -533,3 +534,26 @@ def test_what_google_adk_says_about_an_app_it_says_once(
 def test_any_name_of_an_app(agent: Agent, app_name: str) -> None:
     (events,) = run(agent, turn("Hello."), session=Session("s", app_name, "u"))
     assert events[-1].author == "root"
+
+
+@pytest.mark.parametrize("set_up", [False, True])
+def test_tracebacks_that_the_error_has_are_not_printed_beside_it(
+    agent: Agent, bot: Path, tmp_path: Path, root: Path, set_up: bool
+) -> None:
+    """google-adk logs them twice; whoever sets up logging gets them."""
+    code = f"""
+import asyncio, logging, sys, warnings
+warnings.simplefilter("ignore")
+sys.path[:0] = [{str(root)!r}, {str(bot)!r}]
+if {set_up}:
+    logging.basicConfig(level="ERROR")
+from proctor.agents.load import load_agent
+from tests.agents.conftest import ask
+try:
+    asyncio.run(ask(load_agent("bot"), '["raise"]'))
+except ConnectionError:
+    print("raised")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "raised\n"
+    assert ("Traceback" in done.stderr) is set_up

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.agents.adk.declared import declared, declares_everything, tree_of
 from proctor.agents.adk.events import event_of, lasting
+from proctor.agents.adk.logs import say_it_once
 from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
@@ -111,6 +112,7 @@ class AdkAgent:
     async def _begin(self, session: Session) -> _Talk:
         sessions = import_extra("google.adk.sessions", extra="adk", feature=_FEATURE)
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
+        say_it_once()
         watch = Watch()
         app = self._app.model_copy(update={"plugins": watch.around(self._app.plugins)})
         services = {
