@@ -10,8 +10,8 @@ ROOM_TO_ROOM = {
     "stores": {"files"},
 }
 DOORS = frozenset({"api", "cli", "pytest_plugin", "server", "compat", "__main__"})
-FACADE = frozenset({"", "types", "testing"})
-"""`proctor` itself, `proctor.types`, `proctor.testing`: for users, loaded on first use."""
+FACADE = frozenset({"", "types", "testing", "conformance"})
+"""`proctor` itself, `proctor.types`, `proctor.testing`, `proctor.conformance`: for users, loaded on first use."""
 
 PYDANTIC = frozenset({"pydantic", "pydantic_core"})
 CORE = PYDANTIC | {"click", "rich", "yaml", "dotenv"}

@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Make eval sets, put cases in, look at them, take cases out.",
     ),
     "metrics": ("proctor.cli.metrics:metrics", "List the metrics, or explain one."),
+    "agent": ("proctor.cli.agent:agent", "Find out whether an agent keeps its contract."),
     "judge": (
         "proctor.cli.judge:judge",
         "Find out what the verdicts of a judge are worth, by labels of people.",

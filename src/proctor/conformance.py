@@ -1,0 +1,75 @@
+"""For authors of adapters: is it an agent, as Proctor understands agents? Each check is a test of its own.
+
+from proctor.conformance import AgentConformance
+
+class TestMine(AgentConformance):
+    agent = MyAdapter(...)          # or an AGENT string
+    eval_set = "tests/mine.evalset.json"   # conversations in which it calls tools, changes state …
+    failing = "divide by zero"      # a message that makes it fail
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest import SkipTest
+
+from proctor.api.conforming import (
+    CHECKS,
+    MESSAGES,
+    Check,
+    Finding,
+    Fit,
+    check_agent,
+    conversations,
+    run_check,
+)
+from proctor.engine.loop import run_sync
+
+__all__ = ["CHECKS", "AgentConformance", "Check", "Finding", "Fit", "check_agent", "check_agent_sync"]
+
+
+def check_agent_sync(agent: Any, **options: Any) -> list[Finding]:
+    """Do what `check_agent` does, from code that is not asynchronous."""
+    return run_sync(lambda: check_agent(agent, **options))
+
+
+class AgentConformance:
+    """A class of tests, one for each check; a subclass whose name begins with `Test` says which agent.
+
+    pytest collects it; any other runner that calls methods `test_…` will do, too.
+
+    A check that has nothing to look at is skipped, and says why.
+    """
+
+    agent: ClassVar[Any] = None
+    """An AGENT string or an object of any recognised kind. Or override `make_agent`."""
+    messages: ClassVar[Sequence[str]] = MESSAGES
+    eval_set: ClassVar[str | Path | None] = None
+    failing: ClassVar[str | None] = None
+    timeout: ClassVar[float] = 60.0
+
+    def make_agent(self) -> Any:
+        """Return the agent for one check."""
+        agent = type(self).__dict__.get("agent", type(self).agent)
+        return agent.__func__ if isinstance(agent, staticmethod) else agent
+
+
+def _test_of(check: Check) -> Callable[[AgentConformance], None]:
+    def test(self: AgentConformance) -> None:
+        cases = conversations(self.messages, self.eval_set)
+        finding = run_sync(
+            lambda: run_check(check, self.make_agent(), cases, failing=self.failing, timeout=self.timeout)
+        )
+        if finding.fit is Fit.NOT_APPLICABLE:
+            raise SkipTest(finding.evidence)
+        if finding.fit is Fit.FAILED:
+            raise AssertionError(f"{check.shows}: {finding.evidence}")
+
+    test.__doc__ = check.shows[0].upper() + check.shows[1:] + "."
+    return test
+
+
+for _check in CHECKS:
+    setattr(AgentConformance, f"test_{_check.name.replace('-', '_')}", _test_of(_check))
