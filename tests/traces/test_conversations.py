@@ -361,6 +361,12 @@ def test_a_model_call_without_an_agent_that_ends_in_an_error_is_a_failure(tmp_pa
     assert failure.where == "agent"
 
 
+def test_a_step_around_model_calls_that_ends_in_an_error_is_a_failure(tmp_path: Path) -> None:
+    failure = one_turn(tmp_path, span("chain", {}, chat("go", "half an answer"), error="KeyError")).failure
+    assert failure is not None
+    assert (failure.where, failure.message) == ("agent", "KeyError")
+
+
 def test_a_tool_s_error_is_what_it_answered(tmp_path: Path) -> None:
     turn = one_turn(
         tmp_path, agent("root", tool("f", {}, None, error="no such city"), chat("go", "Sorry.", at=1))

@@ -44,7 +44,8 @@ def kind_of(span: Span) -> Kind:
     """Tell what a span is about."""
     if span.kind is None:
         span.kind = _kind_of(span)
-    return Kind(span.kind)
+    kind: Kind = span.kind
+    return kind
 
 
 def _kind_of(span: Span) -> Kind:

@@ -179,12 +179,14 @@ def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
 
 
 def _error(piece: Piece, told: Told) -> tuple[str, str] | None:
-    """The error that a turn ended in: the agent's own, or without an agent's span that of the last model call."""
+    """The error that a turn ended in: the agent's own; without an agent's span that of the last call, or of the step around."""
     agents = [span for span in piece.spans if kind_of(span) is Kind.AGENT]
     found = next((error for span in agents if (error := error_of(span)) is not None), None)
-    if found is None and not agents and told.errors:
-        return told.errors[-1]
-    return found
+    if found is not None or agents:
+        return found
+    last = told.errors[-1] if told.errors else None
+    steps = (above for span in piece.spans for above in span.above())
+    return last or next((error for step in steps if (error := error_of(step)) is not None), None)
 
 
 def _lost(piece: Piece, told: Told) -> str | None:

@@ -44,7 +44,7 @@ class Span:
     """Attributes and events that whoever exported it left out."""
     place: str = ""
     """`file:line` that it was read from."""
-    kind: str | None = None
+    kind: Any = None
     """What it is about, once somebody has asked: see `conventions.kind_of`."""
     parent: Span | None = None
     children: list[Span] = field(default_factory=list)
@@ -60,8 +60,12 @@ class Span:
 
     def text(self, *names: str) -> str:
         """Return the first of these attributes that is a text with something in it."""
-        found = (self.attributes.get(name) for name in names)
-        return next((value for value in found if isinstance(value, str) and value), "")
+        told = self.attributes
+        for name in names:  # a loop: this runs many times for every span
+            value = told.get(name)
+            if value and isinstance(value, str):
+                return value
+        return ""
 
     def above(self) -> Iterator[Span]:
         """Return the spans that enclose it, from the inside."""
