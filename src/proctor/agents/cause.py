@@ -14,6 +14,15 @@ from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
 from proctor.registry import AGENTS
 
+_EXTRAS = {
+    "google": "adk",
+    "pydantic_ai": "pydantic-ai",
+    "agents": "openai-agents",
+    "langgraph": "langgraph",
+    "langchain_core": "langgraph",
+}
+"""Packages that users' agents import -> the extra that brings them."""
+
 _OURS = str(Path(__file__).resolve().parent)
 
 
@@ -88,8 +97,8 @@ def _hint(error: BaseException, reference: Reference) -> str:
         (folder / f"{first}.py").is_file() or (folder / first / "__init__.py").is_file()
     ):
         return f"{first} is in the agent's own folder: write `from . import {first}`."
-    if first == "google":
-        return "Run: pip install 'proctor[adk]'"
+    if first in _EXTRAS:
+        return f"Run: pip install 'proctor[{_EXTRAS[first]}]'"
     return f"Install what brings {first!r} into the Python that runs Proctor ({Path(sys.executable).name})."
 
 

@@ -66,7 +66,14 @@ class LangGraphAgent:
         given = self._input(message, session, talk)
         talk.interrupts = []
         config = {**talk.config, "callbacks": [watching(watch, self._name)]}
-        steps = talk.graph.astream(given, config, context=talk.context, stream_mode="updates", subgraphs=True)
+        steps = talk.graph.astream(
+            given,
+            config,
+            context=talk.context,
+            stream_mode="updates",
+            subgraphs=True,
+            durability="exit",
+        )
         try:
             async with aclosing(steps):
                 async for namespace, update in steps:

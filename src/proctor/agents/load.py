@@ -12,7 +12,7 @@ from typing import Any, cast
 from proctor.agents.base import Agent
 from proctor.agents.cause import explained
 from proctor.agents.dotenv import read_env_file
-from proctor.agents.frameworks import adapted
+from proctor.agents.frameworks import adapted, framework_of
 from proctor.agents.importing import import_dotted, import_folder
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.causes import safe_repr
@@ -68,7 +68,7 @@ def agent_folder(ref: object) -> Path | None:
         file = inspect.getsourcefile(cast("Any", ref) if _has_code(ref) else type(ref))
     except TypeError:
         return None
-    library = type(ref).__module__.partition(".")[0] in {"builtins", "google"} and not _has_code(ref)
+    library = not _has_code(ref) and (framework_of(ref) is not None or type(ref).__module__ == "builtins")
     return Path(file).resolve().parent if file and not library else None
 
 
@@ -243,11 +243,19 @@ def _exposed_by(module: ModuleType, label: str) -> object:
                 app = getattr(owner, "app", None)
                 return app if _is_app_of(app, found) else found
     public = [name for name in vars(module) if not name.startswith("_")]
-    close = [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
-    meant = f" It has {close[0]!r}: is that meant?" if close else ""
+    agents = [name for name in public if framework_of(vars(module)[name]) is not None]
+    close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
+    meant = f" It has {' and '.join(map(repr, close[:3]))}: is that meant?" if close else ""
+    example = f"{_named(module)}:{close[0]}" if close else "module:attribute"
     raise AgentLoadError(
-        f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: module:attribute."
+        f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: {example}."
     )
+
+
+def _named(module: ModuleType) -> str:
+    """How an AGENT string names a module, which need not be importable by the name that it has."""
+    file = Path(getattr(module, "__file__", None) or module.__name__)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
 # --- objects ---------------------------------------------------------------------------------------------------------

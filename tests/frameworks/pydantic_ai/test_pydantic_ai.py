@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +20,14 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
 import proctor
 from proctor.agents.base import Session
-from proctor.agents.load import as_agent
+from proctor.agents.load import agent_folder, as_agent, load_agent
 from proctor.agents.pydantic_ai import PydanticAiAgent
-from proctor.errors import AgentError
+from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.content import Blob, Content, FileData, FunctionResponse, Part, user_text
 from proctor.schema.event import Event
 from tests.agents.conftest import ask, new_session, read
@@ -491,3 +493,32 @@ def test_a_stream_that_is_left_early_is_closed() -> None:
         await events.aclose()  # type: ignore[attr-defined]  # an async generator
 
     asyncio.run(main())
+
+
+FILE = """
+from pydantic_ai import Agent
+from pydantic_ai.models.test import TestModel
+
+helper = Agent(TestModel())
+Kind = Agent
+"""
+
+
+def test_a_file_that_names_its_agent_otherwise_says_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bot.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        AgentLoadError, match=r"It has 'helper': is that meant\? Or name what it has: bot\.py:helper\."
+    ):
+        load_agent("bot.py")
+    assert isinstance(load_agent("bot.py:helper"), PydanticAiAgent)
+    with pytest.raises(
+        AgentLoadError, match=r"is the class Agent; expected an instance of it: Agent\(\.\.\.\)"
+    ):
+        load_agent("bot.py:Kind")
+
+
+def test_its_own_library_is_not_its_folder() -> None:
+    assert agent_folder(Agent(TestModel())) is None
