@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -35,6 +36,8 @@ def outcome(row: Row) -> Outcome:
         raise NotHereError(f"the environment of {row.environment} is not installed: make frameworks")
     if row.needs and not is_installed(row.needs):
         raise NotHereError(f"{row.needs} is not installed: {row.install}")
+    if row.program and shutil.which(row.program) is None:
+        raise NotHereError(f"{row.program} is not installed: {row.install}")
     done = run_in(row.environment, "-W", "ignore", "tests/frameworks/one_table.py", row.toy)
     if done.returncode != 0:
         raise AssertionError(f"{row.kind}: {done.stdout[-2_000:]}\n{done.stderr[-6_000:]}")

@@ -22,6 +22,8 @@ class Row:
     needs: str = ""
     """A module without which it is skipped, where the main environment may lack it, and what installs that."""
     install: str = ""
+    program: str = ""
+    """A program without which it is skipped."""
     has_state: bool = True
     """Whether its final state comes back."""
     has_authors: bool = True
@@ -39,5 +41,8 @@ ROWS = [
     Row(kind="`adk+http:` (google-adk's server)", toy="adk_http", needs="google.adk", install="make adk"),
     Row(kind="`a2a+http:` (google-adk's server)", toy="a2a_http", environment="a2a"),
     Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install 'proctor[http]'"),
+    Row(kind="`cmd:` (Python)", toy="cmd_python"),
+    Row(kind="`cmd:` (JavaScript, node)", toy="cmd_node", program="node", install="the package of node"),
+    Row(kind="Python function, `--isolate`", toy="isolated"),
     Row(kind="`openai+http:`", toy="openai_http", needs="httpx", install="pip install 'proctor[http]'"),
 ]
