@@ -99,6 +99,33 @@ def test_a_connection_serves_one_request_after_the_other() -> None:
         assert server.all_closed()
 
 
+def test_no_cookie_goes_from_one_conversation_to_another() -> None:
+    with serving(
+        lambda exchange: exchange.answer({}, Set_Cookie=f"conversation={exchange.number}")
+    ) as server:
+        http = client(server.url)
+
+        async def ask() -> None:
+            await http.ask("", {})
+            await http.ask("", {})
+            await http.close()
+
+        asyncio.run(ask())
+        assert [exchange.headers.get("cookie") for exchange in server.requests] == [None, None]
+
+
+def test_a_client_that_is_closed_in_the_middle_of_an_answer_leaves_nothing_open() -> None:
+    async def read(url: str) -> None:
+        http = client(url)
+        async with http.send("", {}) as reply:
+            await http.close()
+            assert await reply.json() == {}
+
+    with serving(lambda exchange: exchange.answer({})) as server:
+        asyncio.run(read(server.url))
+        assert server.all_closed()
+
+
 def test_a_client_is_used_in_one_event_loop_after_the_other() -> None:
     with serving(lambda exchange: exchange.answer(exchange.number)) as server:
         http = client(server.url)

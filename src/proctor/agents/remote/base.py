@@ -34,6 +34,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 from proctor.agents.remote.address import Address
@@ -68,14 +69,17 @@ class HttpClient:
         self.waited = 0.0
         """Seconds for which requests have been held back because the server asked for it."""
         self._headers = dict(headers or {})
-        self._client: Any = None
+        self._idle: list[Any] = []
+        """Clients of httpx with a connection each: one that has many looks at all of them, twice, for each request."""
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tls: Any = None
 
     async def close(self) -> None:
         """Close all connections; it may be used again afterwards."""
-        client, self._client = self._client, None
-        if client is not None and self._loop is asyncio.get_running_loop():
-            await client.aclose()
+        idle, self._idle = self._idle, []
+        if self._loop is asyncio.get_running_loop():
+            for client in idle:
+                await client.aclose()
 
     async def ask(
         self, path: str = "", body: Any = None, *, method: str = "", allow: Collection[int] = ()
@@ -123,9 +127,12 @@ class HttpClient:
             told["Content-Type"] = JSON
         method = method or ("GET" if content is None else "POST")
         limit = asyncio.timeout(self.bounds.longest)
+        client, idle = self._take()
         try:
             async with limit:
-                response = await self._patiently(method, self.address.join(path), content, told, allow)
+                response = await self._patiently(
+                    client, (method, self.address.join(path), content, told), allow
+                )
                 reply = Reply(response, self.address, self.bounds)
                 try:
                     yield reply
@@ -135,14 +142,16 @@ class HttpClient:
             if not limit.expired():
                 raise
             raise truncated(self.address, f"was not done within {self.bounds.longest:g} s") from None
+        finally:
+            idle.append(client)
+            if idle is not self._idle:  # closed meanwhile
+                await client.aclose()
 
-    async def _patiently(
-        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str], allow: Collection[int]
-    ) -> Any:
+    async def _patiently(self, client: Any, asked_for: _Asked, allow: Collection[int]) -> Any:
         """Return the first response that is one, after the waits that the server asks for."""
         left = self.bounds.patience
         while True:
-            response = await self._once(method, url, content, headers)
+            response = await self._once(client, asked_for)
             if 200 <= response.status_code < 300 or response.status_code in allow:
                 return response
             try:
@@ -155,10 +164,10 @@ class HttpClient:
             self.waited += asked
             await asyncio.sleep(asked)
 
-    async def _once(self, method: str, url: str, content: bytes | None, headers: Mapping[str, str]) -> Any:
+    async def _once(self, client: Any, asked_for: _Asked) -> Any:
         import httpx
 
-        client = self._open()
+        method, url, content, headers = asked_for
         try:
             request = client.build_request(method, url, content=content, headers=headers)
             return await client.send(request, stream=True)
@@ -195,17 +204,12 @@ class HttpClient:
             ) from None
         return text.encode("utf-8", "replace")
 
-    def _open(self) -> Any:
-        """Return the client of this event loop."""
+    def _take(self) -> tuple[Any, list[Any]]:
+        """Return a client of this event loop for one request, and the list to put it back into."""
         loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            self._client, self._loop = self._make(), loop
-        return self._client
-
-    @property
-    def _may_need_tls(self) -> bool:
-        """Reading all certificates takes longer than many an answer."""
-        return self.address.url.startswith("https:") or not self.address.is_loopback
+        if self._loop is not loop:
+            self._idle, self._loop = [], loop
+        return (self._idle.pop() if self._idle else self._make()), self._idle
 
     def _make(self) -> Any:
         import httpx
@@ -213,16 +217,29 @@ class HttpClient:
         headers = {"User-Agent": f"proctor/{__version__}", "Accept-Encoding": "identity", **self._headers}
         if self.address.authorization:
             headers["Authorization"] = self.address.authorization
+        if self._tls is None:
+            self._tls = httpx.create_ssl_context() if self._may_need_tls else False
         bounds = self.bounds
-        return httpx.AsyncClient(
+        client = httpx.AsyncClient(
             headers=headers,
             follow_redirects=False,
             trust_env=not self.address.is_loopback,  # proxies
-            verify=httpx.create_ssl_context() if self._may_need_tls else False,
+            verify=self._tls,
             timeout=httpx.Timeout(bounds.silence, connect=bounds.connect, pool=None),
             # shorter than servers keep them: a request must not meet a connection that is just being closed
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=2.0),
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=2.0),
         )
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # of another conversation
+        return client
+
+    @property
+    def _may_need_tls(self) -> bool:
+        """Reading all certificates takes longer than many an answer."""
+        return self.address.url.startswith("https:") or not self.address.is_loopback
+
+
+_Asked = tuple[str, str, bytes | None, Mapping[str, str]]
+"""A request: method, URL, body, headers."""
 
 
 def _asked_to_wait(response: Any) -> float | None:
