@@ -1,11 +1,17 @@
-"""What the toys behind HTTP share: a server of the standard library, in threads of this process."""
+"""What the toys behind HTTP share: a server of the standard library, in a process of its own."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
 
 Answer = Callable[["Handler", dict[str, Any]], None]
 
@@ -46,11 +52,21 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[str]:
-    """Serve, and give the URL."""
-    with Server(answer) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+def serving(toy: str) -> Iterator[str]:
+    """Serve `answer` of a module of toys in a process of its own, and give the URL; it is ended afterwards."""
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    command = [sys.executable, "-m", __name__, toy]
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
+            assert process.stdout is not None
+            port = process.stdout.readline().strip()
+            assert port.isdigit(), f"the server did not start: {port!r}"
+            yield f"http://127.0.0.1:{port}"
         finally:
-            server.shutdown()
+            process.terminate()
+
+
+if __name__ == "__main__":
+    with Server(import_module(f"tests.frameworks.toys.{sys.argv[1]}").answer) as server:
+        print(server.server_address[1], flush=True)
+        server.serve_forever()

@@ -38,7 +38,7 @@ def answers(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "done"}
 
 
-def stream(handler: Handler, request: dict[str, Any]) -> None:
+def answer(handler: Handler, request: dict[str, Any]) -> None:
     """Answer with an event for each."""
     handler.send(
         "".join(f"data: {json.dumps(one)}\n\n" for one in answers(request)).encode(), "text/event-stream"
@@ -48,5 +48,5 @@ def stream(handler: Handler, request: dict[str, Any]) -> None:
 @contextmanager
 def serve() -> Iterator[str]:
     """Serve the toy, and give its AGENT string."""
-    with serving(stream) as url:
+    with serving("http_sse") as url:
         yield f"http+sse:{url}/chat"

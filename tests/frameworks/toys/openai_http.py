@@ -12,7 +12,7 @@ _states: dict[str, dict[str, Any]] = {}
 """By conversation."""
 
 
-def complete(handler: Handler, request: dict[str, Any]) -> None:
+def answer(handler: Handler, request: dict[str, Any]) -> None:
     """Answer the last message."""
     given = json.loads(request.get("metadata", {}).get("state", "{}"))
     state = _states.setdefault(handler.headers["X-Session-Id"], given)
@@ -56,5 +56,5 @@ def _messages(step: Any, prefix: str) -> list[dict[str, Any]]:
 @contextmanager
 def serve() -> Iterator[str]:
     """Serve the toy, and give its AGENT string."""
-    with serving(complete) as url:
+    with serving("openai_http") as url:
         yield f"openai+http:{url}/v1?model={MODEL}"
