@@ -257,7 +257,7 @@ def _id(given: dict[str, Any], path: Path_, *names: str, needed: bool = True) ->
 
 def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
     for name in names:
-        value = given.get(name)
+        value = _whole(given.get(name))
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | str):
@@ -267,6 +267,13 @@ def _time(given: dict[str, Any], path: Path_, *names: str) -> int:
         except ValueError:
             raise Malformed((*path, name), "nanoseconds since 1970", value) from None
     return 0
+
+
+def _whole(value: Any) -> Any:
+    """A 64-bit number that older exporters of JavaScript write in two halves; anything else as it is."""
+    if not isinstance(value, dict) or not all(type(value.get(half)) is int for half in ("low", "high")):
+        return value
+    return (value["high"] << 32) + (value["low"] & 0xFFFFFFFF) if abs(value["high"]) < 1 << 32 else value
 
 
 def _named(value: Any) -> str:
