@@ -12,7 +12,6 @@ from proctor.simulation.faults.reading import (
     content_words,
     is_english,
     is_failing,
-    is_like,
     questions,
     sentences,
     shares_word,
@@ -81,32 +80,50 @@ def ignored_question(heard: Heard) -> Iterator[UserFault]:
         yield from _passed_over(heard)
 
 
+class _Asking:
+    """A message that asks something, read once: it is held against all that come later."""
+
+    def __init__(self, turn: int, text: str) -> None:
+        self.turn = turn
+        self.said = " ".join(words(text))
+        self.about = content_words(text)
+        asked = [one for one in sentences(text) if one.endswith("?")]
+        self.questions = [(one, content_words(one)) for one in asked]
+
+
 def _asked_again(heard: Heard) -> Iterator[UserFault]:
+    asking = [_Asking(turn, text) for turn, text in enumerate(heard.said) if "?" in text]
     own = dict(heard.own_turns())
-    for turn, text in own.items():
-        for before in range(turn):
-            if " ".join(words(text)) == " ".join(words(heard.said[before])):
+    for place, now in enumerate(asking):
+        for before in asking[:place] if now.turn in own else ():
+            if now.said == before.said:
                 continue  # word for word: it repeats itself
-            asked = _same_question(heard.said[before], text)
-            if asked and all(_is_answer(asked, heard.answers[at]) for at in {before, turn - 1}):
-                why = f"it had asked that in turn {before + 1}, and the agent had answered"
-                yield fault(FaultKind.IGNORED_QUESTION, turn, asked, why)
+            asked = _same_question(before, now, own[now.turn])
+            if asked and all(_is_answer(asked, heard.answers[at]) for at in {before.turn, now.turn - 1}):
+                why = f"it had asked that in turn {before.turn + 1}, and the agent had answered"
+                yield fault(FaultKind.IGNORED_QUESTION, now.turn, asked, why)
                 break
 
 
-def _same_question(before: str, now: str) -> str:
+def _same_question(before: _Asking, now: _Asking, text: str) -> str:
     """The question of a message that an earlier one had asked in nearly the same words, or with the same ones around it."""
-    if "?" in before and "?" in now and len(content_words(now)) > 2 and is_like(now, before, 0.75):
-        return now
-    there = content_words(before)
-    for asked in (one for one in sentences(now) if one.endswith("?")):
-        about = content_words(asked)
-        for other in (one for one in sentences(before) if one.endswith("?")):
-            of_other = content_words(other)
-            is_same = bool(of_other) and of_other <= about and len(about & there) >= 0.75 * len(about)
-            if len(about) > 1 and (is_same or is_like(asked, other, 0.75)):
+    if len(now.about) > 2 and _are_like(now.about, before.about):
+        return text
+    for asked, about in now.questions:
+        if len(about) < 2:
+            continue
+        is_told_before = len(about & before.about) >= _LIKE * len(about)
+        for _, other in before.questions:
+            if (other and other <= about and is_told_before) or _are_like(about, other):
                 return asked
     return ""
+
+
+_LIKE = 0.75
+
+
+def _are_like(these: frozenset[str], those: frozenset[str]) -> bool:
+    return bool(these and those) and len(these & those) >= _LIKE * len(these | those)
 
 
 def _is_answer(asked: str, answer: str) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from proctor.schema.user_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
-from proctor.simulation.faults.reading import is_english, words
-from proctor.simulation.faults.values import addresses, dates_in, is_known, references
+from proctor.simulation.faults.known import Known
+from proctor.simulation.faults.reading import words
+from proctor.simulation.faults.values import addresses, dates_in, references
 
 __all__ = ["invented_fact"]
 
@@ -45,10 +46,9 @@ def invented_fact(heard: Heard) -> Iterator[UserFault]:
     if _MAY_INVENT.search(f"{heard.plan}\n{heard.briefing}\n{heard.manner}"):
         return
     told: set[str] = set()
+    known = Known(heard)
     for turn, text in heard.own_turns():
-        if not _may_state(text):
-            continue
-        for value in _unknown(text, heard.known_before(turn)):
+        for value in _unknown(text, known.before(turn)):
             if value.casefold() not in told:
                 told.add(value.casefold())
                 why = f"{value!r} is neither in the plan nor in anything that the agent had said"
@@ -56,42 +56,32 @@ def invented_fact(heard: Heard) -> Iterator[UserFault]:
                 break
 
 
-def _may_state(text: str) -> bool:
-    """Whether a message states anything that is worth holding against all that was said before it."""
-    return (
-        any(char.isdigit() for char in text) or bool(addresses(text)) or any(one.search(text) for one in _OWN)
-    )
-
-
-def _unknown(text: str, known: str) -> Iterator[str]:
+def _unknown(text: str, known: Known) -> Iterator[str]:
     for address in addresses(text):
-        if address.casefold() not in known.casefold():
+        if not known.says(address):
             yield address
-    for month, day in sorted(dates_in(text) - dates_in(known)):
+    for month, day in sorted(dates_in(text) - known.dates):
         if not _is_other_reading(month, day, known):
             yield f"{month:02d}-{day:02d}"
     for reference in references(text):
-        if not is_known(reference, known):
+        if not known.has(reference):
             yield reference
-    if is_english(known):
+    if known.is_english:
         yield from _names(text, known)
 
 
-def _is_other_reading(month: int, day: int, known: str) -> bool:
+def _is_other_reading(month: int, day: int, known: Known) -> bool:
     """Whether the day and the month of a date in numbers, the other way round, are known; or the day alone is."""
-    if (day, month) in dates_in(known):
-        return True
-    return re.search(rf"(?<!\d)0?{day}(?:st|nd|rd|th)?(?!\d)", known) is not None and not dates_in(known)
+    return (day, month) in known.dates or (day in known.numbers and not known.dates)
 
 
-def _names(text: str, known: str) -> Iterator[str]:
-    there = set(words(known))
+def _names(text: str, known: Known) -> Iterator[str]:
     for pattern in _OWN:
         for name in pattern.findall(text):
             parts = [part for part in words(name) if part not in _NO_NAMES]
             if (
                 parts
-                and not there.intersection(parts)
-                and not any(part[:5] in known.casefold() for part in parts)
+                and not known.words.intersection(parts)
+                and not any(known.says(part[:5]) for part in parts)
             ):
                 yield name

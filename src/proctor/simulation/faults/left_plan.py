@@ -9,6 +9,7 @@ from functools import partial
 
 from proctor.schema.user_fault import FaultKind, UserFault
 from proctor.simulation.faults.base import Heard, fault
+from proctor.simulation.faults.known import Known
 from proctor.simulation.faults.reading import content_words, is_english, sentences, shares_word, squashed
 from proctor.simulation.faults.values import numbers_in, references
 
@@ -82,9 +83,10 @@ _FEW = 4
 
 def left_plan(heard: Heard) -> Iterator[UserFault]:
     """Find messages of somebody who does not play this user."""
+    known = Known(heard)
     for turn, text in heard.own_turns():
-        known = partial(heard.known_before, turn)
-        why = _out_of_role(text, known) or _forbidden(text, heard) or _off_plan(text, known, heard.plan)
+        so_far = partial(heard.known_before, turn)
+        why = _out_of_role(text, so_far) or _forbidden(text, heard) or _off_plan(text, known.before(turn))
         if why:
             yield fault(FaultKind.LEFT_PLAN, turn, text, why)
 
@@ -139,15 +141,14 @@ def _forbidden(text: str, heard: Heard) -> str:
     return ""
 
 
-def _off_plan(text: str, known: Callable[[], str], plan: str) -> str:
+def _off_plan(text: str, known: Known) -> str:
     """A request that has not one word in common with all that the user was told and had heard."""
-    if not (is_english(plan) and is_english(text)):
+    if not (known.is_english and is_english(text)):
         return ""
     for sentence in sentences(text):
         asked = content_words(sentence)
         if len(asked) < _FEW or not _WANTS.search(sentence):
             continue
-        there = known()
-        if not (shares_word(asked, content_words(there)) or numbers_in(sentence) & numbers_in(there)):
+        if not (shares_word(asked, known.content) or numbers_in(sentence) & known.numbers):
             return "nothing in the plan or in the conversation is about that"
     return ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
 
 __all__ = [
-    "content_words", "has_any", "is_english", "is_failing", "is_like", "questions", "sentences", "shares_word", "squashed",
+    "by_line", "content_words", "has_any", "is_english", "is_failing", "is_like", "questions", "sentences", "shares_word", "squashed",
     "words",
 ]  # fmt: skip
 
@@ -42,9 +44,18 @@ _ASKS = re.compile(
 )
 
 
+by_line = lru_cache(maxsize=8192)
+"""Remembers what was read of a line: rules ask of every turn what all lines before it say, and a conversation only grows."""
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text, in small letters."""
-    return [found.replace("’", "'") for found in _WORD.findall(text.casefold())]
+    return list(chain.from_iterable(map(_words, text.split("\n"))))
+
+
+@by_line
+def _words(line: str) -> tuple[str, ...]:
+    return tuple(found.replace("’", "'") for found in _WORD.findall(line.casefold()))
 
 
 def sentences(text: str) -> list[str]:
@@ -54,13 +65,18 @@ def sentences(text: str) -> list[str]:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about: no common ones, none that is shorter than three letters."""
-    return frozenset(word for word in words(text) if len(word) > 2 and word not in _COMMON)
+    return frozenset().union(*map(_content_words, text.split("\n")))
+
+
+@by_line
+def _content_words(line: str) -> frozenset[str]:
+    return frozenset(word for word in _words(line) if len(word) > 2 and word not in _COMMON)
 
 
 def shares_word(these: Iterable[str], those: Iterable[str]) -> bool:
     """Tell whether any word of one is, but for its ending, a word of the other."""
-    others = list(those)
-    return any(_is_same(one, other) for one in these for other in others)
+    these, others = set(these), set(those)
+    return bool(these & others) or any(_is_same(one, other) for one in these for other in others)
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -74,9 +90,16 @@ def _is_same(one: str, other: str) -> bool:
 
 def is_english(text: str) -> bool:
     """Tell whether a text reads as English, so that the word lists of this module mean something."""
-    found = words(text)
-    marks = sum(word in _MARKS_OF_ENGLISH for word in found)
-    return marks >= 2 or (marks >= 1 and len(found) < 12)
+    counts = [_marks_of_english(line) for line in text.split("\n")]
+    marks, found = sum(marks for marks, _ in counts), sum(found for _, found in counts)
+    return marks >= 2 or (marks >= 1 and found < 12)
+
+
+@by_line
+def _marks_of_english(line: str) -> tuple[int, int]:
+    """Count the marks of English in a line, and its words."""
+    found = _words(line)
+    return sum(word in _MARKS_OF_ENGLISH for word in found), len(found)
 
 
 def is_failing(answer: str) -> bool:
@@ -104,4 +127,9 @@ def has_any(text: str, pattern: re.Pattern[str]) -> bool:
 
 def squashed(text: str) -> str:
     """Return the letters and digits of a text alone, in small letters: how a value is written does not matter then."""
-    return "".join(char for char in text.casefold() if char.isalnum())
+    return "".join(map(_squashed, text.split("\n")))
+
+
+@by_line
+def _squashed(line: str) -> str:
+    return "".join(char for char in line.casefold() if char.isalnum())

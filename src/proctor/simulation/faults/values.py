@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations
 
-from proctor.simulation.faults.reading import squashed
+from proctor.simulation.faults.reading import by_line
 
-__all__ = ["addresses", "dates_in", "is_known", "numbers_in", "references"]
+__all__ = ["addresses", "dates_in", "is_made_of", "numbers_in", "references"]
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s<>\"')]+|\bwww\.[^\s<>\"')]+")
 _WITH_DIGIT = re.compile(r"[$€£#]?[^\W_]*(?:[-_/.:,][^\W_]+|[^\W_])*\d(?:[-_/.:,]?[^\W_]+)*%?")
@@ -22,6 +22,8 @@ _NAMED = (
 _NUMERIC = re.compile(r"\b(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})\b")
 _SHORT = re.compile(r"(?<![\w./-])(\d{1,2})(?:/(?=\d{1,2}(?!\d))|\.(?=\d{1,2}\.))(\d{1,2})\.?(?![\w/-])")
 _MONEY = re.compile(r"[$€£]\s?\d+|\b\d+(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|usd|eur|gbp)\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+_CURRENCY = re.compile(r"usd|eur|gbp|dollars?|euros?|pounds?", re.IGNORECASE)
 _SHARES = range(2, 13)
 _MOST = 60
 """Numbers of which sums and products are tried."""
@@ -61,11 +63,21 @@ def _in(found: str, money: set[str]) -> bool:
 
 def numbers_in(text: str) -> frozenset[float]:
     """Return the numbers in a text."""
-    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(text))
+    return frozenset().union(*map(_numbers_in, text.split("\n")))
+
+
+@by_line
+def _numbers_in(line: str) -> frozenset[float]:
+    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(line))
 
 
 def dates_in(text: str) -> frozenset[tuple[int, int]]:
     """Return the dates in a text, as (month, day); of one in numbers both readings."""
+    return frozenset().union(*map(_dates_in, text.split("\n")))
+
+
+@by_line
+def _dates_in(text: str) -> frozenset[tuple[int, int]]:
     found = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
     found |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
     for first, second, third in _NUMERIC.findall(text):
@@ -82,26 +94,25 @@ def _month(name: str) -> int:
     return _MONTHS.index(name.casefold()[:3]) + 1
 
 
-def is_known(reference: str, known: str) -> bool:
-    """Tell whether a text has a reference, or numbers that it can be worked out of (a sum, a difference, a product)."""
-    if squashed(reference) in squashed(known):
+def is_made_of(reference: str, numbers: Collection[float]) -> bool:
+    """Tell whether a reference is a number that can be worked out of others: a sum, a difference, a product, a share."""
+    if _LETTERS.search(_CURRENCY.sub("", reference)):
+        return False
+    return all(_is_derived(number, numbers) for number in numbers_in(reference))
+
+
+def _is_derived(number: float, there: Collection[float]) -> bool:
+    if number in there or (number - 12 in there and number <= 24) or (number + 12 in there and number < 12):
         return True
-    there = numbers_in(known)
-    return all(_is_derived(number, there) for number in numbers_in(reference)) and not re.search(
-        r"[^\W\d_]\d|\d[^\W\d_]", re.sub(r"(?i)(usd|eur|gbp|dollars?|euros?|pounds?)", "", reference)
-    )
-
-
-def _is_derived(number: float, there: frozenset[float]) -> bool:
-    if number in there or any(number in (one + 12, one - 12) for one in there if number < 24):
+    if any(
+        abs(number * times - one) < 0.005 or abs(number - one * times) < 0.005
+        for one in there
+        for times in _SHARES
+    ):
         return True
     some = sorted(there)[:_MOST]
     return any(
         abs(number - made) < 0.005
         for one, other in combinations(some, 2)
         for made in (one + other, abs(one - other), one * other)
-    ) or any(
-        abs(number * times - one) < 0.005 or abs(number - one * times) < 0.005
-        for one in some
-        for times in _SHARES
     )
