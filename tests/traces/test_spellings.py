@@ -23,7 +23,6 @@ from tests.traces.making import (
     model,
     request,
     span,
-    tool,
     user,
     value,
     written,
