@@ -12,8 +12,11 @@ protocol is a process of its own and not counted.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import gc
 import json
+import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -129,11 +132,41 @@ def _openai_http(agent: str) -> Drive:
     return drive
 
 
+def _cmd(agent: str) -> Drive:
+    """A program, asked by whoever needs no more than its pipes; one for all turns."""
+    process = subprocess.Popen(
+        shlex.split(agent.removeprefix("cmd:")), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    atexit.register(process.kill)
+    session = {"id": "s", "app_name": "toy", "user_id": "u", "state": {}}
+    message = {"role": "user", "parts": [{"text": TEXT}]}
+    request = {"type": "turn", "protocol": 1, "turn": 0, "session": session, "message": message, "text": TEXT}
+
+    async def drive() -> Any:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline())]
+        while answers[-1].get("type") != "done":
+            answers.append(json.loads(process.stdout.readline()))
+        return answers
+
+    return drive
+
+
+def _isolated(_agent: Any) -> Drive:
+    return _function(import_module("tests.frameworks.toys.function").root_agent)
+
+
 DIRECT: dict[str, Callable[[Any], Drive]] = {
     "function": _function,
     "adk_http": _adk_http,
     "a2a_http": _a2a_http,
     "http_sse": _http_sse,
+    "cmd_python": _cmd,
+    "cmd_node": _cmd,
+    "isolated": _isolated,
     "openai_http": _openai_http,
     "google_adk": _google_adk,
     "pydantic_ai": _pydantic_ai,
