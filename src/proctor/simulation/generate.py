@@ -237,7 +237,8 @@ def _schema(count: int, tools: Collection[str] | None) -> dict[str, Any]:
         "tools": {"type": "array", "items": name if tools is None or tools else {"type": "string"}},
     }
     one = {"type": "object", "properties": fields, "required": [*_FIELDS], "additionalProperties": False}
-    scenarios = {"type": "array", "items": one, "minItems": 1, "maxItems": count}
+    # how many stands in words: not every provider takes a schema with numbers of items
+    scenarios = {"type": "array", "items": one, "description": f"The scenarios: {count} in all."}
     return {
         "type": "object",
         "properties": {"scenarios": scenarios},
