@@ -382,6 +382,22 @@ def test_a_trace_that_ends_with_a_call_is_cut_off(tmp_path: Path) -> None:
     assert failure.kind is FailureKind.TRUNCATED
 
 
+def test_calls_whose_agent_s_span_is_not_there_are_told(tmp_path: Path) -> None:
+    orphan = chat("hi", "Hello.")
+    orphan["parentSpanId"] = "b99999"
+    traced = read_conversations([written(tmp_path / "t.jsonl", request(orphan))])
+    assert brief(traced.conversations[0].turns[0]) == [("agent", "Hello.")]
+    assert traced.doubts == [
+        "1 span(s) of models and tools lack the span around them: is that all of the trace?"
+    ]
+
+
+def test_an_agent_that_another_service_called_is_whole(tmp_path: Path) -> None:
+    called = weather()
+    called["parentSpanId"] = "b99999"
+    assert read_conversations([written(tmp_path / "t.jsonl", request(called))]).doubts == []
+
+
 def test_a_span_that_never_ended_is_cut_off(tmp_path: Path) -> None:
     endless = weather()
     endless["endTimeUnixNano"] = "0"

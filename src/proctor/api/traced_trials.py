@@ -25,7 +25,8 @@ def trial_of(
 ) -> Trial:
     """Return the evidence for a case; where no conversation is told of it, the failure that says so.
 
-    `claimed`: how many conversations could be this case's, and as well another's. The texts go through the same checks as those of an agent that runs: bounded, and readable by everyone.
+    `claimed`: how many conversations could be this case's, and as well another's. The texts go through the same checks
+    as those of an agent that runs: bounded, and readable by everyone.
     """
     trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id if case is not None else "")
     if told is None:

@@ -94,6 +94,10 @@ def conversations_of(forest: Forest) -> Traced:
 def _doubts(forest: Forest) -> Iterable[str]:
     if forest.doubled:
         yield f"{forest.doubled} span(s) came more than once and count once"
+    if lone := sum(
+        bool(root.parent_id) and kind_of(root) in (Kind.MODEL, Kind.TOOL) for root in forest.roots
+    ):
+        yield f"{lone} span(s) of models and tools lack the span around them: is that all of the trace?"
     if forest.circles:
         yield f"{forest.circles} span(s) enclose themselves; they are taken as the outermost"
 

@@ -83,8 +83,6 @@ class Forest:
     """In order of time."""
     doubled: int = 0
     """Spans that came more than once."""
-    orphans: int = 0
-    """Spans whose parent is not there."""
     circles: int = 0
     """Spans that would enclose themselves."""
 
@@ -106,7 +104,6 @@ def grown(spans: Iterable[Span]) -> Forest:
     for span in known.values():
         parent = known.get((span.trace_id, span.parent_id)) if span.parent_id else None
         if parent is None:
-            forest.orphans += bool(span.parent_id)
             forest.roots.append(span)
         else:
             span.parent = parent
