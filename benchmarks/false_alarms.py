@@ -1,0 +1,155 @@
+"""How often comparisons of two builds are wrong: null comparisons, real drops, and what the intervals hold.
+
+python -m benchmarks.false_alarms [COMPARISONS]      10,000 by default; the same figures every time
+
+Two builds are drawn as cases with trials, from models of how agents behave: cases of mixed difficulty, flaky ones,
+trials that resemble each other, scores. Nothing is imported but Proctor's statistics and the standard library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+
+from proctor.mean_difference import mean_difference
+from proctor.paired import sign_flip_test
+from proctor.sample_size import cases_needed, expected_deviation
+from proctor.stats import wilson
+
+LEVEL = 0.05
+DROP = 0.05
+
+Draw = Callable[[Random, float], float]
+"""The difference of one case, candidate less base, where the candidate is worse by so much on the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """How the cases of two builds come about."""
+
+    name: str
+    cases: int
+    draw: Draw
+    reach: float | None = 1.0
+    """As in `mean_difference`."""
+
+
+def flaky(trials: int) -> Draw:
+    """Cases of mixed difficulty, most of them flaky; a drop breaks so many of them wholly."""
+
+    def draw(random: Random, drop: float) -> float:
+        rate = random.betavariate(1.5, 0.7)
+        broken = random.random() < drop / (1.5 / 2.2)
+        base = sum(random.random() < rate for _ in range(trials))
+        candidate = 0 if broken else sum(random.random() < rate for _ in range(trials))
+        return (candidate - base) / trials
+
+    return draw
+
+
+def steady(random: Random, drop: float) -> float:
+    """Nine cases of ten pass, and pass again; few change by themselves."""
+    base = random.random() < 0.9
+    candidate = base if random.random() > 0.1 else random.random() < 0.9
+    if random.random() < drop / 0.9:
+        candidate = False
+    return float(candidate) - float(base)
+
+
+def clustered(random: Random, drop: float) -> float:
+    """Five trials of a case that mostly go the same way in a run, but not from run to run: a tool that is down, say."""
+    return (_alike(random, drop) - _alike(random, 0.0)) / 5
+
+
+def _alike(random: Random, drop: float) -> float:
+    mood = random.random() < 0.7 - drop
+    return sum(mood if random.random() < 0.9 else random.random() < 0.7 - drop for _ in range(5))
+
+
+def scores(random: Random, drop: float) -> float:
+    """Scores from 0 to 1, skewed, that differ more in hard cases."""
+    spread = random.uniform(0.02, 0.3)
+    return random.gauss(0.0, spread) * random.expovariate(1.0) - drop
+
+
+MODELS = (
+    Model("pass or fail, 1 trial, flaky, 10 cases", 10, flaky(1)),
+    Model("pass or fail, 1 trial, flaky, 50 cases", 50, flaky(1)),
+    Model("pass or fail, 1 trial, flaky, 300 cases", 300, flaky(1)),
+    Model("pass or fail, 1 trial, steady, 100 cases", 100, steady),
+    Model("pass or fail, 5 trials, flaky, 30 cases", 30, flaky(5)),
+    Model("pass or fail, 5 trials, clustered, 40 cases", 40, clustered),
+    Model("scores, 12 cases", 12, scores, None),
+    Model("scores, 60 cases", 60, scores, None),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What came of so many comparisons: shares from 0 to 1."""
+
+    comparisons: int
+    alarms: float
+    """p <= 0.05 where nothing differs."""
+    covered: float
+    """The 95 % interval held the difference, where the candidate is worse by `DROP`."""
+    wrongly_fine: float
+    """"Not worse by more than the margin", where it is worse by exactly the margin."""
+
+
+def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
+    """Draw so many comparisons of builds that do the same, and of builds of which one is worse by `DROP`."""
+    random = Random(f"{model.name} {seed}")
+    alarms = covered = fine = 0
+    for _ in range(comparisons):
+        same = [model.draw(random, 0.0) for _ in range(model.cases)]
+        alarms += sign_flip_test(same, resamples=999, seed=random.getrandbits(32)) <= LEVEL
+        worse = [model.draw(random, DROP) for _ in range(model.cases)]
+        whole = mean_difference(worse, reach=model.reach)
+        covered += whole.low <= -DROP <= whole.high
+        fine += mean_difference(worse, confidence=1 - 2 * LEVEL, reach=model.reach).low >= -DROP
+    return Rates(comparisons, alarms / comparisons, covered / comparisons, fine / comparisons)
+
+
+def power(draw: Draw, deviation: float, comparisons: int, seed: int = 1) -> tuple[int, float]:
+    """Return how many cases were planned for finding `DROP` with a power of 0.8, and how often they did."""
+    random = Random(seed)
+    cases = cases_needed(DROP, deviation, power=0.8)
+    found = 0
+    for _ in range(comparisons):
+        worse = [draw(random, DROP) for _ in range(cases)]
+        found += sum(worse) < 0 and sign_flip_test(worse, resamples=999, seed=random.getrandbits(32)) <= LEVEL
+    return cases, found / comparisons
+
+
+def plans() -> Iterator[tuple[str, Draw, float]]:
+    """Builds to plan for: what they are, how they differ, and the deviation that a plan goes by."""
+    for trials in (1, 5):
+        rate, other = 1.5 / 2.2, 2.2 + 1
+        within = rate * (1 - rate) * 2.2 / other  # the mean of p * (1 - p) over such cases
+        yield f"flaky, {trials} trial(s)", flaky(trials), expected_deviation(DROP, within, trials)
+    yield "scores", scores, sqrt(2 * (0.02**2 + 0.02 * 0.3 + 0.3**2) / 3)
+
+
+def main(comparisons: int) -> None:
+    """Print the tables."""
+    low, high = (100 * share for share in wilson(round(LEVEL * comparisons), comparisons))
+    print(f"{comparisons:,} comparisons each; 5 % would show as {low:.1f} to {high:.1f} %\n")
+    print(f"{'model':46} {'false alarms':>12} {'95 % holds':>11} {'wrongly fine':>13}")
+    for model in MODELS:
+        found = simulate(model, comparisons)
+        print(
+            f"{model.name:46} {found.alarms:12.1%} {found.covered:11.1%} {found.wrongly_fine:13.1%}",
+            flush=True,
+        )
+    print(f"\n{'a drop of 5 points':46} {'cases':>12} {'found':>11}")
+    for name, draw, deviation in plans():
+        cases, share = power(draw, deviation, max(100, comparisons // 10))
+        print(f"{name:46} {cases:12,} {share:11.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
