@@ -259,6 +259,18 @@ def test_the_name_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
         asked("http://127.nowhere.invalid:8000")
 
 
+def test_the_name_can_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HTTP_PROXY")
+    with pytest.raises(NotConnectedError, match="is not known"):
+        asked(f"http://127.{'a' * 70}.invalid/")
+
+
+@pytest.mark.parametrize("url", ["http://ä..b/", "http://h/" + "x" * 70_000])
+def test_what_no_client_takes_is_a_mistake_of_set_up(url: str) -> None:
+    with pytest.raises(AgentLoadError, match="has no usable address"):
+        client(url)
+
+
 def test_no_tls_where_https_is_written(server: Server) -> None:
     with pytest.raises(NotConnectedError, match=r"no TLS connection .* is it http:// rather than https://"):
         asked(server.url.replace("http", "https"), connect=3)

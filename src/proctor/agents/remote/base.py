@@ -61,9 +61,16 @@ class HttpClient:
         """Take where the server is, and headers that all requests have.
 
         Raises:
+            AgentLoadError: its host is no name of one.
             MissingExtraError: httpx is not installed.
         """
-        import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
+        httpx = import_extra("httpx", extra="http", feature=f"An agent at {address.shown}")
+        try:
+            httpx.URL(address.url)
+        except httpx.InvalidURL as error:
+            raise AgentLoadError(
+                f"The agent at {address.shown} has no usable address: {safe_str(error)}."
+            ) from None
         self.address = address
         self.bounds = bounds or Bounds()
         self.waited = 0.0
@@ -171,7 +178,7 @@ class HttpClient:
         try:
             request = client.build_request(method, url, content=content, headers=headers)
             return await client.send(request, stream=True)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise from_httpx(error, self.address, answering=False) from None
 
     async def _refusal(self, response: Any, asked: float | None) -> AgentError:

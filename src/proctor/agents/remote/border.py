@@ -76,7 +76,8 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
     """Say what an exception of httpx was; `answering`: whether the head of the answer had come."""
     import httpx
 
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
+    none = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError | UnicodeError
+    if isinstance(error, none):  # UnicodeError: a host name that no resolver can be asked for
         why = f"{_why_no_connection(error, address)}{_proxied(address)}"
         return NotConnectedError(address.hide(f"the agent at {address.shown} cannot be reached: {why}"))
     if isinstance(error, httpx.TimeoutException):
@@ -111,7 +112,7 @@ def _why_no_connection(error: Exception, address: Address) -> str:
             return (
                 f"no TLS connection ({cause.reason or safe_str(cause)}); is it http:// rather than https://?"
             )
-        if isinstance(cause, socket.gaierror):
+        if isinstance(cause, socket.gaierror | UnicodeError):
             return f"the host name {address.host!r} is not known (DNS)"
         if isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED:
             return "nothing listens there; is it running?"
