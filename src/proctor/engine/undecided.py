@@ -17,12 +17,18 @@ def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     """Say why nothing could decide this case; empty when something can (`sure`: whatever it states)."""
     if problem := cannot_run(case):
         return problem
-    if sure or any(metric.gate and _can_score(metric, case) for metric in bound.metrics):
+    if sure or any(
+        metric.gate and _can_score(metric, case) and _judges_agent(metric) for metric in bound.metrics
+    ):
         return ""
     gating = [metric for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
         return NO_GATE
     return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
+
+
+def _judges_agent(metric: BoundMetric) -> bool:
+    return bool(getattr(metric.metric, "judges_agent", True))
 
 
 def left_out(skipped: Mapping[str, str]) -> str:

@@ -179,6 +179,7 @@ SEE_EVERY_STEP = frozenset(
         "per_turn_user_simulator_quality_v1",
         "rubric_based_multi_turn_trajectory_quality_v1",
         "rubric_based_tool_use_quality_v1",
+        "user_simulator_faults_v1",
     }
 )
 """Metrics that ask a judge about more than a final answer, or about something else."""

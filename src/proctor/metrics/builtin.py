@@ -53,5 +53,6 @@ METRICS: dict[str, str] = {
     "known_tools": "proctor.metrics.structure.known_tools:KnownTools",
     "tool_schema": "proctor.metrics.structure.tool_schema:ToolSchema",
     "intermediate_response_match": "proctor.metrics.structure.intermediate:IntermediateResponseMatch",
+    "user_simulator_faults_v1": "proctor.metrics.judged.user_simulator_faults:UserSimulatorFaults",
     "weighted": "proctor.metrics.weighted:Weighted",
 }
