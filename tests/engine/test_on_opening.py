@@ -231,7 +231,7 @@ def test_what_the_agent_did_in_an_opening_can_be_blessed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     eval_set = EvalSet.model_validate(
-        a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Where to?"))
+        a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Which?"))
     )
     file = tmp_path / f"trips.evalset.{suffix}"
     file.write_text(to_adk_json(eval_set) if suffix == "json" else write_yaml(eval_set), encoding="utf-8")
