@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
@@ -42,26 +38,18 @@ class NamesTheCase(SpanProcessor):
         self.case = case.eval_id
 
     def on_start(self, span: Span, parent_context: Any = None) -> None:
-        span.set_attribute("proctor.eval_id", self.case)
+        if self.case:
+            span.set_attribute("proctor.eval_id", self.case)
 
 
 CASE = NamesTheCase()
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[TracerProvider]:
-    """The one provider that a process can have; pydantic-ai is told of it, google-adk finds it."""
-    made = TracerProvider(resource=Resource.create({"service.name": "toy"}))
-    made.add_span_processor(CASE)
-    trace.set_tracer_provider(made)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pydantic_ai import Agent
-        from pydantic_ai.models.instrumented import InstrumentationSettings
-
-        Agent.instrument_all(InstrumentationSettings(tracer_provider=made))
-    yield made
-    made.shutdown()
+def named(provider: TracerProvider) -> TracerProvider:
+    """The provider, with the id of the case on every span."""
+    provider.add_span_processor(CASE)
+    return provider
 
 
 def traced(provider: TracerProvider, toy: str, file: Path) -> proctor.RunResult:
@@ -74,6 +62,7 @@ def traced(provider: TracerProvider, toy: str, file: Path) -> proctor.RunResult:
         try:
             run = proctor.evaluate_sync(agent, SET, config=CONFIG, concurrency=1, setup=CASE.begin)
         finally:
+            CASE.case = ""
             processor.force_flush()
             processor.shutdown()
         assert run.outcome is proctor.Outcome.FAILED  # by the case that must
@@ -118,14 +107,14 @@ def _told(case: proctor.CaseResult) -> dict[str, Any]:
 def test_a_trace_scores_as_the_run_did(
     toy: str,
     variables: dict[str, str],
-    provider: TracerProvider,
+    named: TracerProvider,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     file = tmp_path / "traces.jsonl"
-    run = traced(provider, toy, file)
+    run = traced(named, toy, file)
     scored = proctor.score_trace_sync(file, SET, config=CONFIG)
     assert told(scored) == told(run)
     assert scored.outcome is run.outcome
@@ -133,21 +122,21 @@ def test_a_trace_scores_as_the_run_did(
 
 
 def test_where_contents_are_not_captured_nothing_passes(
-    provider: TracerProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    named: TracerProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "NO_CONTENT")
     file = tmp_path / "traces.jsonl"
-    traced(provider, "google_adk", file)
+    traced(named, "google_adk", file)
     scored = proctor.score_trace_sync(file, SET, config=CONFIG)
     assert scored.outcome is proctor.Outcome.ERROR
     assert {case.outcome for case in scored.cases} == {proctor.Outcome.ERROR}
 
 
 def test_what_was_traced_becomes_a_set_that_its_own_trace_passes(
-    provider: TracerProvider, tmp_path: Path
+    named: TracerProvider, tmp_path: Path
 ) -> None:
     file = tmp_path / "traces.jsonl"
-    traced(provider, "pydantic_ai", file)
+    traced(named, "pydantic_ai", file)
     made, left = eval_set_of(file)
     assert len(made.eval_cases) + len(left) == len(read_conversations([file]).conversations)
     assert proctor.score_trace_sync(file, made, config=CONFIG).counts[proctor.Outcome.PASSED] == len(
