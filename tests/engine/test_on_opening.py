@@ -230,9 +230,7 @@ def test_what_the_agent_did_in_an_opening_can_be_blessed(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    eval_set = EvalSet.model_validate(
-        a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Which?"))
-    )
+    eval_set = EvalSet.model_validate(a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Which?")))
     file = tmp_path / f"trips.evalset.{suffix}"
     file.write_text(to_adk_json(eval_set) if suffix == "json" else write_yaml(eval_set), encoding="utf-8")
     config = {"criteria": {"response_match_score": 1.0, "tool_trajectory_avg_score": 1.0}}
