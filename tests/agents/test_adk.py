@@ -536,6 +536,7 @@ def test_any_name_of_an_app(agent: Agent, app_name: str) -> None:
     assert events[-1].author == "root"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("set_up", [False, True])
 def test_tracebacks_that_the_error_has_are_not_printed_beside_it(
     agent: Agent, bot: Path, tmp_path: Path, root: Path, set_up: bool

@@ -15,7 +15,8 @@ from proctor.agents.adk.logs import say_it_once
 from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
-from proctor.errors import AgentError
+from proctor.agents.exits import contained_exits
+from proctor.errors import AgentError, AgentRaisedError
 from proctor.extras import import_extra
 from proctor.schema.content import Content
 from proctor.schema.event import Event
@@ -73,6 +74,7 @@ class AdkAgent:
         """Run one turn; what a tool, a model or a callback raises passes through.
 
         Raises:
+            AgentRaisedError: a tool ended the process, or cancelled itself.
             AgentError: google-adk cannot read the user's message, or it answers a call that was not made.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
@@ -84,11 +86,15 @@ class AdkAgent:
                 new_message=_genai_content(talk.pending.addressed(message)),
                 run_config=self._run_config,
             )
-            async with aclosing(events):
-                async for event in events:
-                    read = event_of(event)
-                    talk.pending.note(read)
-                    yield read
+            with contained_exits():
+                async with aclosing(events):
+                    async for event in events:
+                        read = event_of(event)
+                        talk.pending.note(read)
+                        talk.watch.note_event()
+                        yield read
+            if reason := talk.watch.broken_off():
+                raise AgentRaisedError(reason, type="CancelledError")
         finally:
             session.memory["durations"] = talk.watch.durations()
             session.memory["app_details"] = {"agent_details": dict(talk.watch.details)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -44,10 +45,26 @@ class Watch:
     models: list[_Span] = field(default_factory=list)
     tools: list[_Span] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+    cancelled: str = ""
+    """The tool that raised CancelledError; google-adk ends such a turn without a word."""
+    _heard: float = 0.0
 
     def restart(self) -> None:
         """Begin with the next turn."""
-        self.models, self.tools, self.details = [], [], {}
+        self.models, self.tools, self.details, self.cancelled = [], [], {}, ""
+
+    def note_event(self) -> None:
+        """Take in that an event came."""
+        self._heard = time.perf_counter()
+
+    def broken_off(self) -> str:
+        """Say what cancelled itself, or gave nothing at all, and so ended the turn; empty for a turn that is whole."""
+        if self.cancelled:
+            return f"the tool {self.cancelled!r} cancelled itself"
+        last = self.models[-1] if self.models else None
+        if last is None or last.ended is not None or self._heard > last.began:
+            return ""
+        return f"the model of {last.key!r} cancelled itself, or gave no answer and no error"
 
     def durations(self) -> dict[str, float]:
         """Return the seconds in which at least one model, or one tool, was at work."""
@@ -90,6 +107,8 @@ def _watching_plugins() -> tuple[type[Any], type[Any]]:
         async def on_tool_error_callback(
             self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any
         ) -> None:
+            if isinstance(error, asyncio.CancelledError):
+                self.watch.cancelled = tool.name
             _end(self.watch.tools, str(tool_context.function_call_id))
 
     class Begins(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
