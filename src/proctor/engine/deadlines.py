@@ -42,6 +42,8 @@ class Slot:
     task: asyncio.Task[None] | None = field(default=None)
     began: float = 0.0
     """When the turn began."""
+    others: bool = False
+    """Whether it is somebody else's time than the agent's: the played user's."""
     held: float = 0.0
     """Seconds for which this turn held the event loop since the last look at the deadlines."""
 
@@ -52,16 +54,19 @@ class Slot:
 
     def begin_turn(self, timeout: float | None) -> None:
         """Start the clock of a turn; what ran out before is over."""
-        self.expired, self.cancelled_at = "", inf
+        self.expired, self.cancelled_at, self.others = "", inf, False
         self.began, self.held = time.monotonic(), 0.0
         self.turn_deadline = inf if timeout is None else self.began + timeout
 
     @contextmanager
-    def others_time(self) -> Iterator[None]:
-        """Stop the clocks of the turn and of the trial: what happens inside has a deadline of its own."""
+    def others_time(self, limit: float | None = None) -> Iterator[None]:
+        """Stop the clocks of the turn and of the trial: what happens inside has a deadline of its own.
+
+        `limit`: seconds after which it is ended all the same, if it does not keep to that.
+        """
         left, self.trial_deadline = self.trial_deadline, inf
-        self.begin_turn(None)
-        began = time.monotonic()
+        self.begin_turn(limit)
+        began, self.others = time.monotonic(), True
         try:
             yield
         finally:

@@ -195,6 +195,11 @@ class TrialRunner:
         """Say what `error` was; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine; nothing may be awaited now
+        if where == SIMULATOR and slot.expired:
+            forget_cancellation()
+            return timed_out(
+                _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
+            )
         if isinstance(error, LoopBlocked):
             return timed_out(_BLOCKED, self._limit_of(slot), where=where, turn=turn)
         if slot.expired:
@@ -218,6 +223,10 @@ class TrialRunner:
         return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
 
 
+_USER_BLOCKED = (
+    "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
+    "thread), or await what it waits for"
+)
 _BLOCKED = (
     "the agent blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a thread), "
     "or await what it waits for"
@@ -238,9 +247,7 @@ def new_session(case: EvalCase, unique: str) -> Session:
 
 
 def _as_attempt(trial: Trial, failure: Failure) -> Attempt:
-    return Attempt(
-        turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user
-    )
+    return Attempt(turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user)
 
 
 def _state_copy(state: Any, intake: Intake) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Player:
         turns, so_far = self._trial.turns, self._so_far
         for index in range(len(so_far), len(turns)):
             so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
-        with self._slot.others_time():
+        with self._slot.others_time(getattr(self._simulator, "patience", None)):
             try:
                 found = await self._simulator.next_message(so_far)
             except NoMessageError as error:

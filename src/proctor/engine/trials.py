@@ -21,6 +21,7 @@ from proctor.engine.scoring import explain, given_up, score_trial, view_of
 from proctor.metrics.base import CaseView
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind, Trial
+from proctor.simulation.base import WHERE as SIMULATOR
 
 
 class TrialWork:
@@ -116,11 +117,19 @@ class TrialWork:
             scores = [by_name[metric.name] for metric in job.metrics()]
             return TrialState(job.number, trial, None, job.attempt, job.with_known(scores))
         trial = _frozen(job)
-        limit = options.trial_timeout if slot.expired == "trial" else options.timeout
-        what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
-        trial.failure = timed_out(what, limit, turn=len(trial.turns) - 1 if trial.turns else None)
+        trial.failure = _left_behind(trial, slot, options)
         trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
         return TrialState(job.number, trial, trial.failure, job.attempt)
+
+
+def _left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+    turns = len(trial.turns)
+    if slot.others:
+        what = "the user did not answer in time, and went on when it was cancelled: it was left behind"
+        return timed_out(what, None, where=SIMULATOR, turn=turns)
+    what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
+    limit = options.trial_timeout if slot.expired == "trial" else options.timeout
+    return timed_out(what, limit, turn=turns - 1 if turns else None)
 
 
 def _by_name(job: Job, scores: list[MetricScore]) -> dict[str, MetricScore]:

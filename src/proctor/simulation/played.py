@@ -35,6 +35,7 @@ class PlayedBy:
         self._case, self._scenario, self._voice = case, scenario, voice
         self._most, self._with_calls = most, with_calls
         self._opening = [turn.user_content for turn in case.opening or ()]
+        self.patience = voice.patience
         self.played: PlayedUser = voice.played()
         self.played.opening = len(self._opening) or None
 

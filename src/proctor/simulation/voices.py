@@ -47,6 +47,9 @@ _GRACE = 1.0
 class Voice(Protocol):
     """Says what a played user says."""
 
+    patience: float | None
+    """Seconds after which it has to be ended from outside, where it does not come back; `None`: never."""
+
     def played(self) -> PlayedUser:
         """Return who it is, without replies."""
         ...
@@ -71,6 +74,7 @@ class ModelVoice:
         budget: Budget | None = None,
     ) -> None:
         """Take the model and what it is to play."""
+        self.patience: float | None = None  # it waits for its turn, and has its own time for the call
         self._model, self._budget = model, budget
         self._with_calls = config.include_function_calls
         self._settings = settings_of(config.model_configuration)
@@ -208,6 +212,7 @@ class FunctionVoice:
         self, function: Callable[..., Any], scenario: ConversationScenario, *, wants_scenario: bool
     ) -> None:
         """Take the function, plain (it runs in a thread of its own) or async, and the scenario."""
+        self.patience: float | None = PATIENCE + _GRACE
         self._function, self._scenario, self._wants_scenario = function, scenario, wants_scenario
         self.name = getattr(function, "__name__", "") or type(function).__name__
 

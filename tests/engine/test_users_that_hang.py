@@ -1,0 +1,75 @@
+"""Played users that do not come back: they are ended, the trial is an error of theirs, and the run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.schema.trial import FailureKind
+from proctor.schema.verdict import Outcome
+from proctor.simulation import voices
+
+CASES = [
+    {
+        "eval_id": eval_id,
+        "conversation_scenario": {"starting_prompt": eval_id, "conversation_plan": "Wait."},
+        "final_session_state": {"asked": 1},
+    }
+    for eval_id in ("hangs", "fine")
+]
+
+
+def agent(message: str, session: Any) -> str:
+    """Remember that it was asked."""
+    session.state["asked"] = 1
+    return "Hm."
+
+
+def hung(so_far: Any) -> bool:
+    return bool(so_far[0].user_content.joined_text() == "hangs")
+
+
+async def waits(so_far: Any) -> None:
+    if hung(so_far):
+        await asyncio.sleep(60)
+
+
+async def blocks(so_far: Any) -> None:
+    if hung(so_far):
+        time.sleep(60)  # noqa: ASYNC251 - that is the fault
+
+
+async def goes_on(so_far: Any) -> None:
+    ends = time.monotonic() + 6
+    while hung(so_far) and time.monotonic() < ends:
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            continue
+
+
+@pytest.mark.slow  # they wait
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        (waits, "waits did not answer within 0.3 s"),
+        (blocks, "blocked the event loop"),
+        (goes_on, "left behind"),
+    ],
+)
+def test_a_user_that_does_not_come_back_costs_its_own_trial_only(
+    user: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voices, "PATIENCE", 0.3)
+    monkeypatch.setattr(voices, "_GRACE", 0.2)
+    given = {"eval_set_id": "set", "eval_cases": CASES}
+    run = proctor.evaluate_sync(agent, given, config={"criteria": {}}, user=user, timeout=2)
+    failure = run.case("hangs").trials[0].failure
+    assert failure is not None
+    assert (failure.where, failure.kind, failure.turn) == ("simulator", FailureKind.TIMED_OUT, 1)
+    assert said in failure.message
+    assert run.case("fine").outcome is Outcome.PASSED
