@@ -41,7 +41,9 @@ class Reference:
 
     @property
     def file(self) -> Path | None:
-        """The file or package folder that it names, if it is there."""
+        """The file or package folder that it names, if it is there; of a command the first file among its words."""
+        if self.plugin == "cmd":
+            return _file_of(self.rest)
         if self.module:
             return find_module(self.module)
         return self.path.resolve() if self.path is not None and self.path.exists() else None
@@ -120,6 +122,14 @@ def find_module(dotted: str) -> Path | None:
         if file.is_file():
             return file.resolve()
     return None
+
+
+def _file_of(command: str) -> Path | None:
+    """Return the file that a command runs: `python bot.py`, `./bot --fast`; never the interpreter."""
+    program, *words = command.split() or [""]
+    first = [] if Path(program).is_absolute() else [program]
+    files = (Path(word.strip("'\"")).expanduser() for word in (*words, *first) if not word.startswith("-"))
+    return next((file.resolve() for file in files if file.is_file()), None)
 
 
 def _plugin(text: str) -> Reference | None:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from proctor.sizes import EXPECTED, read_size
+
 if TYPE_CHECKING:
     import pytest
 
@@ -54,6 +56,12 @@ def _share(text: str) -> float:
     return value
 
 
+def _memory(text: str) -> str:
+    if read_size(text) is None:
+        raise argparse.ArgumentTypeError(f"expected {EXPECTED}, got {text!r}")
+    return text
+
+
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -90,6 +98,8 @@ OPTIONS = (
     Option("num-runs", "Run every case N times.", "N", _whole(1)),
     Option("min-pass-rate", "The share of a case's trials that must pass, such as 0.8.", "SHARE", _share),
     Option("concurrency", "Trials under way at once (8).", "N", _whole(1)),
+    Option("isolate", "Run a Python agent in worker processes.", "", _flag),
+    Option("isolate-memory", "What each of them may take, such as 2GB; isolates, too.", "SIZE", _memory),
     Option("timeout", "Seconds that one turn may take (300).", "S", _seconds),
     Option("trial-timeout", "Seconds that one trial may take.", "S", _seconds),
     Option("retry-errors", "Try a trial again up to N times after an infrastructure error.", "N", _whole(0)),
