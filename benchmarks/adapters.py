@@ -169,9 +169,9 @@ DIRECT: dict[str, Callable[[Any], Drive]] = {
     "isolated": _isolated,
     "openai_http": _openai_http,
     "google_adk": _google_adk,
-    "pydantic_ai": _pydantic_ai,
+    "with_pydantic_ai": _pydantic_ai,
     "openai_agents": _openai_agents,
-    "langgraph": _langgraph,
+    "with_langgraph": _langgraph,
 }
 """How each toy is driven without Proctor."""
 

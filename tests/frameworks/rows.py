@@ -35,9 +35,9 @@ class Row:
 ROWS = [
     Row(kind="Python function", toy="function"),
     Row(kind="google-adk", toy="google_adk", needs="google.adk", install="make adk"),
-    Row(kind="pydantic-ai", toy="pydantic_ai", has_authors=False),
+    Row(kind="pydantic-ai", toy="with_pydantic_ai", has_authors=False),
     Row(kind="OpenAI Agents SDK", toy="openai_agents", environment="openai-agents"),
-    Row(kind="LangGraph", toy="langgraph", environment="langgraph"),
+    Row(kind="LangGraph", toy="with_langgraph", environment="langgraph"),
     Row(kind="`adk+http:` (google-adk's server)", toy="adk_http", needs="google.adk", install="make adk"),
     Row(kind="`a2a+http:` (google-adk's server)", toy="a2a_http", environment="a2a"),
     Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install 'proctor[http]'"),

@@ -89,6 +89,11 @@ def _hint(error: BaseException, reference: Reference) -> str:
         return "It ends the program when it is imported; put that under: if __name__ == '__main__'."
     if isinstance(error, ImportError) and "beyond top-level package" in str(error):
         return "Name it as a dotted module, from the folder of its topmost package: package.subpackage.agent"
+    if isinstance(error, ImportError) and "partially initialized module" in str(error):
+        name = reference.file.stem if reference.file is not None else reference.label
+        return (
+            f"Is there a package called {name}, too? Then this file stands in its way: give it another name."
+        )
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     first = error.name.partition(".")[0]

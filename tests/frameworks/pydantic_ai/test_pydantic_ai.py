@@ -1,6 +1,8 @@
 """Agents of pydantic-ai: the real library, its runs, tools and deps; only the model is a script."""
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -518,6 +520,13 @@ def test_a_file_that_names_its_agent_otherwise_says_what_to_write(
         AgentLoadError, match=r"is the class Agent; expected an instance of it: Agent\(\.\.\.\)"
     ):
         load_agent("bot.py:Kind")
+
+
+def test_a_file_that_has_the_name_of_the_library_says_so(tmp_path: Path) -> None:
+    (tmp_path / "pydantic_ai.py").write_text(FILE)
+    program = f"from proctor.agents.load import load_agent; load_agent({str(tmp_path / 'pydantic_ai.py')!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "a package called pydantic_ai, too? Then this file stands in its way" in done.stderr
 
 
 def test_its_own_library_is_not_its_folder() -> None:
