@@ -237,6 +237,17 @@ def test_a_quality_without_fault_leaves_the_verdict_to_the_agent() -> None:
     )
 
 
+@pytest.mark.parametrize("build", [agent, useless], ids=["an agent that passed", "an agent that failed"])
+def test_scores_of_trials_that_a_judge_found_spoiled_are_not_the_agents(build: Any) -> None:
+    config = {"criteria": {QUALITY: {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}}}
+    said = ["To Rome.", END] * 2
+    case = only(evaluated(*said, config=config, judge=judge_of(responds=True), agent=build, num_runs=2))
+    assert [trial.outcome for trial in case.trials] == [Outcome.ERROR] * 2
+    state, quality = case.metrics["final_session_state"], case.metrics[QUALITY]
+    assert (state.score, state.per_trial) == (None, [None, None])
+    assert (quality.score, quality.scored) == (0.5, 2)
+
+
 def test_scores_of_spoiled_trials_are_not_the_agents() -> None:
     """Of two trials one is spoiled: the agent's metrics are those of the other."""
     run = evaluated(OUT_OF_ROLE, END, "To Rome.", END, num_runs=2, concurrency=1)

@@ -37,7 +37,7 @@ class Heard:
     def own_turns(self) -> Iterator[tuple[int, str]]:
         """Return the turns whose messages the simulator made, with what it said."""
         for reply in self.replies:
-            if reply.status is NextStatus.SUCCESS and reply.turn < len(self.said):
+            if reply.turn < len(self.said):
                 yield reply.turn, self.said[reply.turn]
 
     def known_before(self, turn: int) -> str:
