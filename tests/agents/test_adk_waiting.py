@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.adk.agent import AdkAgent
-from proctor.agents.adk.pending import PendingCalls
+from proctor.agents.pending import PendingCalls
 from proctor.errors import AgentError
 from proctor.schema.content import Content, FunctionResponse, Part
 from proctor.schema.event import Event

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.foreign import (
     Watch,
@@ -22,6 +21,7 @@ from proctor.agents.foreign import (
     state_of,
 )
 from proctor.agents.openai_items import TRANSFER, answer_events, returned
+from proctor.agents.pending import PendingCalls
 from proctor.agents.pump import Pump
 from proctor.errors import AgentError
 from proctor.extras import import_extra

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.foreign import (
     Watch,
@@ -21,6 +20,7 @@ from proctor.agents.foreign import (
     state_of,
     tokens,
 )
+from proctor.agents.pending import PendingCalls
 from proctor.agents.pydantic_messages import prompt_of, words_of
 from proctor.extras import import_extra
 from proctor.quick_dataclasses import dataclass, field

@@ -12,10 +12,10 @@ from typing import Any
 from proctor.agents.adk.declared import declared, declares_everything, tree_of
 from proctor.agents.adk.events import event_of, lasting
 from proctor.agents.adk.logs import say_it_once
-from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.exits import contained_exits
+from proctor.agents.pending import PendingCalls
 from proctor.errors import AgentError, AgentRaisedError
 from proctor.extras import import_extra
 from proctor.schema.content import Content

@@ -13,8 +13,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Any
 
-from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.base import AgentInfo, Session
+from proctor.agents.pending import PendingCalls
 from proctor.agents.remote.a2a_card import Card, read_card
 from proctor.agents.remote.a2a_turn import A2ATurn, result_of
 from proctor.agents.remote.address import Address, read_address

@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote
 from pydantic import ValidationError
 
 from proctor.agents.adk.events import event_of_json, lasting
-from proctor.agents.adk.pending import PendingCalls
 from proctor.agents.base import AgentInfo, Session
+from proctor.agents.pending import PendingCalls
 from proctor.agents.remote.address import Address, read_address
 from proctor.agents.remote.adk_apps import Place, find_app, read_info
 from proctor.agents.remote.adk_sessions import RemoteSession, Sessions
