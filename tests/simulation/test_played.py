@@ -267,3 +267,31 @@ def test_a_scenario_that_leaves_its_user_without_words_is_refused(
 ) -> None:
     problems = RunUsers(user).problems(scenario_case(**scenario), config_of())
     assert [said in str(problem) for problem in problems] == [True] * bool(said)
+
+
+def test_a_function_cannot_change_what_was_recorded() -> None:
+    def user(so_far: Any) -> str:
+        so_far[0].user_content.parts[0].text = "never said"
+        so_far[0].final_response.parts.clear()
+        so_far.append(so_far[0])
+        return "ok"
+
+    recorded = turn("hello", Event.said("hi"))
+    before = recorded.model_dump_json()
+    assert next_of(player(user), recorded).message is not None
+    assert recorded.model_dump_json() == before
+
+
+def test_a_function_sees_every_turn_once_whatever_it_does_to_its_list() -> None:
+    seen = []
+
+    def user(so_far: Any) -> str:
+        seen.append([text_of(one.user_content) for one in so_far])
+        so_far.clear()
+        return "ok"
+
+    one, two = turn("a"), turn("b", number=1)
+    simulator = player(user)
+    next_of(simulator, one)
+    next_of(simulator, one, two)
+    assert seen == [["a"], ["a", "b"]]

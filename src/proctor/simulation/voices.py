@@ -214,6 +214,9 @@ class FunctionVoice:
         """Take the function, plain (it runs in a thread of its own) or async, and the scenario."""
         self.patience: float | None = PATIENCE + _GRACE
         self._function, self._scenario, self._wants_scenario = function, scenario, wants_scenario
+        self._shown: list[
+            Invocation
+        ] = []  # copies, each made once: what was recorded is not the function's to change
         self.name = getattr(function, "__name__", "") or type(function).__name__
 
     def played(self) -> PlayedUser:
@@ -251,7 +254,9 @@ class FunctionVoice:
         return said
 
     async def _call(self, so_far: Sequence[Invocation]) -> Any:
-        arguments = (so_far, self._scenario) if self._wants_scenario else (so_far,)
+        self._shown += [one.model_copy(deep=True) for one in so_far[len(self._shown) :]]
+        shown = list(self._shown)
+        arguments = (shown, self._scenario) if self._wants_scenario else (shown,)
         if inspect.iscoroutinefunction(self._function):
             return await self._function(*arguments)
         said = await THREADS.call(self._function, *arguments)
