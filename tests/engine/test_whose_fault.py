@@ -241,7 +241,13 @@ def test_a_quality_without_fault_leaves_the_verdict_to_the_agent() -> None:
 def test_scores_of_trials_that_a_judge_found_spoiled_are_not_the_agents(build: Any) -> None:
     config = {"criteria": {QUALITY: {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}}}
     said = ["To Rome.", END] * 2
-    case = only(evaluated(*said, config=config, judge=judge_of(responds=True), agent=build, num_runs=2))
+    options: dict[str, Any] = {
+        "config": config,
+        "judge": judge_of(responds=True),
+        "num_runs": 2,
+        "concurrency": 1,
+    }
+    case = only(evaluated(*said, agent=build, **options))
     assert [trial.outcome for trial in case.trials] == [Outcome.ERROR] * 2
     state, quality = case.metrics["final_session_state"], case.metrics[QUALITY]
     assert (state.score, state.per_trial) == (None, [None, None])
