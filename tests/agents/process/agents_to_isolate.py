@@ -131,6 +131,13 @@ class Whole:
         if session.state.get("fail") == "end":
             raise ValueError("no end")
 
+    async def close(self) -> None:
+        if os.environ.get("FAIL_AT_CLOSE"):
+            raise ValueError("no close")
+        if file := os.environ.get("NOTE_OF_CLOSE"):
+            await asyncio.sleep(1.2)
+            Path(file).touch()  # noqa: ASYNC240 - as agents do
+
     def final_state(self, session: Session) -> Any:
         if session.state.get("fail") == "state":
             raise ValueError("no state")

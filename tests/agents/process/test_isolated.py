@@ -14,7 +14,7 @@ from proctor.errors import AgentLoadError, SetupError
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import RunResult
 from tests.agents.process import agents_to_isolate
-from tests.agents.process.conftest import CRITERIA, failure_of, run, texts_of, trial_of
+from tests.agents.process.conftest import failure_of, run, texts_of, trial_of
 
 AGENTS = str(Path(agents_to_isolate.__file__))
 
@@ -93,6 +93,21 @@ def test_a_method_that_fails_is_the_same_failure(fail: str) -> None:
     assert failure_of(there).where == "agent"
 
 
+def test_the_agent_is_closed_in_its_worker_which_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTE_OF_CLOSE", str(tmp_path / "closed"))
+    assert trial_of(run(f"{AGENTS}:whole", ["hi"], isolate=True)).failure is None
+    assert (tmp_path / "closed").exists()
+
+
+def test_what_an_agent_raises_when_it_is_closed_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIL_AT_CLOSE", "1")
+    for isolate in (False, True):
+        warnings = run(f"{AGENTS}:whole", ["hi"], isolate=isolate).warnings
+        assert [one for one in warnings if one.startswith("closing the agent raised") and "no close" in one]
+
+
 def test_a_failed_trial_may_be_tried_again_in_a_worker() -> None:
     result = run(f"{AGENTS}:raises", ["rate"], isolate=True, retry_errors=2)
     assert len(trial_of(result).attempts) == 2
@@ -115,8 +130,9 @@ def test_the_sample_agents_have_the_same_evidence(
     monkeypatch.chdir(root / "examples")
     sets = sorted(str(file) for file in Path(sample).rglob("*.evalset.*"))
     assert sets
+    judged: dict[str, Any] = {"judge": "scripted:city_guide/judge.json"} if sample == "city_guide" else {}
     here, there = (
-        proctor.evaluate_sync(sample, sets, isolate=isolate, config=CRITERIA, concurrency=4)
+        proctor.evaluate_sync(sample, sets, isolate=isolate, concurrency=4, **judged)
         for isolate in (False, True)
     )
     _same(here, there)

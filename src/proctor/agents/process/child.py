@@ -176,7 +176,10 @@ class Child:
     def kill(self) -> None:
         """End it, with all that it started and that did not leave its group; at once."""
         with suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
+            if os.name == "posix":
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
         self._guardian.forget(self.pid)
         self.is_busy = True
         if self._stdin is not None and not self._stdin.is_closing():

@@ -32,6 +32,9 @@ PATH_VARIABLE = "PROCTOR_WORKER_PATH"
 _PATIENCE = 120.0
 """Seconds that a worker may take to load its agent."""
 
+_CLOSING = 10.0
+"""Seconds that an agent may take to close."""
+
 _LEFT_ALONE = ("cmd", "http", "https", "http+sse", "adk+http", "a2a+http", "openai+http")
 """Prefixes of agents that are elsewhere already."""
 
@@ -117,6 +120,20 @@ class IsolatedAgent(ProcessAgent):
     def describe(self) -> AgentInfo | None:
         """Return what the agent says about itself; known once it is open."""
         return self._info
+
+    async def close(self) -> None:
+        """Have every worker close its agent, and end them all.
+
+        Raises:
+            AgentError: an agent raised when it was closed.
+        """
+        try:
+            async with asyncio.timeout(_CLOSING):
+                await asyncio.gather(*(self._tell(child, {"type": "close"}) for child in self._pool.idle))
+        except TimeoutError:
+            raise AgentError(f"{self._name} did not close it within {_CLOSING:g} s, and was killed") from None
+        finally:
+            await super().close()
 
     async def final_state(self, session: Session) -> dict[str, Any]:
         """Return the session's state as the agent's worker has it."""

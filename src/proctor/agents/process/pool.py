@@ -18,7 +18,8 @@ class Pool:
     def __init__(self, start: Callable[[Guardian], Awaitable[Child]]) -> None:
         """Take what starts one more, which the guardian it is given then watches."""
         self._start = start
-        self._idle: list[Child] = []
+        self.idle: list[Child] = []
+        """Those that wait for a conversation."""
         self._living: set[Child] = set()
         self._guardian = Guardian()
 
@@ -28,8 +29,8 @@ class Pool:
         Raises:
             AgentLoadError: it cannot be started.
         """
-        while self._idle:
-            child = self._idle.pop()
+        while self.idle:
+            child = self.idle.pop()
             if child.can_be_asked:
                 return child
             self.drop(child)
@@ -40,7 +41,7 @@ class Pool:
     def give_back(self, child: Child) -> None:
         """Take a process back; one that cannot be asked again is ended."""
         if child.can_be_asked:
-            self._idle.append(child)
+            self.idle.append(child)
         else:
             self.drop(child)
 
@@ -51,7 +52,7 @@ class Pool:
 
     async def close(self) -> None:
         """End them all: by the end of their input, and with force where that does not do."""
-        living, self._idle = list(self._living), []
+        living, self.idle = list(self._living), []
         for child in living:
             child.close_input()
         try:

@@ -70,7 +70,13 @@ class Worker:
 
     async def serve(self) -> None:
         """Do what is asked, until nothing is asked any more."""
-        tasks = {"begin": self._begin, "turn": self._turn, "final_state": self._final_state, "end": self._end}
+        tasks = {
+            "begin": self._begin,
+            "turn": self._turn,
+            "final_state": self._final_state,
+            "end": self._end,
+            "close": self._close,
+        }
         while (request := await self._channel.receive()) is not None:
             task = tasks.get(str(request.get("type")))
             if task is None:
@@ -125,6 +131,11 @@ class Worker:
             is_clean = self._before.restore()
         return {"type": "done", "is_clean": is_clean}
 
+    async def _close(self, _request: dict[str, Any]) -> dict[str, Any]:
+        if (close := getattr(self._agent, "close", None)) is not None:
+            await _settle(close())
+        return {"type": "done"}
+
 
 async def _settle(outcome: Any) -> Any:
     return await outcome if inspect.isawaitable(outcome) else outcome
@@ -137,7 +148,7 @@ def _forget_cancellation() -> None:
 
 
 async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
-    """Load the agent, serve, close it; returns the exit code."""
+    """Load the agent and serve; returns the exit code."""
     await channel.connect()
     try:
         agent = load_agent(reference, agent_name=agent_name)
@@ -149,8 +160,6 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
     begins = getattr(agent, "begin", None) is not None
     channel.send({"type": "ready", "begins": begins, "info": None if info is None else _info_data(info)})
     await Worker(agent, channel).serve()
-    if (close := getattr(agent, "close", None)) is not None:
-        await _settle(close())
     return 0
 
 
