@@ -297,6 +297,11 @@ INCOMPLETE = [
     ),
     pytest.param(agent("root", tool("f", None, {}), chat("hi", "Hello.", at=1)), "the arguments of 'f'", id="a call without arguments"),
     pytest.param(agent("root", tool("f", '{"city": "Os', {}), chat("hi", "Hello.", at=1)), "the arguments of 'f'", id="arguments cut off"),
+    pytest.param(
+        agent("root", tool("f", {}, {}), told={"gen_ai.input.messages": json.dumps([user("hi")])}),
+        "what the agent answered is not in the trace",
+        id="tools, and no model",
+    ),
     pytest.param(agent("root"), "what the user said is not in the trace", id="an agent and nothing else"),
     pytest.param(tool("f", {}, {}), "what the user said is not in the trace", id="a tool and nothing else"),
 ]  # fmt: skip
@@ -420,6 +425,22 @@ def test_what_an_exporter_dropped_is_noted(tmp_path: Path) -> None:
     (conversation,) = told(tmp_path, lossy)
     assert conversation.notes == [
         "whoever exported the trace dropped 3 attribute(s) or event(s) of its spans"
+    ]
+
+
+def test_a_call_whose_answer_is_not_told_is_noted(tmp_path: Path) -> None:
+    (conversation,) = told(
+        tmp_path, agent("root", chat("Oslo?", [model(CALL)]), chat("Oslo?", "Rain.", at=1))
+    )
+    assert conversation.failure is None
+    assert conversation.notes == ["of 1 call(s) the trace does not tell what the tool answered"]
+
+
+def test_turns_before_the_traces_begin_are_noted(tmp_path: Path) -> None:
+    (conversation,) = told(tmp_path, agent("root", chat([user("a"), model("A"), user("b")], "B")))
+    assert [turn.text for turn in conversation.turns] == ["b"]
+    assert conversation.notes == [
+        "before the first turn the model was told 1 more message(s) of the user: no trace tells of these"
     ]
 
 

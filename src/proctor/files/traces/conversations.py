@@ -37,6 +37,8 @@ class TracedTurn:
     tool_duration: float | None
     app_details: dict[str, Any] | None
     failure: Failure | None = None
+    unanswered: int = 0
+    """Calls of which the trace does not tell what the tool answered."""
 
     @property
     def text(self) -> str:
@@ -114,7 +116,7 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
         user_id=next((found for one in known if (found := user_id(one))), ""),
         turns=turns,
         place=spans[0].place,
-        notes=list(_notes(known)),
+        notes=[*_gaps(group.turns[0], turns), *_notes(known)],
     )
 
 
@@ -122,6 +124,14 @@ def _app_name(spans: Sequence[Span]) -> str:
     """The service that was traced; SDKs that nobody told its name say `unknown_service`."""
     named = (one.resource.get("service.name") for one in spans)
     return next((str(name) for name in named if name and not str(name).startswith("unknown_service")), "")
+
+
+def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
+    """What is not known, and can be done without."""
+    if earlier := first.count - 1 if first.count > 1 else 0:
+        yield f"before the first turn the model was told {earlier} more message(s) of the user: no trace tells of these"
+    if unanswered := sum(turn.unanswered for turn in turns):
+        yield f"of {unanswered} call(s) the trace does not tell what the tool answered"
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
@@ -146,6 +156,7 @@ def _turn(piece: Piece, index: int, reader: Reader) -> TracedTurn:
         tool_duration=round(told.tool_seconds, 3) if told.calls else None,
         app_details={"agent_details": told.agents} if told.agents else None,
         failure=_failure(piece, told, index),
+        unanswered=sum(not call.is_answered for call in told.calls),
     )
 
 
@@ -202,8 +213,8 @@ def _lost(piece: Piece, told: Told) -> str | None:
     if told.lost:
         more = f" (and {len(told.lost) - 1} more)" if len(told.lost) > 1 else ""
         return f"{told.lost[0]}{more}"
-    if not told.events:
-        return "what the agent did is not in the trace"
+    if not told.events or not (told.spoke or told.errors):
+        return "what the agent answered is not in the trace"
     return None
 
 

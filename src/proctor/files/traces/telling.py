@@ -54,6 +54,8 @@ class Told:
     """What is missing without which nothing can be judged."""
     errors: list[tuple[str, str] | None] = field(default_factory=list)
     """How each model call ended, in order: class and message of its error, or `None`."""
+    spoke: bool = False
+    """Whether a model, or an agent's own span, told what was answered, be it nothing."""
     model_seconds: float = 0.0
     tool_seconds: float = 0.0
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -200,6 +202,7 @@ class Teller:
 
     def _messages(self, said: list[Message], visit: _Visit) -> None:
         """Tell what was said, an event a message; the last one has the usage."""
+        self.told.spoke = self.told.spoke or bool(said)
         for index, message in enumerate(said):
             if message.lost:
                 self.told.lost.append(
