@@ -94,6 +94,9 @@ class Provided:
     def __init__(self, simulator: Any, case: EvalCase) -> None:
         self._simulator = simulator
         self._opening = [turn.user_content for turn in case.opening or ()]
+        self._events: list[Event] = []
+        self._heard = 0
+        """Turns of which the events are there: those of the others are put behind them, and nothing is copied again."""
         name = type(simulator).__name__
         self.played = PlayedUser(simulator="provided", model=name, opening=len(self._opening) or None)
 
@@ -134,7 +137,9 @@ class Provided:
         name = self.played.model
         try:
             async with asyncio.timeout(PATIENCE):
-                return await self._simulator.get_next_user_message(events_so_far(so_far))
+                self._events += events_so_far(so_far[self._heard :])
+                self._heard = len(so_far)
+                return await self._simulator.get_next_user_message(self._events)
         except SimulatorError:
             raise
         except TimeoutError as error:
