@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.agents.base import Session
 from proctor.agents.load import load_agent
 from proctor.errors import (
@@ -246,3 +247,39 @@ def test_a_stream_that_stays_open_after_the_end_is_left() -> None:
     with serving(server(run)) as running:
         assert len(talk(running.url)) == 1
         assert running.all_closed()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_twenty_times(name: str) -> None:
+    for _ in range(20):
+        test_what_is_no_answer(name)
+
+
+def test_a_stream_without_an_end_is_stopped_by_count_and_its_task_cancelled() -> None:
+    asked: list[str] = []
+
+    def endless(exchange: Exchange) -> bool:
+        asked.append(exchange.json["method"])
+        if asked[-1] != "SendStreamingMessage":
+            exchange.answer(result(id="t", status={"state": "TASK_STATE_CANCELED"}))
+            return True
+        exchange.send(head(200, SSE))
+        number = 0
+        while not exchange.over.is_set():
+            number += 1
+            said = {"messageId": f"m{number}", "parts": [{"text": f"{number}"}]}
+            update = {"taskId": "t", "status": {"state": "TASK_STATE_WORKING", "message": said}}
+            exchange.send(stream(result(statusUpdate=update)))
+        return False
+
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "Hi"}]}}
+    with serving(server(endless)) as running:
+        found = proctor.evaluate_sync(
+            f"a2a+http:{running.url}",
+            {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [turn]}]},
+            config={"criteria": {"response_match_score": 1.0}},
+        )
+        assert running.all_closed()
+    assert "more than 10000 events in one turn" in found.cases[0].reason
+    assert asked == ["SendStreamingMessage", "CancelTask"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.agents.base import Session
 from proctor.agents.load import load_agent
 from proctor.errors import (
@@ -251,3 +252,90 @@ def test_what_goes_out() -> None:
         "newMessage": {"role": "user", "parts": [{"text": "hi"}]},
         "streaming": False,
     }
+
+
+# --- whole runs ------------------------------------------------------------------------------------------------------
+
+
+def evaluate(url: str, *cases: dict[str, Any], **options: Any) -> Any:
+    return proctor.evaluate_sync(
+        f"adk+http:{url}/app",
+        {"eval_set_id": "s", "eval_cases": list(cases)},
+        config={"criteria": {"response_match_score": 1.0}},
+        **options,
+    )
+
+
+def case(eval_id: str, answer: str = "Hi", **more: Any) -> dict[str, Any]:
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": answer}]}}
+    return {"eval_id": eval_id, "conversation": [turn], **more}
+
+
+def test_a_stream_without_an_end_is_stopped_by_count_and_by_time() -> None:
+    def endless(exchange: Exchange) -> bool:
+        exchange.send(head(200, SSE))
+        while not exchange.over.is_set():
+            exchange.send(stream(*[{**SAID, "partial": True}] * 200))
+        return False
+
+    def slow(exchange: Exchange) -> bool:
+        exchange.send(head(200, SSE))
+        exchange.trickle(stream(SAID) * 1000, 0.05)
+        return False
+
+    with serving(server(endless)) as running:
+        (found,) = evaluate(running.url, case("c")).cases
+        assert "more than 10000 events in one turn" in found.reason
+        assert running.all_closed()
+    with serving(server(slow)) as running:
+        (found,) = evaluate(running.url, case("c"), timeout=0.5).cases
+        assert "timed out" in found.reason
+        assert running.all_closed()
+
+
+def test_an_answer_of_many_megabytes_is_cut_and_said() -> None:
+    large = {"author": "bot", "content": {"parts": [{"text": "x" * 3_000_000}]}}
+    with serving(server(lambda e: e.answer(stream(large), SSE))) as running:
+        (found,) = evaluate(running.url, case("c")).cases
+    assert found.outcome.value == "error"
+    assert "cut" in found.reason
+
+
+@pytest.mark.slow
+def test_two_hundred_at_once_see_their_own_session() -> None:
+    """The server answers with the state of the session that it is asked about."""
+    kept: dict[str, Any] = {}
+
+    def app(exchange: Exchange) -> None:
+        name = exchange.path.rpartition("/")[2]
+        if exchange.path == "/list-apps":
+            exchange.answer(["app"])
+        elif exchange.path == "/run_sse":
+            state = kept[exchange.json["sessionId"]]
+            time.sleep(0.005)
+            said = {"author": "bot", "content": {"parts": [{"text": f"n is {state['n']}"}]}}
+            exchange.answer(stream(said), SSE)
+        elif exchange.method == "POST":
+            kept[exchange.json["sessionId"]] = exchange.json["state"]
+            exchange.answer({"id": exchange.json["sessionId"], "state": exchange.json["state"]})
+        elif exchange.method == "DELETE":
+            exchange.answer(kept.pop(name) and b"null")
+        else:
+            exchange.answer({"id": name, "state": kept.get(name, {})}, status=200 if name in kept else 404)
+
+    cases = [
+        case(f"c{n}", f"n is {n}", session_input={"app_name": "a", "user_id": "u", "state": {"n": n}})
+        for n in range(200)
+    ]
+    with serving(app) as running:
+        found = evaluate(running.url, *cases, concurrency=50)
+    assert found.passed, [one.reason for one in found.cases if not one.passed][:3]
+    assert [one.trials[0].trial.final_state for one in found.cases] == [{"n": n} for n in range(200)]
+    assert kept == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_twenty_times(name: str) -> None:
+    for _ in range(20):
+        test_what_is_no_answer(name)

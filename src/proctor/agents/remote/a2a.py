@@ -59,11 +59,15 @@ class _Talk:
     """One trial's conversation with the agent."""
 
     context_id: str
-    task_id: str = ""
-    """Of a task that asked for more, or is not done yet."""
-    is_under_way: bool = False
-    is_first: bool = True
+    turn: A2ATurn | None = None
+    """The last one; it may have been left in the middle, and nobody was told."""
     pending: PendingCalls = field(default_factory=PendingCalls)
+
+    @property
+    def open_task(self) -> str:
+        """The id of the task that is not done, or asked for more."""
+        turn = self.turn
+        return turn.task_id if turn and (not turn.is_over or turn.state == "input-required") else ""
 
 
 class A2AAgent:
@@ -110,27 +114,22 @@ class A2AAgent:
             talk = session.memory[_MEMORY] = _Talk(context_id)
         message_id = str(uuid.uuid4())
         params = _params(card, talk.pending.addressed(message), session, talk, message_id)
-        turn = A2ATurn(card.name, message_id)
-        talk.is_first, talk.is_under_way = False, True
-        try:
-            async with aclosing(self._events(card, params, turn)) as events:
-                async for event in events:
-                    talk.pending.note(event)
-                    yield event
-            talk.is_under_way = False
-        finally:
-            talk.context_id = turn.context_id or talk.context_id
-            unfinished = talk.is_under_way or turn.state == "input-required"
-            talk.task_id = turn.task_id if unfinished else ""
+        if talk.turn is not None:
+            talk.context_id = talk.turn.context_id or talk.context_id
+        turn = talk.turn = A2ATurn(card.name, message_id)
+        async with aclosing(self._events(card, params, turn)) as events:
+            async for event in events:
+                talk.pending.note(event)
+                yield event
 
     async def end(self, session: Session) -> None:
         """Cancel the task that a trial leaves behind unfinished."""
         talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None or self._card is None or not talk.task_id:
+        if talk is None or self._card is None or not talk.open_task:
             return
         with suppress(AgentError, TimeoutError):
             async with asyncio.timeout(_CLEANUP):
-                await self._call(self._card, self._card.dialect.cancel, {"id": talk.task_id})
+                await self._call(self._card, self._card.dialect.cancel, {"id": talk.open_task})
 
     async def _opened(self) -> Card:
         if self._card is None:
@@ -193,12 +192,12 @@ def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def _params(card: Card, message: Content, session: Session, talk: _Talk, message_id: str) -> dict[str, Any]:
     ids = {"messageId": message_id}
-    if talk.context_id:
-        ids["contextId"] = talk.context_id
-    if talk.task_id:
-        ids["taskId"] = talk.task_id
+    if context_id := (talk.turn.context_id if talk.turn else "") or talk.context_id:
+        ids["contextId"] = context_id
+    if talk.open_task:
+        ids["taskId"] = talk.open_task
     params: dict[str, Any] = {"message": card.dialect.message(message, ids)}
-    if talk.is_first:
+    if talk.turn is None:
         told = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
         params["metadata"] = {"proctor": {**told, "state": session.state}}
     if card.dialect.is_tagged:
