@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proctor.sizes import EXPECTED, read_size
-
 if TYPE_CHECKING:
     import pytest
 
@@ -57,6 +55,8 @@ def _share(text: str) -> float:
 
 
 def _memory(text: str) -> str:
+    from proctor.sizes import EXPECTED, read_size
+
     if read_size(text) is None:
         raise argparse.ArgumentTypeError(f"expected {EXPECTED}, got {text!r}")
     return text
