@@ -101,7 +101,7 @@ def _told(case: proctor.CaseResult) -> dict[str, Any]:
     [
         pytest.param("google_adk", CONTENTS, id="google-adk"),
         pytest.param("google_adk", OLD_ADK, id="google-adk, as it traced before it followed the conventions"),
-        pytest.param("pydantic_ai", {}, id="pydantic-ai"),
+        pytest.param("with_pydantic_ai", {}, id="pydantic-ai"),
     ],
 )
 def test_a_trace_scores_as_the_run_did(
@@ -136,7 +136,7 @@ def test_what_was_traced_becomes_a_set_that_its_own_trace_passes(
     named: TracerProvider, tmp_path: Path
 ) -> None:
     file = tmp_path / "traces.jsonl"
-    traced(named, "pydantic_ai", file)
+    traced(named, "with_pydantic_ai", file)
     made, left = eval_set_of(file)
     assert len(made.eval_cases) + len(left) == len(read_conversations([file]).conversations)
     assert proctor.score_trace_sync(file, made, config=CONFIG).counts[proctor.Outcome.PASSED] == len(
