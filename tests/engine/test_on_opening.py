@@ -215,6 +215,20 @@ def test_an_opening_survives_both_forms_of_files(tmp_path: Path) -> None:
     assert proctor.load_eval_set(as_json) == first
 
 
+@pytest.mark.needs_adk
+@pytest.mark.filterwarnings("ignore")
+def test_google_adk_reads_a_case_with_an_opening_and_keeps_it() -> None:
+    from google.adk.evaluation.eval_set import EvalSet as Theirs
+
+    ours = EvalSet.model_validate(a_set("Hi", said("Hm", "Where to?", [])))
+    theirs = Theirs.model_validate_json(to_adk_json(ours))
+    assert theirs.eval_cases[0].conversation_scenario.starting_prompt == SCENARIO["starting_prompt"]
+    assert (
+        EvalSet.model_validate_json(theirs.model_dump_json()).eval_cases[0].opening
+        == ours.eval_cases[0].opening
+    )
+
+
 def test_a_case_without_an_opening_is_written_as_ever() -> None:
     recorded = EvalSet.model_validate(
         {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}
