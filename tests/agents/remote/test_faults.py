@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import proctor
 from proctor.agents.base import Session
 from proctor.agents.remote.chat import Completion, events_of, read_completion
+from proctor.agents.remote.responses import read_response, repeated
 from proctor.agents.wire import read_answer, read_body
 from proctor.errors import AgentError
 from proctor.schema.content import user_text
@@ -294,7 +295,7 @@ def test_whatever_json_comes_is_events_or_an_error(count: int) -> None:
     @settings(max_examples=count, suppress_health_check=list(HealthCheck))
     @given(_JSON)
     def check(data: Any) -> None:
-        for read in (read_answer, read_body, read_completion, _chunk):
+        for read in (read_answer, read_body, read_completion, _chunk, read_response, _response):
             try:
                 found = read(data)
                 events = list(events_of(found)) if isinstance(found, Completion) else list(found.events)
@@ -308,6 +309,12 @@ def test_whatever_json_comes_is_events_or_an_error(count: int) -> None:
         completion.add({"choices": [{"delta": data}]})
         completion.add({"choices": [data]})
         return completion
+
+    def _response(data: Any) -> Completion:
+        answer = {"output": data if isinstance(data, list) else [data]}
+        found = read_response(answer)
+        repeated(answer, "not run")
+        return found
 
     check()
 

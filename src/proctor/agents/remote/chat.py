@@ -12,7 +12,7 @@ from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import UsageMetadata
 from proctor.schema.event import Event
 
-__all__ = ["Completion", "Message", "events_of", "read_completion", "told_error"]
+__all__ = ["Completion", "Message", "events_of", "read_completion", "told_error", "usage_of"]
 
 Data = Mapping[str, Any]
 
@@ -131,7 +131,7 @@ class Completion:
             raise error
         choices = _list(data.get("choices"), "choices")
         self.model = _text(data.get("model")) or self.model
-        self.usage = _usage(data.get("usage")) or self.usage
+        self.usage = usage_of(data.get("usage")) or self.usage
         if isinstance(data.get("state_delta"), dict):
             self.state_delta = {**(self.state_delta or {}), **data["state_delta"]}
         for message in _list(data.get("messages"), "messages"):
@@ -236,7 +236,7 @@ def told_error(data: Data) -> AgentRaisedError | None:
     return AgentRaisedError(_text(fields.get("message")) or safe_repr(error, 200), type=kind)
 
 
-def _usage(told: object) -> UsageMetadata | None:
+def usage_of(told: object) -> UsageMetadata | None:
     """Read `usage`; the tokens of reasoning are part of `completion_tokens` there, and beside them here."""
     if not isinstance(told, Mapping):
         return None

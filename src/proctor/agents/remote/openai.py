@@ -1,4 +1,4 @@
-"""`openai+http:URL?model=NAME`: an agent behind chat completions of OpenAI's API, whoever serves them.
+"""`openai+http:URL?model=NAME`: an agent behind chat completions of OpenAI's API (or its responses), whoever serves them.
 
 The protocol keeps no conversation: each request repeats all that was said, so the history is kept here, one for each trial. Tools
 are the agent's own and run where it lives. What the protocol has no word for may stand beside it, and is read where it does: a
@@ -20,6 +20,7 @@ from proctor.agents.remote.address import Address, read_address
 from proctor.agents.remote.base import EVENTS, JSON, HttpClient
 from proctor.agents.remote.chat import Completion, events_of, read_completion
 from proctor.agents.remote.reply import Reply
+from proctor.agents.remote.responses import read_response, repeated
 from proctor.agents.wire import read_json
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.content import Content, Part
@@ -36,11 +37,14 @@ _NOT_RUN = "This tool was not run."
 class OpenAIAgent:
     """Asks one model of one server, each turn with the whole conversation."""
 
-    def __init__(self, http: HttpClient, *, model: str, stream: bool) -> None:
+    def __init__(
+        self, http: HttpClient, *, model: str, stream: bool = False, responses: bool = False
+    ) -> None:
         """Take the client of the address that `chat/completions` stands below, the model (`""`: its only one), and how to ask."""
         self._http = http
         self._model = model
         self._stream = stream
+        self._responses = responses
 
     async def open(self) -> None:
         """See whether the server is there, and which models it has.
@@ -75,21 +79,37 @@ class OpenAIAgent:
             AgentError: there was no answer, half of one, or one that is no chat completion; or the server said that it failed.
         """
         history: list[dict[str, Any]] = session.memory.setdefault(_HISTORY, [])
-        history.append({"role": "user", "content": _content(message)})
-        accept = EVENTS if self._stream else JSON
+        history.append({"role": "user", "content": _content(message, responses=self._responses)})
         headers = {"X-Session-Id": session.id} if session.id.isascii() and session.id.isprintable() else {}
-        async with self._http.send(
-            "chat/completions", self._request(history, session), accept=accept, headers=headers
-        ) as reply:
-            completion = await (_streamed(reply) if reply.is_stream else _at_once(reply))
+        if self._responses:
+            completion, more = await self._respond(history, session, headers)
+        else:
+            completion = await self._complete(history, session, headers)
+            more = _repeated(completion)
         for event in events_of(completion):
             yield event
-        history += _repeated(completion)
+        history += more
 
-    def _request(self, history: list[dict[str, Any]], session: Session) -> dict[str, Any]:
-        request: dict[str, Any] = {"model": self._model, "messages": history, "user": session.user_id}
+    async def _complete(
+        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
+    ) -> Completion:
+        request = self._request({"messages": history}, session)
         if self._stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
+        accept = EVENTS if self._stream else JSON
+        async with self._http.send("chat/completions", request, accept=accept, headers=headers) as reply:
+            return await (_streamed(reply) if reply.is_stream else _at_once(reply))
+
+    async def _respond(
+        self, history: list[dict[str, Any]], session: Session, headers: dict[str, str]
+    ) -> tuple[Completion, list[dict[str, Any]]]:
+        request = self._request({"input": history}, session)
+        async with self._http.send("responses", request, headers=headers) as reply:
+            data = await reply.json()
+        return read_response(data), repeated(data, _NOT_RUN)
+
+    def _request(self, said: dict[str, Any], session: Session) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self._model, **said, "user": session.user_id}
         if session.state:
             import json
 
@@ -131,12 +151,12 @@ def _repeated(completion: Completion) -> list[dict[str, Any]]:
 # --- what the user says ------------------------------------------------------------------------------------------------
 
 
-def _content(message: Content) -> str | list[dict[str, Any]]:
+def _content(message: Content, *, responses: bool = False) -> str | list[dict[str, Any]]:
     """Return a message as the protocol has it: its text, with images a list of parts."""
     parts = message.parts or []
     if all(part.inline_data is None and part.file_data is None for part in parts):
         return message.joined_text()
-    return [_part(part) for part in parts]
+    return [_as_input(_part(part)) if responses else _part(part) for part in parts]
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -153,11 +173,19 @@ def _part(part: Part) -> dict[str, Any]:
     raise AgentError(f"{_KIND} can say texts and images; the user's message has something else in it")
 
 
+def _as_input(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part as the Responses API spells it."""
+    if part["type"] == "text":
+        return {"type": "input_text", "text": part["text"]}
+    return {"type": "input_image", "image_url": part["image_url"]["url"]}
+
+
 # --- making one --------------------------------------------------------------------------------------------------------
 
 
 def openai_agent(text: str) -> OpenAIAgent:
-    """Make the agent of `openai+http:URL?model=NAME`; `&stream=true` asks for the answer in pieces.
+    """Make the agent of `openai+http:URL?model=NAME`; `&stream=true` asks for the answer in pieces, `&api=responses` by the
+    Responses API in place of chat completions.
 
     The key is PROCTOR_AGENT_TOKEN; else OPENAI_API_KEY, where the host is OpenAI's own or that of OPENAI_BASE_URL, for AGENT
     may come out of a file.
@@ -166,15 +194,23 @@ def openai_agent(text: str) -> OpenAIAgent:
         AgentLoadError: it is no URL, or an option that there is not.
         MissingExtraError: httpx is not installed.
     """
-    options, address = read_address(text, kind=_KIND).take("model", "stream")
-    stream = options.get("stream", "false").lower()
-    if stream not in {"true", "false"}:
-        raise AgentLoadError(
-            f"The agent {_KIND}:{address.shown} has stream={stream}; expected true or false."
-        )
+    options, address = read_address(text, kind=_KIND).take("model", "stream", "api")
+    stream = _chosen(options.get("stream", "false").lower(), "stream", ("true", "false"), address) == "true"
+    responses = _chosen(options.get("api", "chat"), "api", ("chat", "responses"), address) == "responses"
+    if stream and responses:
+        raise AgentLoadError(f"The agent {_KIND}:{address.shown}: api=responses is not asked for in pieces.")
     if _is_openais(address):
         address = address.as_asker(os.environ.get("OPENAI_API_KEY", "").strip())
-    return OpenAIAgent(HttpClient(address), model=options.get("model", ""), stream=stream == "true")
+    return OpenAIAgent(
+        HttpClient(address), model=options.get("model", ""), stream=stream, responses=responses
+    )
+
+
+def _chosen(value: str, name: str, choices: tuple[str, str], address: Address) -> str:
+    if value not in choices:
+        expected = " or ".join(choices)
+        raise AgentLoadError(f"The agent {_KIND}:{address.shown} has {name}={value}; expected {expected}.")
+    return value
 
 
 def _is_openais(address: Address) -> bool:
