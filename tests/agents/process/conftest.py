@@ -47,6 +47,11 @@ def run(
     return proctor.evaluate_sync(agent, eval_set(*conversations, state=state), **options)
 
 
+def times(short: int, full: int = 20) -> pytest.MarkDecorator:
+    """How often a fault is tried: always, and at night."""
+    return pytest.mark.parametrize("times", [short, pytest.param(full, marks=pytest.mark.nightly)])
+
+
 def failure_of(result: RunResult, case: int = 0) -> Failure:
     """The failure of a case's only trial, which must be an error."""
     failure = result.cases[case].trials[0].failure

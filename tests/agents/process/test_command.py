@@ -12,7 +12,17 @@ import proctor
 from proctor.agents.load import load_agent
 from proctor.errors import AgentLoadError, SetupError
 from proctor.schema.trial import FailureKind
-from tests.agents.process.conftest import Pids, failure_of, run, texts_of, trial_of, wait_until
+from tests.agents.process.conftest import (
+    CRITERIA,
+    Pids,
+    eval_set,
+    failure_of,
+    run,
+    texts_of,
+    times,
+    trial_of,
+    wait_until,
+)
 
 LOOP = """
 import json, sys, time, signal
@@ -146,9 +156,17 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
                      id="bad state"),
     ],
 )  # fmt: skip
+@times(1)
 def test_what_a_program_does_wrong_is_told_and_the_next_case_has_a_fresh_one(
-    body: str, kind: FailureKind, said: str, program: Program, pids: Pids
+    body: str, kind: FailureKind, said: str, times: int, program: Program, pids: Pids
 ) -> None:
+    """[17-20]"""
+    for _ in range(times):
+        _does_wrong(body, kind, said, program, pids)
+
+
+def _does_wrong(body: str, kind: FailureKind, said: str, program: Program, pids: Pids) -> None:
+    before = len(pids())
     wrong = f"    if request['text'] == 'wrong':\n        {body.replace(chr(10), chr(10) + '    ')}\n        continue\n"
     result = run(
         program(LOOP + wrong + "    say(text='ok'); say(type='done')\n"),
@@ -162,7 +180,7 @@ def test_what_a_program_does_wrong_is_told_and_the_next_case_has_a_fresh_one(
     assert re.search(said, failure.message), failure.message
     assert result.cases[1].passed
     assert pids.left() == []
-    assert len(pids()) == (1 if kind is FailureKind.RAISED else 2)
+    assert len(pids()) - before == (1 if kind is FailureKind.RAISED else 2)
 
 
 def test_its_last_words_are_those_of_this_conversation(program: Program) -> None:
@@ -198,6 +216,23 @@ def test_a_process_has_one_conversation_at_a_time_and_then_the_next(program: Pro
     spoke = [texts_of(result, case) for case in range(12)]
     assert all(len(set(one)) == 1 for one in spoke)
     assert len({one[0] for one in spoke}) == len(pids()) == 3
+
+
+@pytest.mark.slow
+@times(1)
+def test_no_conversation_sees_another(times: int, program: Program) -> None:
+    """[22] 200 conversations of two turns, 20 at a time, each with an id in its state."""
+    agent = program(
+        LOOP + "    say(text=request['text'] + ' ' + request['session']['state']['id']); say(type='done')\n"
+    )
+    for _ in range(times):
+        cases = eval_set(*[["who", "again"]] * 200)
+        for number, case in enumerate(cases["eval_cases"]):
+            case["session_input"]["state"] = {"id": f"<{number}>"}
+        result = proctor.evaluate_sync(agent, cases, config=CRITERIA, concurrency=20)
+        assert not result.passed
+        said = [texts_of(result, case) for case in range(200)]
+        assert said == [[f"who <{number}>", f"again <{number}>"] for number in range(200)]
 
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
@@ -294,8 +329,6 @@ def test_a_program_that_stays_when_its_input_ends_is_killed(program: Program, pi
 
 def test_a_run_that_is_cancelled_leaves_nothing(program: Program, pids: Pids) -> None:
     import asyncio
-
-    from tests.agents.process.conftest import CRITERIA, eval_set
 
     async def cancel() -> None:
         agent = program(LOOP + "    time.sleep(60)\n")

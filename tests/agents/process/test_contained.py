@@ -13,15 +13,10 @@ import pytest
 import proctor
 from proctor.schema.trial import FailureKind
 from tests.agents.process import agents_to_isolate
-from tests.agents.process.conftest import Pids, eval_set, failure_of, run, texts_of, trial_of
+from tests.agents.process.conftest import Pids, eval_set, failure_of, run, texts_of, times, trial_of
 
 BLOCKS = f"{agents_to_isolate.__file__}:blocks"
 TIMEOUT = 1.0
-
-
-def times(short: int, full: int = 20) -> pytest.MarkDecorator:
-    """How often a fault is tried."""
-    return pytest.mark.parametrize("times", [short, pytest.param(full, marks=pytest.mark.nightly)])
 
 
 @times(1)
