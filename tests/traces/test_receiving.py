@@ -123,7 +123,7 @@ def test_what_is_no_trace_or_too_much_is_refused(
 ) -> None:
     assert post(receiver, body, headers, path)[0] == status
     assert file.read_bytes() == b""
-    assert receiver.received.refused == 1
+    assert receiver.received.refused == len(receiver.reasons) == 1
     assert post(receiver, TRACE)[0] == 200  # and it goes on
 
 
@@ -187,9 +187,11 @@ def test_ctrl_c_ends_the_command_in_order(number: signal.Signals, tmp_path: Path
         said = process.stderr.readline()
         port = int(said.partition(";")[0].rpartition(":")[2])
         assert send(port, TRACE) == (200, "{}")
+        assert send(port, b"[]")[0] == 400
         os.kill(process.pid, number)
         out, rest = process.communicate(timeout=20)
-    assert (process.returncode, out, rest) == (0, "t.jsonl: 2 span(s) in 1 request(s)\n", "")
+    assert (process.returncode, out) == (0, "t.jsonl: 2 span(s) in 1 request(s); 1 refused\n")
+    assert rest == "refused: expected an object with `resourceSpans` (or `resourceLogs`)\n"
 
 
 @pytest.mark.slow

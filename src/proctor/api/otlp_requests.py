@@ -50,7 +50,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
         """Take a request; raises `Malformed` or `OSError`."""
         raise NotImplementedError
 
-    def refused(self) -> None:
+    def refused(self, why: str) -> None:
         """Hear of a request that was not taken."""
         raise NotImplementedError
 
@@ -165,7 +165,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
     # --- the answer ---------------------------------------------------------------------------------------------------
 
     def _refuse(self, status: int, message: str) -> None:
-        self.refused()
+        self.refused(message)
         self.close_connection = True  # what is left of the body is not read
         self._answer(status, f"{message}\n".encode(errors="replace"), "text/plain")
 

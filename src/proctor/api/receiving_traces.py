@@ -33,6 +33,8 @@ TOKEN = "PROCTOR_TRACE_TOKEN"  # noqa: S105 - the name of the variable, not a to
 MOST_BODY = 16 << 20
 """The most bytes of one request, unpacked."""
 
+_MOST_REASONS = 10
+
 MOST_FILE = 1 << 30
 """The most bytes that are written."""
 
@@ -71,6 +73,8 @@ class TraceReceiver:
             )
         self._lock, self._changed = threading.Lock(), threading.Condition()
         self._requests = self._spans = self._refused = 0
+        self.reasons: list[str] = []
+        """Why requests could not be taken, each once."""
         self._server = _bound(self._host, port, listen, self._handler())
         try:
             self._file = self._path.open("ab")
@@ -132,8 +136,8 @@ class TraceReceiver:
             def take(self, request: dict[str, Any]) -> None:
                 receiver.take(request)
 
-            def refused(self) -> None:
-                receiver.refused()
+            def refused(self, why: str) -> None:
+                receiver.refused(why)
 
         return Handler
 
@@ -161,10 +165,12 @@ class TraceReceiver:
             self._spans += spans
             self._changed.notify_all()
 
-    def refused(self) -> None:
-        """Count a request that could not be taken."""
+    def refused(self, why: str) -> None:
+        """Count a request that could not be taken, and keep why."""
         with self._changed:
             self._refused += 1
+            if len(self.reasons) < _MOST_REASONS and why not in self.reasons:
+                self.reasons.append(why)
 
 
 def _address(listen: str) -> tuple[str, int]:

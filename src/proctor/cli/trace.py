@@ -81,7 +81,17 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
         say(
             f"listening on {receiver.url}; OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} makes an exporter send there"
         )
-        received = receiver.wait(count=count, seconds=seconds, stopped=lambda: bool(stopped))
+        said = 0
+
+        def look() -> bool:
+            nonlocal said
+            for why in receiver.reasons[said:]:  # while there is time to set the exporter right
+                say(f"refused: {why}")
+                said += 1
+            return bool(stopped)
+
+        received = receiver.wait(count=count, seconds=seconds, stopped=look)
+        look()
     refused = f"; {received.refused} refused" if received.refused else ""
     click.echo(clean(f"{path}: {received.spans} span(s) in {received.requests} request(s){refused}"))
 
