@@ -104,8 +104,11 @@ def read_info(app: str, info: Any) -> AgentInfo:
 def _details(agent: Any) -> dict[str, Any]:
     told = agent if isinstance(agent, Mapping) else {}
     tools = told.get("tools")
+    instruction = str(told.get("instruction") or "")
     return {
         "name": str(told.get("name") or ""),
-        "instructions": str(told.get("instruction") or ""),
+        "instructions": ""
+        if instruction.startswith("<InstructionProvider")
+        else instruction,  # made per turn
         "tool_declarations": tools if isinstance(tools, list) else [],
     }
