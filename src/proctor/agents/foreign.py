@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -145,64 +145,3 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
         total += max(0.0, ended - max(began, until))
         until = max(until, ended)
     return round(total, 3)
-
-
-# --- state that an object holds ----------------------------------------------------------------------------------------
-
-
-def state_object(kind: Any, state: dict[str, Any], *, framework: str, what: str) -> Any:
-    """Return the object that a framework's agent takes its state from (`what`: deps, context), made of a session's state.
-
-    A `dict`, or nothing said: the state itself, so that what tools write is the session's state. A pydantic model, a
-    data class, a TypedDict: one that is made of the state.
-
-    Raises:
-        AgentError: it cannot be made of the state.
-    """
-    if _is_plain(kind):
-        return state
-    from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
-
-    name = getattr(kind, "__name__", str(kind))
-    try:
-        return TypeAdapter(kind).validate_python(state)
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise AgentError(
-            f"{framework}: Proctor cannot make the agent's {what} of type {name}; give a function that makes it of the "
-            f"session: {_ADAPTERS[framework]}(agent, {what}=make)"
-        ) from error
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(map(str, problem["loc"])) or name
-        raise AgentError(
-            f"{framework}: the agent's {what} ({name}) cannot be made of the session's state: {place}: {problem['msg']}; "
-            "put it into the case's session_input.state"
-        ) from error
-
-
-def state_of(held: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """Return a session's state with what such an object holds now."""
-    if held is None or held is state:
-        return state
-    plain = as_json(held)
-    return {**state, **plain} if isinstance(plain, Mapping) else state
-
-
-_ADAPTERS = {
-    "langgraph": "",
-    "pydantic-ai": "proctor.agents.pydantic_ai.PydanticAiAgent",
-    "openai-agents": "proctor.agents.openai_agents.OpenAiAgent",
-}
-
-
-def _is_plain(kind: Any) -> bool:
-    if kind in (None, type(None), Any, object):
-        return True
-    origin = getattr(kind, "__origin__", kind)
-    return origin in (dict, Mapping) or (
-        isinstance(origin, type) and issubclass(origin, dict) and not _is_typed(origin)
-    )
-
-
-def _is_typed(kind: type) -> bool:
-    return hasattr(kind, "__required_keys__")  # a TypedDict

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.foreign import Watch, as_json, declared, details_of, state_object, state_of
+from proctor.agents.foreign import Watch, as_json, declared, details_of
 from proctor.agents.langchain_messages import MessageReader, human_message, text_in, watching
 from proctor.agents.pump import Pump
+from proctor.agents.state_objects import state_object, state_of
 from proctor.errors import AgentError
 from proctor.extras import import_extra
 from proctor.quick_dataclasses import dataclass, field
@@ -36,8 +37,17 @@ class LangGraphAgent:
     resumes it: with its text, or with the response of a `function_response` part.
     """
 
-    def __init__(self, graph: Any, *, message_key: str = MESSAGES, answer_key: str = "") -> None:
-        """Take the graph. One without messages names the key that gets the user's text, and the one that has the answer.
+    def __init__(
+        self,
+        graph: Any,
+        *,
+        message_key: str = MESSAGES,
+        answer_key: str = "",
+        context: Callable[[Session], Any] | None = None,
+    ) -> None:
+        """Take the graph, and what makes a trial's context (plain or async) where that is no data.
+
+        A graph without messages names the key that gets the user's text, and the one that has the answer.
 
         Raises:
             AgentLoadError: the graph has no such key.
@@ -45,6 +55,7 @@ class LangGraphAgent:
         import_extra("langgraph", extra="langgraph", feature=_FEATURE)
         self._graph = graph
         self._message_key, self._answer_key = message_key, answer_key
+        self._context = context
         self._name = graph.name if graph.name and graph.name != "LangGraph" else ""
         self._keys = _keys_of(graph)
         _check_keys(self._keys, [message_key, *([answer_key] if answer_key else [])])
@@ -61,7 +72,7 @@ class LangGraphAgent:
         Raises:
             AgentError: the message has no place in the graph, or its context cannot be made of the session's state.
         """
-        talk: _Talk = session.memory.get(_MEMORY) or self._begin(session)
+        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
         given = self._input(message, session, talk)
         talk.interrupts = []
@@ -93,15 +104,13 @@ class LangGraphAgent:
         own = {key: value for key, value in values.items() if key != self._message_key} if values else {}
         return {**state_of(talk.context, session.state), **as_json(own)}
 
-    def _begin(self, session: Session) -> _Talk:
+    async def _begin(self, session: Session) -> _Talk:
         memory = import_extra("langgraph.checkpoint.memory", extra="langgraph", feature=_FEATURE)
-        schema = getattr(self._graph, "context_schema", None)
+        wanted = self._context or getattr(self._graph, "context_schema", None)
         context = (
             None
-            if schema is None
-            else session
-            if schema is Session
-            else state_object(schema, session.state, framework=_FRAMEWORK, what="context")
+            if wanted is None
+            else await state_object(wanted, session, framework=_FRAMEWORK, what="context")
         )
         graph = self._graph.copy({"checkpointer": memory.InMemorySaver()})
         elsewhere = {key: value for key, value in session.state.items() if key not in self._keys}

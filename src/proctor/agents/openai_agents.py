@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -17,12 +16,11 @@ from proctor.agents.foreign import (
     details_of,
     no_place_for,
     spoken,
-    state_object,
-    state_of,
 )
 from proctor.agents.openai_items import TRANSFER, answer_events, returned
 from proctor.agents.pending import PendingCalls
 from proctor.agents.pump import Pump
+from proctor.agents.state_objects import state_object, state_of
 from proctor.errors import AgentError
 from proctor.extras import import_extra
 from proctor.quick_dataclasses import dataclass, field
@@ -103,12 +101,7 @@ class OpenAiAgent:
         return session.state if talk is None else state_of(talk.context, session.state)
 
     async def _begin(self, session: Session) -> _Talk:
-        make = self._context
-        if make is None or isinstance(make, type):
-            context = state_object(make, session.state, framework=_FRAMEWORK, what="context")
-        else:
-            made = make(session)
-            context = await made if inspect.isawaitable(made) else made
+        context = await state_object(self._context, session, framework=_FRAMEWORK, what="context")
         session.memory[_MEMORY] = talk = _Talk(self._agent, context)
         return talk
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -16,12 +15,11 @@ from proctor.agents.foreign import (
     declared,
     details_of,
     spoken,
-    state_object,
-    state_of,
     tokens,
 )
 from proctor.agents.pending import PendingCalls
 from proctor.agents.pydantic_messages import prompt_of, words_of
+from proctor.agents.state_objects import state_object, state_of
 from proctor.extras import import_extra
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import Content
@@ -95,16 +93,8 @@ class PydanticAiAgent:
         return session.state if talk is None else state_of(talk.deps, session.state)
 
     async def _begin(self, session: Session) -> _Talk:
-        if self._deps is not None:
-            made = self._deps(session)
-            deps = await made if inspect.isawaitable(made) else made
-        else:
-            kind = getattr(self._agent, "deps_type", None)
-            deps = (
-                session
-                if kind is Session
-                else state_object(kind, session.state, framework=_FRAMEWORK, what="deps")
-            )
+        wanted = self._deps or getattr(self._agent, "deps_type", None)
+        deps = await state_object(wanted, session, framework=_FRAMEWORK, what="deps")
         talk = _Talk(deps)
         session.memory[_MEMORY] = talk
         return talk

@@ -246,6 +246,21 @@ def test_a_context_is_made_of_the_state_and_comes_back() -> None:
         talk(agent, "go")
 
 
+async def _wallet(session: Session) -> Wallet:
+    return Wallet(city=session.user_id)
+
+
+def test_a_context_that_is_no_data_is_made_by_a_function() -> None:
+    @tool
+    def where(runtime: ToolRuntime[Wallet]) -> str:
+        """Tells."""
+        return str(runtime.context.city)
+
+    graph = create_agent(script([[("where", {})], "Done."]), [where], context_schema=Wallet)
+    (events,) = talk(LangGraphAgent(graph, context=_wallet), "go")
+    assert calls(events) == [("where", {}, {"result": "user"})]
+
+
 class Question(TypedDict):
     question: str
     answer: str

@@ -194,11 +194,25 @@ def test_deps_that_are_no_data_are_made_by_a_function(make: Callable[[Session], 
     assert calls(events) == [("visit", {}, {"result": "user"})]
 
 
-def test_deps_that_are_no_data_ask_for_a_function() -> None:
-    with pytest.raises(
-        AgentError, match=r"type Client; give a function .*PydanticAiAgent\(agent, deps=make\)"
-    ):
-        talk(PydanticAiAgent(_counting(Client)), "go")
+def test_deps_may_be_the_session() -> None:
+    agent: Agent[Session, str] = Agent(script([[("who", {})], "Done."]), deps_type=Session)
+
+    @agent.tool
+    def who(ctx: RunContext[Session]) -> str:
+        ctx.deps.state["asked"] = True
+        return ctx.deps.user_id
+
+    adapter, session = PydanticAiAgent(agent), new_session()
+    (events,) = talk(adapter, "go", session=session)
+    assert calls(events) == [("who", {}, {"result": "user"})]
+    assert adapter.final_state(session) == {"asked": True}
+
+
+@pytest.mark.parametrize("kind", [Client, str], ids=lambda kind: kind.__name__)
+def test_deps_that_are_no_data_ask_for_a_function(kind: Any) -> None:
+    expected = rf"type {kind.__name__}; give a function .*PydanticAiAgent\(agent, deps=make\)"
+    with pytest.raises(AgentError, match=expected):
+        talk(PydanticAiAgent(_counting(kind)), "go")
 
 
 def test_two_hundred_conversations_at_once_do_not_mix() -> None:
