@@ -71,7 +71,8 @@ def test_a_task_factory_that_is_there_is_asked() -> None:
     async def main() -> None:
         asyncio.get_running_loop().set_task_factory(factory)
         with contained_exits(), contained_exits():
-            await asyncio.create_task(asyncio.sleep(0), name="named")
+            task = asyncio.create_task(asyncio.sleep(0), name="named")
+            await task
+        assert (made, task.get_name()) == (["factory"], "named")
 
     asyncio.run(main())
-    assert made == ["factory"]
