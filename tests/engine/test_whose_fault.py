@@ -18,6 +18,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor.reports.json_report import JsonReport
 from proctor.reports.markdown import MarkdownReport
 from proctor.reports.plain import PlainReport
+from proctor.reports.terminal import TerminalReport
 from proctor.schema.trial import FailureKind, Trial
 from proctor.schema.user_fault import FaultKind
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
@@ -276,6 +277,9 @@ def test_both_rates_are_told_apart_in_every_report() -> None:
     out = io.StringIO()
     PlainReport().write([run], out)
     assert "AT-FAULT  agent=0%(0/1,0-79)  simulator=75%(3/4,30-95)" in out.getvalue()
+    out = io.StringIO()
+    TerminalReport().write([run], out)
+    assert "simulator at fault 75 % (3 of 4, 95 %: 30–95)" in " ".join(out.getvalue().split())
     out = io.StringIO()
     MarkdownReport().write([run], out)
     assert "simulator at fault 75 % (3 of 4, 95 %: 30–95)" in out.getvalue()

@@ -60,10 +60,11 @@ def add_played(evidence: TrialEvidence, trial: Trial | None, *, full: bool) -> N
                 fault.turn if fault.turn < len(trial.turns) else None,
                 Fact("at fault", _told(fault)),
             )
-    if trial.failure is None or trial.failure.where != "simulator":
+    is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
+    if not is_users:
         return
     evidence.sections = [each for each in evidence.sections if not _never_was(each, len(trial.turns))]
-    if not full and trial.turns:
+    if not full and trial.turns and trial.failure is not None:
         answered = trial.invocations[-1].final_response
         _add(evidence, len(trial.turns) - 1, Fact("answer", answered.joined_text() if answered else "(none)"))
 
