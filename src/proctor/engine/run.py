@@ -27,10 +27,8 @@ from proctor.schema.outcome import outcome_of_run
 from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
-_PASSED, _NOT_RUN = (
-    Outcome.PASSED,
-    Outcome.NOT_RUN,
-)  # a member's look-up in its enumeration takes ten times as long
+# a member's look-up in its enumeration takes ten times as long
+_PASSED, _NOT_RUN = Outcome.PASSED, Outcome.NOT_RUN
 
 
 @dataclass(slots=True, repr=False)
@@ -209,9 +207,8 @@ class Run:
     def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
         case = chosen.source.case(index)
         place = chosen.source.where(index)
-        result = CaseResult(
-            chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=place, is_played=case.conversation is None
-        )
+        result = CaseResult(chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=place)
+        result.is_played = case.conversation is None
         if self.stored is None:
             self._results.append(result)
         wanted = chosen.metrics_for(case)
