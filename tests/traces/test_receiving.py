@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.api.otlp_requests import OtlpHandler
 from proctor.api.receiving_traces import MOST_BODY, TraceReceiver
 from proctor.files.traces.conversations import read_conversations
 from tests.traces.making import agent, brief, chat, request
@@ -135,6 +136,17 @@ def test_protobuf_without_what_reads_it_says_what_to_do(receiver: TraceReceiver)
         assert status == 415
         assert "proctor[traces]" in said
         assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/json" in said
+
+
+def test_a_client_that_takes_for_ever_is_let_go(
+    receiver: TraceReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OtlpHandler, "most_seconds", 0.3)
+    with socket.create_connection(("127.0.0.1", int(receiver.url.rpartition(":")[2])), timeout=10) as plug:
+        head = "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+        plug.sendall(head.encode() + b'{"')
+        assert b"the body ended before its length" in plug.recv(500) + plug.recv(500)
+    assert post(receiver, TRACE)[0] == 200
 
 
 def test_many_at_once_are_all_taken_or_told_to_come_again(receiver: TraceReceiver, file: Path) -> None:

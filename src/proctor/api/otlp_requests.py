@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import socket
 import zlib
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Timer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +18,7 @@ from proctor.extras import import_extra
 from proctor.files.traces.otlp import Malformed, is_request
 
 _SECONDS = 30.0
-"""That one read from a client may take."""
+"""That a request may take to arrive, and a connection may wait for the next one."""
 _AT_ONCE = 32
 """Requests that are read at a time; others are told to come again."""
 _LONGEST_LINE = 1_000
@@ -40,6 +42,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
     timeout = _SECONDS
     most_body = 1 << 20
     loopback_only = True
+    most_seconds = _SECONDS
     _room = BoundedSemaphore(_AT_ONCE)
 
     def is_allowed(self, authorization: str) -> bool:
@@ -59,10 +62,19 @@ class OtlpHandler(BaseHTTPRequestHandler):
         if not self._room.acquire(blocking=False):
             self._answer(503, b"too many requests at once: try again", "text/plain")
             return
+        patience = Timer(self.most_seconds, self._give_up)  # a read's own limit begins anew with each byte
+        patience.daemon = True
+        patience.start()
         try:
             self._take_one()
         finally:
+            patience.cancel()
             self._room.release()
+
+    def _give_up(self) -> None:
+        """Let go of a client that takes for ever."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RD)
 
     def do_GET(self) -> None:
         """Say what this is."""
