@@ -60,7 +60,7 @@ def _eval_options(command: Any) -> Any:
                help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, or a report "
                     "written with --report json=RUN."),
         option("--retry-errors", section=RUN, type=click.IntRange(min=0), metavar="N",
-               help="Try a trial again up to N times after an infrastructure error (never after a wrong answer)."),
+               help="Try a trial again up to N times after an infrastructure error or a played user at fault (never after a wrong answer)."),
         option("--keep-going", section=RUN, is_flag=True,
                help="A set that cannot be read is an error; the others run."),
         option("-x", "--fail-fast", section=RUN, is_flag=True, help="Stop after the first case that does not pass."),

@@ -102,7 +102,12 @@ OPTIONS = (
     Option("isolate-memory", "What each of them may take, such as 2GB; isolates, too.", "SIZE", _memory),
     Option("timeout", "Seconds that one turn may take (300).", "S", _seconds),
     Option("trial-timeout", "Seconds that one trial may take.", "S", _seconds),
-    Option("retry-errors", "Try a trial again up to N times after an infrastructure error.", "N", _whole(0)),
+    Option(
+        "retry-errors",
+        "Try a trial again up to N times after an infrastructure error or a played user at fault.",
+        "N",
+        _whole(0),
+    ),
     Option("max-text", "Characters of one text of the agent that are kept (1048576).", "N", _whole(1)),
     Option("max-events", "Events in one turn after which an agent is stopped (10000).", "N", _whole(1)),
     Option("store", "Keep the run there, for `proctor show`: a URL (sqlite:///PATH) or a path.", "URL"),
