@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator
 from datetime import date
 from typing import Any
@@ -239,13 +238,11 @@ class RetailAgent:
     def __init__(self, slips: Callable[[str], Slips] = lambda _conversation: careful) -> None:
         """Take what says which mistakes are made in a conversation, which is told by its case and number."""
         self._slips = slips
-        self._seen: Counter[str] = Counter()
 
     def begin(self, session: Session, case: Any) -> None:
         """Open the shop, once per trial."""
-        self._seen[case.eval_id] += 1
         session.memory["shop"] = open_shop()
-        session.memory["desk"] = Desk(self._slips(f"{case.eval_id} {self._seen[case.eval_id]}"))
+        session.memory["desk"] = Desk(self._slips(f"{case.eval_id} {session.trial + 1}"))
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Answer one message."""

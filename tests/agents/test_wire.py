@@ -28,7 +28,7 @@ def test_a_request_has_the_whole_session_the_message_and_its_text() -> None:
         "type": "turn",
         "protocol": 1,
         "turn": 3,
-        "session": {"id": "s1", "app_name": "shop", "user_id": "ann", "state": {"basket": [1]}},
+        "session": {"id": "s1", "app_name": "shop", "user_id": "ann", "state": {"basket": [1]}, "trial": 0},
         "message": {"role": "user", "parts": [{"text": "Hi"}, {"text": "there"}]},
         "text": message.joined_text(),
     }
@@ -40,7 +40,7 @@ def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
     assert sent == {
         "type": kind,
         "protocol": 1,
-        "session": {"id": "s1", "app_name": "shop", "user_id": "ann", "state": {"a": 1}},
+        "session": {"id": "s1", "app_name": "shop", "user_id": "ann", "state": {"a": 1}, "trial": 0},
     }
 
 

@@ -336,3 +336,14 @@ def test_reasons_are_worked_out_for_what_failed_and_on_request_for_all() -> None
     assert "tool" in brief.case("bad").metrics[name].per_invocation[0].reason
     assert brief.case("good").metrics[name].per_invocation[0].reason == ""
     assert full.case("good").metrics[name].per_invocation[0].reason
+
+
+def test_an_agent_knows_which_trial_it_is_in() -> None:
+    seen: list[int] = []
+
+    async def number(session: Session) -> AsyncIterator[Event]:
+        seen.append(session.trial)
+        yield Event.said("ok")
+
+    run_sync(lambda: run(Scripted({"a": number}), eval_set(case("a")), num_runs=4, concurrency=4))
+    assert sorted(seen) == [0, 1, 2, 3]

@@ -216,3 +216,11 @@ def test_a_customer_answers_what_is_asked_as_plan_and_persona_say(
 def test_a_customer_who_is_asked_the_same_over_and_over_gives_up() -> None:
     asked = ("Hello", "What is your e-mail address?")
     assert played.customer(heard(asked, asked), scenario()) is None
+
+
+@pytest.mark.slow  # workers are processes
+def test_in_workers_of_its_own_the_desk_makes_the_same_mistakes() -> None:
+    here, there = (run_of(str(RETAIL / "hasty.py"), num_runs=2, isolate=isolate) for isolate in (False, True))
+    assert [[trial.outcome for trial in case.trials] for case in here.cases] == [
+        [trial.outcome for trial in case.trials] for case in there.cases
+    ]

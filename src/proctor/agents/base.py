@@ -22,6 +22,8 @@ class Session:
     memory: dict[str, Any] = field(default_factory=dict)
     """Free room for an adapter: its own session object, its history. Two keys are read after each turn: `durations`
     (`{"model": seconds, "tool": seconds}`) and `app_details` (the agents that answered, in the shape of AppDetails)."""
+    trial: int = 0
+    """Which of the case's trials this is, from 0, also in a worker, and where a run goes on: a seed for who needs one."""
 
 
 @dataclass(frozen=True, slots=True)

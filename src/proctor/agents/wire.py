@@ -60,6 +60,7 @@ def session_data(session: Session) -> dict[str, Any]:
         "app_name": session.app_name,
         "user_id": session.user_id,
         "state": session.state,
+        "trial": session.trial,
     }
 
 

@@ -84,6 +84,7 @@ class TrialRunner:
         attempts: list[Attempt] = []
         while True:
             session = new_session(case, f"{self._session_prefix}{next(self._sessions)}")
+            session.trial = number
             trial = self._new_trial(case, eval_set_id, number, session)
             if filling is not None:
                 filling.trial = trial

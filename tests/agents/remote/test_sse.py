@@ -44,7 +44,13 @@ def test_a_turn_goes_out_as_the_protocol_says(talk: Any) -> None:
         "type": "turn",
         "protocol": 1,
         "turn": 0,
-        "session": {"id": "s-1", "app_name": "shop", "user_id": "ann", "state": {"basket": ["apple"]}},
+        "session": {
+            "id": "s-1",
+            "app_name": "shop",
+            "user_id": "ann",
+            "state": {"basket": ["apple"]},
+            "trial": 0,
+        },
         "message": {"role": "user", "parts": [{"text": "one"}]},
         "text": "one",
     }
