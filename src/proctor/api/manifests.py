@@ -63,7 +63,8 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     """Return what is known of an agent from outside: how it was named, its source, its commit."""
     reference = str(agent) if isinstance(agent, str | Path) else None
     if reference is not None and "//" in reference:
-        reference = redacted_text(reference)  # an address; whoever goes on with the run brings its secret again
+        # an address: whoever goes on with the run brings its secret again
+        reference = redacted_text(reference)
     folder = agent_folder(agent)
     return AgentManifest(
         reference=reference,
