@@ -69,7 +69,9 @@ def test_many_cases_in_steps_agree_with_counting() -> None:
     random = Random(1)
     found = [random.choice([-0.4, -0.2, 0.0, 0.2, 0.4, 0.6]) for _ in range(400)]
     changed = [each for each in found if each]
-    step = abs(changed[0] / paired._as_steps(changed)[0])  # type: ignore[index]
+    steps = paired._as_steps(changed)
+    assert steps is not None
+    step = abs(changed[0] / steps[0])
     assert paired._by_saddlepoint(changed, step=step) == pytest.approx(sign_flip_test(found), rel=0.01)
 
 
