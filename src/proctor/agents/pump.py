@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 Told = TypeVar("Told")
@@ -31,16 +30,25 @@ class Pump(Generic[Told]):
 
     async def run(self, work: Coroutine[Any, Any, Any]) -> AsyncIterator[Told]:
         """Yield what is posted while `work` runs; what it raises is raised after that."""
-        task = asyncio.ensure_future(work)
+        task = asyncio.ensure_future(_settled(work))
         task.add_done_callback(lambda _: self._loop.call_soon(self._posted.put_nowait, None))
         try:
             while (told := await self._posted.get()) is not None:
                 yield told
-            self.result = await task
+            self.result, error = task.result()
+            if error is not None:
+                raise error
         finally:
             if not task.done():
                 task.cancel()
                 await asyncio.wait([task], timeout=_PATIENCE)
-            if task.done() and not task.cancelled():
-                with suppress(BaseException):
-                    task.exception()  # somebody has asked: Python need not complain about it
+
+
+async def _settled(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+    """Return what came of it: an event loop lets nobody catch what ends a program in a task of its own."""
+    try:
+        return await work, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised where the events are read
+        return None, error

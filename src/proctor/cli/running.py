@@ -95,10 +95,11 @@ def _answer_of(task: asyncio.Task[_Result], loop: asyncio.AbstractEventLoop) -> 
     while True:
         try:
             return loop.run_until_complete(task)
-        except RuntimeError:
+        except (RuntimeError, SystemExit, KeyboardInterrupt):
             if task.done():
                 raise
-            # else an agent has stopped the loop: the others still wait for it
+            # else an agent has stopped the loop, or a task of its framework's raised what ends programs (Ctrl-C itself
+            # raises nothing, see `Stop`): that error is the task's, too, and the others still wait for the loop
 
 
 def _tidy(loop: asyncio.AbstractEventLoop) -> None:

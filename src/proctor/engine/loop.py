@@ -53,9 +53,10 @@ class OwnLoop:
             try:
                 self._runner.run(_wait(awaited))
                 return awaited.result()
-            except RuntimeError:
+            except (RuntimeError, SystemExit):
                 if awaited.done():
                     raise  # of what was waited for; else an agent stopped the loop, and the others wait for it
+                # (SystemExit: in a task of a framework's own, whose exception it is, too, for whoever awaits that task)
 
     def close(self) -> None:
         """Cancel what is left, and wait neither for what does not listen nor for threads."""

@@ -1,6 +1,7 @@
 """Agents of pydantic-ai: the real library, its runs, tools and deps; only the model is a script."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
@@ -200,7 +201,7 @@ def test_deps_may_be_the_session() -> None:
     @agent.tool
     def who(ctx: RunContext[Session]) -> str:
         ctx.deps.state["asked"] = True
-        return ctx.deps.user_id
+        return str(ctx.deps.user_id)
 
     adapter, session = PydanticAiAgent(agent), new_session()
     (events,) = talk(adapter, "go", session=session)
@@ -324,6 +325,54 @@ def test_what_was_done_before_an_error_is_evidence() -> None:
     assert trial.failure is not None
     assert trial.failure.cause == "agent raised in turn 1: LookupError: no such thing"
     assert [call.name for call in trial.invocations[0].tool_calls] == ["boom"]
+
+
+ENDING = """
+import sys
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.models.test import TestModel
+
+root_agent = Agent(TestModel(custom_output_text="Hello."), deps_type=dict)
+
+
+@root_agent.tool
+async def leave(ctx: RunContext[dict]) -> str:
+    if ctx.deps.get("leaves"):
+        raise {error}
+    return "stayed"
+"""
+
+
+@pytest.mark.parametrize("error", ["SystemExit(0)", "KeyboardInterrupt"])
+def test_a_tool_that_ends_the_program_ends_its_own_trial_only(error: str, tmp_path: Path) -> None:
+    """Tools are run in tasks of the library's own: what they raise of this kind comes out of the event loop."""
+    (tmp_path / "bot.py").write_text(ENDING.replace("{error}", error))
+    cases = _set("go", "Hello.")
+    (case,) = cases["eval_cases"]
+    session = {"app_name": "a", "user_id": "u", "state": {"leaves": True}}
+    cases["eval_cases"] = [
+        {**case, "eval_id": "leaves", "session_input": session},
+        {**case, "eval_id": "stays"},
+    ]
+    (tmp_path / "s.evalset.json").write_text(json.dumps(cases))
+    (tmp_path / "c.json").write_text('{"criteria": {"response_match_score": 0.5}}')
+    command = [
+        "-m",
+        "proctor",
+        "eval",
+        "bot.py",
+        "s.evalset.json",
+        "--config",
+        "c.json",
+        "--store",
+        "memory:",
+    ]
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert "PASSED  s/stays" in done.stdout
+    assert f"agent raised in turn 1: {error.partition('(')[0]}" in done.stdout
 
 
 def _set(text: str, answer: str) -> dict[str, Any]:
