@@ -282,6 +282,7 @@ class AbstractConformance(AgentConformance):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "code", "said"),
     [("good_agent.py:agent", 1, "errors"), ("bad_agent.py:agent", 1, "has no final response")],
