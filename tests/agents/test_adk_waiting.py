@@ -1,6 +1,7 @@
 """Calls that wait for somebody outside: the next turn's message answers them, by name."""
 
 import asyncio
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -97,6 +98,37 @@ def test_a_call_that_must_be_confirmed(confirmed: bool, returned: dict[str, Any]
     assert [one.name for one in read(asked).tool_calls] == ["pay", "adk_request_confirmation"]
     assert [one.response for one in read(done).tool_responses] == [returned]
     assert read(done).tool_calls == []
+
+
+def test_a_credential_is_asked_for_and_its_secrets_are_kept_nowhere() -> None:
+    """The real tool asks; what the app is registered with does not become evidence."""
+    from google.adk.auth import AuthConfig, AuthCredential, AuthCredentialTypes, OAuth2Auth
+    from google.adk.tools import ToolContext
+
+    from tests.agents.adk_script import call, scripted_agent, text
+
+    models = import_module("fastapi.openapi.models")
+    flow = models.OAuthFlowAuthorizationCode(
+        authorizationUrl="https://x/a", tokenUrl="https://x/t", scopes={"r": "read"}
+    )
+    config = AuthConfig(
+        auth_scheme=models.OAuth2(flows=models.OAuthFlows(authorizationCode=flow)),
+        raw_auth_credential=AuthCredential(
+            auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(client_id="me", client_secret="hush")
+        ),
+    )
+
+    def mail(tool_context: ToolContext) -> dict[str, Any]:
+        """Reads mail."""
+        tool_context.request_credential(config)
+        return {"status": "asked"}
+
+    mail.__annotations__["tool_context"] = ToolContext
+    (events,) = talk(AdkAgent(scripted_agent(call("mail"), text("Wait."), tools=[mail])), "hi")
+    asked = [one for one in read(events).tool_calls if one.name == "adk_request_credential"]
+    assert len(asked) == 1
+    assert any(event.long_running_tool_ids for event in events)
+    assert "hush" not in "".join(event.model_dump_json() for event in events)
 
 
 def test_two_that_wait_are_answered_in_order() -> None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,6 +182,40 @@ def test_a_deadline_holds_and_the_connection_is_closed(run: Run) -> None:
     with serving(server(run)) as running:
         assert asyncio.run(main(running)) < 1.0
         assert running.all_closed()
+
+
+def test_what_google_adk_s_server_was_recorded_to_answer(shared: Path) -> None:
+    """Every recorded turn: its calls and texts, or its error."""
+    vectors = json.loads((shared / "golden" / "rest.json").read_text(encoding="utf-8"))["vectors"]
+    turns = [one for one in vectors if one["request"]["path"] in ("/run", "/run_sse")]
+    told = []
+    for one in turns:
+        response, via = one["response"], one["request"]["path"].removeprefix("/")
+        body = response["body"]
+        given = stream(*body) if response["content_type"] == SSE else body
+        given = given.encode() if isinstance(given, str) else given
+        given = json.loads(json.dumps(body).replace('"<time>"', "1.5")) if given is body else given
+        timed = given.replace(b'"<time>"', b"1.5") if isinstance(given, bytes) else given
+        answer = server(lambda e, r=response, b=timed: e.answer(b, r["content_type"], r["status"]))  # type: ignore[misc]  # bound now
+        with serving(answer) as running:
+            try:
+                events, _ = talk(f"{running.url}/app?via={via}")
+                told.append(_summary(events))
+            except AgentError as error:
+                told.append(f"{type(error).__name__} {getattr(error, 'type', '')}".strip())
+    assert told == [
+        "Hello there.",
+        "get_weather() Sunny in Paris.",
+        "AgentError",
+        "AgentRaisedError 500",
+        "get_weather() Sunny in Paris.",
+        "AgentRaisedError RuntimeError",
+    ]
+
+
+def _summary(events: list[Event]) -> str:
+    parts = [part for event in events for part in (event.content and event.content.parts) or ()]
+    return " ".join(f"{part.function_call.name}()" if part.function_call else part.text or "" for part in parts if not part.function_response)  # fmt: skip
 
 
 # --- servers of other languages ---------------------------------------------------------------------------------------
