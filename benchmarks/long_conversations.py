@@ -14,6 +14,7 @@ def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
         {
             "long": module("ours", "converse", turns, cases),
             "played": module("ours", "play", turns, cases),
+            "played_short": module("ours", "play", 10, cases * turns // 10),
             "short": module("ours", "converse", 10, cases * turns // 10),
         },
         repeats,
@@ -27,5 +28,8 @@ def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
     yield Row(
         "W8", f"the same with a played user, {times}", "×", {OURS: played["late"] / played["early"]}, flat
     )
+    whole = f"per turn of played conversations, the look for their users' faults included, {turns} turns / 10 turns"
+    short_played = found["played_short"]["per_turn"]
+    yield Row("W8", whole, "×", {OURS: played["per_turn"] / short_played}, flat)
     whole = f"per turn with scoring, {turns} turns a case / 10 turns a case"
     yield Row("W8", whole, "×", {OURS: long["per_turn"] / short["per_turn"]}, flat)

@@ -142,14 +142,22 @@ def play(turns: int, cases: int) -> None:
     config = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": turns}}
     subject = ScriptedAgent()
     user = Asking()
+    evaluate_sync(
+        ScriptedAgent(),
+        given.model_copy(update={"eval_cases": given.eval_cases[:1]}),
+        config=config,
+        user=user,
+    )
+    began = time.perf_counter()
     evaluate_sync(subject, given, config=config, user=user, concurrency=1)
+    took = time.perf_counter() - began
     steps = [
         [after - before for before, after in itertools.pairwise(began)]
         for began in (subject.began[at : at + turns] for at in range(0, len(subject.began), turns))
     ]
     early = statistics.median(step for case in steps for step in case[5:15])
     late = statistics.median(step for case in steps for step in case[-10:])
-    workload.report(early=early, late=late)
+    workload.report(early=early, late=late, per_turn=took / (turns * cases))
 
 
 def load(path: str) -> None:
