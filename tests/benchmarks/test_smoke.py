@@ -21,7 +21,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         ("W5", 3),
         pytest.param("W6", 6, marks=SLOW),
         ("W7", 5),
-        ("W8", 3),
+        ("W8", 4),
     ],
 )
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
