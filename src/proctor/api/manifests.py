@@ -62,8 +62,8 @@ def manifest_of(
 def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     """Return what is known of an agent from outside: how it was named, its source, its commit."""
     reference = str(agent) if isinstance(agent, str | Path) else None
-    if reference is not None and "//" in reference:
-        # an address: whoever goes on with the run brings its secret again
+    if reference is not None and ("//" in reference or reference.startswith("cmd:")):
+        # an address or a command: whoever goes on with the run brings its secret again
         reference = redacted_text(reference)
     folder = agent_folder(agent)
     return AgentManifest(

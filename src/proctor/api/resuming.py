@@ -238,6 +238,11 @@ def _agent(manifest: Manifest, given: AgentLike) -> AgentLike:
             f"the agent {manifest.agent.label} of run {manifest.run_id} was an object in Python: "
             "give it again, resume(run, agent=…)"
         )
+    if manifest.agent.reference.startswith("cmd:") and HIDDEN in manifest.agent.reference:
+        raise SetupError(
+            f"the agent of run {manifest.run_id} was {manifest.agent.reference}, and what is hidden there was not kept: "
+            "give it again, resume(run, agent=…). Secrets in the environment need not be given again"
+        )
     return manifest.agent.reference
 
 

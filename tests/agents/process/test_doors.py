@@ -143,3 +143,21 @@ def test_a_command_whose_file_has_changed_is_another_agent(project: Path) -> Non
     (project / "bot.py").write_text("print(2)")
     assert before is not None
     assert agent_manifest("cmd:python bot.py", "bot").source_hash != before
+
+
+def test_a_secret_in_a_command_is_kept_nowhere_and_the_run_goes_on_with_the_agent_given_again(
+    project: Path,
+) -> None:
+    secret = "sk-canary123456789012345"
+    (project / "bot.py").write_text("import sys\nfor line in sys.stdin: sys.exit(1)\n")
+    agent = f"cmd:{sys.executable} bot.py --api-key {secret}"
+    result = _proctor("eval", agent, "s.evalset.json", "--store", "sqlite:///runs.sqlite3")
+    assert result.exit_code == 3
+    kept = b"".join(file.read_bytes() for file in project.glob("runs.sqlite3*"))
+    assert secret.encode() not in kept
+    assert secret not in result.output
+    again = _proctor("resume", "latest", "--retry-errors", "--store", "sqlite:///runs.sqlite3")
+    assert (again.exit_code, "what is hidden there was not kept" in again.stderr) == (2, True)
+    resumed = proctor.resume_sync("latest", store="runs.sqlite3", agent=agent, retry_errors=True)
+    assert resumed.outcome is proctor.Outcome.ERROR
+    assert not resumed.passed
