@@ -34,7 +34,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
         expected_state=fields["final_session_state"] or None,
         actual_state=trial.final_state,
         trial=trial,
-        extra=all_stated(case),
+        extra=all_stated(case) if case.__pydantic_extra__ or fields["session_input"] is not None else None,
     )
 
 
