@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         bless as bless,
         calibrate as calibrate,
         calibrate_sync as calibrate_sync,
+        compare as compare,
+        compare_sync as compare_sync,
         estimate as estimate,
         estimate_sync as estimate_sync,
         evaluate as evaluate,
@@ -125,6 +127,13 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
+    from proctor.schema.comparison import (
+        CaseChange as CaseChange,
+        Change as Change,
+        ChangedCase as ChangedCase,
+        Comparison as Comparison,
+        Measured as Measured,
+    )
     from proctor.schema.event import Event as Event
     from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
@@ -152,7 +161,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " bless calibrate calibrate_sync estimate estimate_sync label_run export_run export_to_adk"
+        " bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
         " generate_scenarios generate_scenarios_sync import_run import_runs"
         " list_runs load_run open_store prune_runs"
         " rescore rescore_sync resume resume_sync"
@@ -168,6 +177,7 @@ _WHERE = {
     "proctor.models.base": "ChatModel Message ModelError ModelOptions Reply",
     "proctor.models.scripted": "ScriptedModel",
     "proctor.engine.stopping": "StopRequest",
+    "proctor.schema.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.event": "Event",
     "proctor.schema.label": "HumanLabel",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",

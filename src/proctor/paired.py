@@ -173,15 +173,19 @@ def _signed_sums(values: Sequence[float]) -> list[float]:
     return sums
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return p-values adjusted for being several, in their order: the chance of any false alarm stays what is asked.
 
+    `weights` (positive) say what share of that chance each may take at first; alike by default.
+
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-    (1979), 65-70.
+    (1979), 65-70, weights in section 4.
     """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    shares = [1.0] * len(p_values) if weights is None else list(weights)
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place] / shares[place])
     adjusted, least = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(order):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        left = fsum(shares[other] for other in order[rank:])
+        least = max(least, min(1.0, left / shares[place] * p_values[place]))
         adjusted[place] = least
     return adjusted

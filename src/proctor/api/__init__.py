@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from proctor.api.blessing import Blessing, bless
     from proctor.api.calibrating import calibrate, calibrate_sync
     from proctor.api.checking import check_files
+    from proctor.api.comparing import compare, compare_sync
     from proctor.api.estimating import estimate, estimate_sync
     from proctor.api.evaluating import evaluate, evaluate_matrix, evaluate_sync
     from proctor.api.exporting import export_run, export_to_adk
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "calibrating": ("calibrate", "calibrate_sync"),
     "checking": ("check_files",),
+    "comparing": ("compare", "compare_sync"),
     "blessing": ("Blessing", "bless"),
     "estimating": ("estimate", "estimate_sync"),
     "evaluating": ("evaluate", "evaluate_matrix", "evaluate_sync"),
@@ -56,6 +58,8 @@ __all__ = [
     "calibrate",
     "calibrate_sync",
     "check_files",
+    "compare",
+    "compare_sync",
     "estimate",
     "estimate_sync",
     "eval_set_of",

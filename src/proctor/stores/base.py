@@ -179,6 +179,10 @@ class Store(Protocol):
         """Return what was planned, in order."""
         ...
 
+    def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
+        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
+        ...
+
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a judging, by position."""
         ...

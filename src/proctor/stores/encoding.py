@@ -271,6 +271,28 @@ def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence
     result.metrics = {name: _read_metric(name, one, rows) for name, one in row["metrics"].items()}
 
 
+def read_briefly(result: CaseResult, outcome: str, text: str) -> None:
+    """Fill in what `verdict_row` wrote, without scores of trials and without evidence."""
+    row = loaded(text)
+    result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
+    result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
+    result.trials = [
+        TrialResult(trial.get("number", i), OUTCOMES[trial["outcome"]], evidence=None)
+        for i, trial in enumerate(row["trials"])
+    ]
+    result.metrics = {
+        name: MetricVerdict(
+            name,
+            OUTCOMES[one["outcome"]],
+            number(one.get("score")),
+            number(one.get("threshold")),
+            one.get("gate", True),
+            one.get("reason", ""),
+        )
+        for name, one in row["metrics"].items()
+    }
+
+
 _NOTHING: dict[str, dict[str, Any]] = {}
 
 

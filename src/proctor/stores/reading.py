@@ -14,7 +14,16 @@ from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
 from proctor.stores.base import StoredTrial
 from proctor.stores.database import Connection, damaged, sound
-from proctor.stores.encoding import Evidence, Scores, checksum, read_score, read_scores, read_verdict, unpack
+from proctor.stores.encoding import (
+    Evidence,
+    Scores,
+    checksum,
+    read_briefly,
+    read_score,
+    read_scores,
+    read_verdict,
+    unpack,
+)
 from proctor.stores.media import put_back
 from proctor.stores.rows import document_key, planned_key, score_key, trial_key, verdict_key
 from proctor.stores.states import judging_progress, run_progress
@@ -56,6 +65,22 @@ class RunReader:
         with self._sound(first, last):  # of what is done with a case in between, nothing comes by here
             for position, texts in enumerate(planned, first):
                 yield self._case(position, texts, held)
+
+    def verdicts(self, first: int, last: int) -> Iterator[tuple[str, CaseResult]]:
+        """Return the same cases with the hash of their content, without evidence and scores of trials: neither is read.
+
+        A case that was not decided has no trials here.
+        """
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
+            planned = self.planned(first, last)
+            self._read_verdicts(held, first, last)
+        with self._sound(first, last):
+            for position, (eval_set_id, eval_id, content_hash, place) in enumerate(planned, first):
+                result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
+                if (verdict := held.verdicts.get(position)) is not None:
+                    read_briefly(result, *verdict)
+                yield content_hash, result
 
     def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.answers import AnsweringStore
 from proctor.stores.base import Committed, StoredTrial
@@ -213,6 +213,14 @@ class SqliteStore(LabelledStore, AnsweringStore):
             found = reader.planned(first, min(total, first + _AT_ONCE))
             for position, texts in enumerate(found, first):
                 yield PlannedCase(position, *texts)
+
+    def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
+        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
+        line = self._line(run_id)
+        reader, total = self._reader(line, self._chosen(line, judging)), line.progress.cases
+        reader.check_totals()
+        for first in range(0, total, _AT_ONCE):
+            yield from reader.verdicts(first, min(total, first + _AT_ONCE))
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a judging, by position."""

@@ -1,0 +1,200 @@
+"""Comparing two runs: did the candidate get worse?"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.api.runs import StoreLike, open_runs
+from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
+from proctor.quick_dataclasses import dataclass
+from proctor.registry import METRICS
+from proctor.schema.comparison import ComparedRun, Comparison
+from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.engine.compare import Side
+    from proctor.schema.run import Judging, Manifest
+    from proctor.stores.base import Store
+
+_EARLIER = re.compile(r"(?:latest~(?P<back>\d{1,6})|(?P<previous>previous))$")
+
+
+async def compare(
+    base: str | RunResult = "previous",
+    candidate: str | RunResult = "latest",
+    *,
+    store: StoreLike = None,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    keep_changed_cases: bool = False,
+    strict: bool = False,
+) -> Comparison:
+    """Compare two runs case by case; `compare_sync` says the rest."""
+    return await asyncio.to_thread(
+        compare_sync,
+        base,
+        candidate,
+        store=store,
+        margin=margin,
+        confidence=confidence,
+        keep_changed_cases=keep_changed_cases,
+        strict=strict,
+    )
+
+
+def compare_sync(
+    base: str | RunResult = "previous",
+    candidate: str | RunResult = "latest",
+    *,
+    store: StoreLike = None,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    keep_changed_cases: bool = False,
+    strict: bool = False,
+) -> Comparison:
+    """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
+
+    Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
+    `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points),
+    `confidence` that of tests and intervals. Cases whose content has changed are left out, unless
+    `keep_changed_cases`. `strict` refuses runs that differ in more than the agent.
+
+    Raises:
+        SetupError: a number is out of range, the runs have no case in common, or `strict` found what differs.
+        UnknownNameError: there is no such run.
+        StoreError: there is no store, or it cannot be read.
+    """
+    for name, value, least in (("margin", margin, 0.0), ("confidence", confidence, 0.5)):
+        if not least < value < 1:
+            raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
+    asked = _Asked(margin, confidence, keep_changed_cases, strict)
+    if isinstance(base, RunResult) and isinstance(candidate, RunResult):
+        return _compare(_told(base), _told(candidate), asked)
+    if store is None or isinstance(store, str | Path):
+        with closing(open_runs(store, read_only=True)) as opened:
+            return _compare(_side(opened, base), _side(opened, candidate), asked)
+    return _compare(_side(store, base), _side(store, candidate), asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    margin: float
+    confidence: float
+    keep_changed_cases: bool
+    strict: bool
+
+
+def find_run(store: Store, name: str) -> str:
+    """Return the id of the run called `name`; beside what the store knows, `latest~N` and `previous`.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    found = _EARLIER.match(name)
+    if found is None:
+        return store.find(name)
+    back = int(found["back"] or 0) if found["previous"] is None else 1
+    ids = []
+    for run in store.runs():
+        ids.append(run.run_id)
+        if len(ids) > back:
+            return ids[back]
+    count = "1 run" if len(ids) == 1 else f"{len(ids)} runs"
+    raise UnknownNameError(f"No run {name!r}: the store {store.url} has {count}. `proctor runs` lists them")
+
+
+# --- the two sides ---------------------------------------------------------------------------------------------------
+
+
+_Sided = tuple["Side", "tuple[Manifest, Judging]"]
+
+
+def _side(store: Store, given: str | RunResult) -> _Sided:
+    if isinstance(given, RunResult):
+        return _told(given)
+    from proctor.engine.compare import Side
+    from proctor.schema.run import counting
+    from proctor.schema.spending import total_cost
+
+    run_id = find_run(store, given)
+    manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
+    summary = store.summary(run_id, judging.number)
+    cases = sum(one.cases for one in manifest.sets)
+    run = ComparedRun(
+        run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
+        total_cost(summary.spent) if summary.spent else None,
+    )  # fmt: skip
+    return Side(run, store.verdicts(run_id, judging.number)), (manifest, judging)
+
+
+def _told(result: RunResult) -> _Sided:
+    """A result as it is in memory: what its cases were is not known, so that they are paired by their ids alone."""
+    from proctor.engine.compare import Side
+    from proctor.engine.unlike import told_by_result
+
+    cost = result.cost if result.spent else None
+    run = ComparedRun(
+        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost
+    )
+    return Side(run, (("", case) for case in result.cases)), told_by_result(result)
+
+
+def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
+    from proctor.api.user_functions import AN_OBJECT
+    from proctor.engine.compare import CompareOptions, compare_runs
+    from proctor.engine.unlike import cases_unlike, unlike
+
+    names = {
+        metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
+    }
+    options = CompareOptions(
+        margin=asked.margin,
+        confidence=asked.confidence,
+        keep_changed=asked.keep_changed_cases,
+        reach=_reaches(names),
+    )
+    found = compare_runs(base[0], candidate[0], options)
+    found.unlike = [
+        *cases_unlike(
+            found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
+        ),
+        *unlike(base[1], candidate[1], objects=AN_OBJECT),
+    ]
+    if not found.pairs and not found.undecided:
+        raise SetupError(_nothing_in_common(found))
+    if asked.strict and found.warnings:
+        raise SetupProblems(
+            [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
+        )
+    return found
+
+
+def _nothing_in_common(found: Comparison) -> str:
+    if found.changed_cases:
+        return (
+            "every case that both runs have is another one by now: "
+            "--changed-cases keep (in Python keep_changed_cases=True) compares them all the same"
+        )
+    return (
+        f"the runs have no case in common (by eval set and case id): the base has {found.base.cases}, "
+        f"the candidate {found.candidate.cases} others. `proctor runs` tells which run is of which set"
+    )
+
+
+def _reaches(names: Iterable[str]) -> dict[str, float]:
+    """How far scores of a metric can lie apart, where its facts say so."""
+    found = {}
+    for name in names:
+        try:
+            facts = METRICS.get(name).facts
+            reach = facts.maximum - facts.minimum
+        except (ProctorError, AttributeError, TypeError):  # one of somebody's own, or without a maximum
+            continue
+        if 0 < reach < float("inf"):
+            found[name] = reach
+    return found

@@ -1,0 +1,239 @@
+"""Two runs of the same cases: is the candidate worse, no worse, better, or can it not be told yet?
+
+Everything is paired by case: what counts is each case's mean over its trials under the candidate, less that under the
+base. So cases of mixed difficulty, flaky ones and different numbers of trials are taken account of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum, sqrt
+
+from proctor.engine.compare_words import sentence_of
+from proctor.engine.pairing import BriefCase, Pairs, changed_cases, pair
+from proctor.mean_difference import mean_difference
+from proctor.paired import holm, sign_flip_test
+from proctor.quick_dataclasses import dataclass
+from proctor.sample_size import cases_needed, expected_deviation, variance_within
+from proctor.schema.comparison import CaseChange, Change, ChangedCase, ComparedRun, Comparison, Measured
+from proctor.schema.verdict import CaseResult
+
+PASSED = "passed"
+"""The name under which pass and fail are measured."""
+MARGIN = 0.05
+CONFIDENCE = 0.95
+POWER = 0.8
+FIGURES = ("token_usage_v1", "invocation_duration_v1", "tool_call_count_v1", "inference_call_count_v1")
+"""What an agent takes, a turn: less is better, and nothing is decided by it."""
+_SHARE_OF_PASSED = 2 / 3
+"""Of the chance of a false alarm: pass and fail are the verdict, the metrics that decide share the rest."""
+_MOST_TRIALS = 50
+"""Trials of a case beyond which more of them are not proposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs, with its cases and the hash of each one's content (empty where it is not known)."""
+
+    run: ComparedRun
+    cases: Iterable[tuple[str, CaseResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """How two runs are compared."""
+
+    margin: float = MARGIN
+    """By how much the pass rate may fall and still be called no worse, above 0 and below 1."""
+    confidence: float = CONFIDENCE
+    """Of the tests and intervals, between 0 and 1."""
+    keep_changed: bool = False
+    """Pair cases whose content has changed, too."""
+    reach: Mapping[str, float] | None = None
+    """By metric how far two scores can lie apart, where that is known."""
+
+    @property
+    def both_sides(self) -> float:
+        """The confidence of the interval whose lower end is a one-sided bound at `confidence`: 0.9 for 0.95."""
+        return 1 - 2 * (1 - self.confidence)
+
+
+def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
+    """Compare two runs case by case.
+
+    *regression*: pass or fail, or a metric that decides, is worse, significantly so after Holm's correction (in
+    which pass and fail have two thirds of the weight: they are the verdict, and metrics are many). *error*:
+    else, where cases that passed could not be judged this time, or no case could be paired. *improvement*: something is
+    significantly better, and the pass rate no worse than by the margin. *no regression*: the lower bound of the pass
+    rate's difference lies above minus the margin. Else *inconclusive*.
+
+    The test of "no worse": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach",
+    Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
+    """
+    pairs = pair(base.cases, candidate.cases, keep_changed=options.keep_changed)
+    measures = _measures(pairs, options)
+    changed = changed_cases(pairs)
+    judged = [(before, now) for _, before, now in pairs.both if None not in _rates(before, now)]
+    lowest = _bound(judged, options)
+    outcome = _outcome(measures, changed, lowest, options)
+    found = Comparison(
+        base.run, candidate.run, outcome, "", options.margin, options.confidence,
+        pairs=len(judged), measures=measures, cases=changed, only_base=pairs.only_base,
+        only_candidate=pairs.only_candidate, changed_cases=pairs.changed,
+        undecided=len(pairs.both) - len(judged),
+    )  # fmt: skip
+    if outcome is Change.INCONCLUSIVE:
+        found.more_cases, found.more_trials = _more(judged, options)
+    found.sentence = sentence_of(found, lowest)
+    return found
+
+
+# --- what is measured ------------------------------------------------------------------------------------------------
+
+
+def _rates(before: BriefCase, now: BriefCase) -> tuple[float | None, float | None]:
+    return before.trials.rate, now.trials.rate
+
+
+def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
+    """`passed`, the metrics that decide in either run, then what is only reported; adjusted for what decides."""
+    deciding = dict.fromkeys(
+        name for _, before, now in pairs.both for one in (before, now) for name in sorted(one.gating)
+    )
+    reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
+    reach = {**(options.reach or {}), PASSED: 1.0}
+    values = {PASSED: [_rates(before, now) for _, before, now in pairs.both]}
+    for name in (*deciding, *sorted(reported, key=_figures_first)):
+        values[name] = [(before.scores.get(name), now.scores.get(name)) for _, before, now in pairs.both]
+    found = [
+        _measured(
+            name, known, options.confidence, reach.get(name), decides=name == PASSED or name in deciding
+        )
+        for name, both in values.items()
+        if (known := [(a, b) for a, b in both if a is not None and b is not None])
+        and (name not in FIGURES or any(map(any, known)))  # nobody needs to read that no model was asked
+    ]
+    return list(_adjusted(found, options.confidence))
+
+
+def _figures_first(name: str) -> int:
+    return FIGURES.index(name) if name in FIGURES else len(FIGURES)
+
+
+def _measured(
+    name: str,
+    values: Sequence[tuple[float, float]],
+    confidence: float,
+    reach: float | None,
+    *,
+    decides: bool,
+) -> Measured:
+    differences = _differences(values)
+    interval = mean_difference(differences, confidence=confidence, reach=reach)
+    count = len(values)
+    return Measured(
+        name,
+        fsum(before for before, _ in values) / count,
+        fsum(now for _, now in values) / count,
+        interval.value,
+        interval.low,
+        interval.high,
+        sign_flip_test(differences),
+        count,
+        decides=decides,
+        lower_is_better=name in FIGURES,
+    )
+
+
+def _differences(values: Iterable[tuple[float, float]]) -> list[float]:
+    """Candidate less base; what is 0 but for rounding is 0, and equal differences are equal."""
+    return [round(now - before, 12) + 0.0 for before, now in values]
+
+
+def _adjusted(found: Sequence[Measured], confidence: float) -> Iterator[Measured]:
+    """Adjust the p-values of those that decide, and say which differences are significant."""
+    from dataclasses import replace
+
+    deciding = [one for one in found if one.decides]
+    others = max(1, len(deciding) - 1)
+    weights = [
+        _SHARE_OF_PASSED if one.name == PASSED else (1 - _SHARE_OF_PASSED) / others for one in deciding
+    ]
+    adjusted = iter(holm([one.p_value for one in deciding], weights))
+    for one in found:
+        p_value = next(adjusted) if one.decides else None
+        sure = (one.p_value if p_value is None else p_value) <= 1 - confidence + 1e-12
+        better = (one.difference > 0) != one.lower_is_better
+        verdict = ("better" if better else "worse") if sure and one.difference else ""
+        yield replace(one, adjusted=p_value, verdict=verdict)
+
+
+# --- what it comes to ------------------------------------------------------------------------------------------------
+
+
+def _bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
+    """How much the pass rate may have fallen: the lower end of its difference, one-sided; `None` without pairs."""
+    differences = _differences(_known(judged))
+    if not differences:
+        return None
+    return mean_difference(differences, confidence=options.both_sides, reach=1.0).low
+
+
+def _known(judged: Iterable[tuple[BriefCase, BriefCase]]) -> list[tuple[float, float]]:
+    return [(before.trials.rate or 0.0, now.trials.rate or 0.0) for before, now in judged]
+
+
+def _outcome(
+    measures: Sequence[Measured],
+    changed: Sequence[ChangedCase],
+    lowest: float | None,
+    options: CompareOptions,
+) -> Change:
+    verdicts = {one.verdict for one in measures if one.decides}
+    if "worse" in verdicts:
+        return Change.REGRESSION
+    if lowest is None or any(case.change is CaseChange.IN_ERROR for case in changed):
+        return Change.ERROR
+    no_worse = lowest >= -options.margin
+    passes_more = any(one.verdict == "better" for one in measures if one.name == PASSED)
+    if passes_more or ("better" in verdicts and no_worse):
+        return Change.IMPROVEMENT
+    return Change.NO_REGRESSION if no_worse else Change.INCONCLUSIVE
+
+
+def _more(
+    judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions
+) -> tuple[int | None, int | None]:
+    """About how many more cases, or more trials of each, would tell.
+
+    Planned for builds that do the same: to show that they differ by less than the margin. Where there are as many cases
+    already, for the difference that was seen.
+    """
+    known = _known(judged)
+    differences, count = _differences(known), len(known)
+    seen = mean_difference(differences, confidence=options.confidence, reach=1.0)
+    trials = round(2 * count / fsum(1 / before.trials.total + 1 / now.trials.total for before, now in judged))
+    within = variance_within(_trials_of(judged))
+    deviation = max(seen.deviation, expected_deviation(options.margin, within or 0.0, max(1, trials)))
+    detect = options.margin
+    if (needed := _cases(detect, deviation, options)) <= count:  # enough for builds that do the same
+        detect = min(1.0, max(options.margin + min(0.0, seen.value), abs(seen.value)))
+        needed = _cases(detect, deviation, options)
+    more = max(needed - count, -(-count // 10))
+    if not within:
+        return more, None
+    between = max(0.0, deviation**2 - 2 * within / trials)
+    for enough in range(trials + 1, _MOST_TRIALS + 1):
+        if _cases(detect, sqrt(between + 2 * within / enough), options) <= count:
+            return more, enough - trials
+    return more, None
+
+
+def _cases(detect: float, deviation: float, options: CompareOptions) -> int:
+    return cases_needed(detect, deviation, power=POWER, confidence=options.both_sides)
+
+
+def _trials_of(judged: Iterable[tuple[BriefCase, BriefCase]]) -> Iterator[Sequence[float]]:
+    for both in judged:
+        for one in both:
+            yield [1.0] * one.trials.passed + [0.0] * one.trials.failed

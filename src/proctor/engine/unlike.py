@@ -1,0 +1,229 @@
+"""Whether like is compared with like: in what two runs differ beside the agent's answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.schema.comparison import Unlike
+from proctor.schema.run import JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.verdict import RunResult
+
+_MOST_NAMED = 5
+_NOT_OPTIONS = frozenset({"threshold", "judge_model"})
+"""Of a criterion: told by themselves."""
+_TOLD_BY_METRICS = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
+_LONGEST = 60
+
+
+def unlike(
+    base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
+) -> list[Unlike]:
+    """Return in what the second run differs from the first; each thing once, by its own name.
+
+    `objects` is how a manifest calls a played user that was an object in Python: of two such nothing is known.
+    """
+    found = [
+        *_agents(base[0], candidate[0]),
+        *_users(base[0], candidate[0], objects),
+        *_versions(base[0], candidate[0]),
+        *_trials(base[0], candidate[0]),
+        *_configs(base[1].sets, candidate[1].sets),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def cases_unlike(
+    changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
+) -> Iterator[Unlike]:
+    """Say which cases are not the same in both runs."""
+    if changed:
+        so = "paired all the same" if kept else "left out"
+        yield Unlike("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
+    if gone:
+        yield Unlike("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
+    if new:
+        yield Unlike("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
+
+
+def _cases(names: Sequence[str]) -> str:
+    return "1 case is" if len(names) == 1 else f"{len(names):,} cases are"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+
+
+def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
+    """Return what a result that is not kept tells of itself."""
+    from proctor.schema.run import AgentManifest, SetManifest
+
+    sets = [SetManifest(eval_set_id=one.eval_set_id, num_runs=one.num_runs) for one in run.sets]
+    judged = [
+        JudgedSet(eval_set_id=one.eval_set_id, config={"criteria": {**one.criteria}}) for one in run.sets
+    ]
+    manifest = Manifest(
+        run_id=run.run_id,
+        created_at=run.started_at,
+        agent=AgentManifest(label=run.agent),
+        sets=sets,
+        num_runs=run.num_runs,
+    )
+    return manifest, Judging(sets=judged)
+
+
+# --- what was run ----------------------------------------------------------------------------------------------------
+
+
+def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    if before.agent.label != now.agent.label:
+        yield Unlike("agent", f"the agent was {before.agent.label} and is {now.agent.label}", expected=True)
+    elif before.agent.source_hash != now.agent.source_hash:
+        yield Unlike("agent", f"the source of the agent {now.agent.label} has changed", expected=True)
+    elif before.agent.version != now.agent.version:
+        was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
+        yield Unlike("agent", f"the agent's version was {was} and is {is_now}", expected=True)
+
+
+def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[Unlike]:
+    was, is_now = before.options.get("user"), now.options.get("user")
+    if was != is_now and objects not in {was, is_now}:
+        model = "the config's model"
+        yield Unlike(
+            "user", f"the users of scenarios were played by {was or model} and are by {is_now or model}"
+        )
+
+
+def _versions(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    for package in {**before.versions, **now.versions}:
+        was, is_now = before.versions.get(package), now.versions.get(package)
+        if was and is_now and was != is_now:
+            yield Unlike("version", f"{package} was {was} and is {is_now}")
+
+
+def _trials(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    there = {one.eval_set_id: one.num_runs for one in before.sets}
+    for one in now.sets:
+        was = there.get(one.eval_set_id, one.num_runs)
+        if was != one.num_runs:
+            yield Unlike(
+                "trials", f"the cases of {one.eval_set_id} had {_times(was)} and have {_times(one.num_runs)}"
+            )
+
+
+def _times(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"
+
+
+# --- how it was judged -----------------------------------------------------------------------------------------------
+
+
+def _configs(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
+    there = {one.eval_set_id: one for one in before}
+    for one in now:
+        if (was := there.get(one.eval_set_id)) is not None:
+            yield from _metrics(was, one)
+            yield from _rest(was.config, one.config)
+
+
+def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
+    was, is_now = _named(before), _named(now)
+    for name in {**was, **is_now}:
+        if name not in is_now:
+            yield Unlike("metric", f"the metric {name} is not judged any more")
+        elif name not in was:
+            yield Unlike("metric", f"the metric {name} is new")
+        else:
+            yield from _metric(
+                name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
+            )
+
+
+def _named(judged: JudgedSet) -> dict[str, MetricManifest | None]:
+    if judged.metrics:
+        return {metric.name: metric for metric in judged.metrics}
+    return dict.fromkeys(judged.config.get("criteria") or {})
+
+
+def _criterion(judged: JudgedSet, name: str) -> dict[str, Any]:
+    found = (judged.config.get("criteria") or {}).get(name)
+    return found if isinstance(found, dict) else {} if found is None else {"threshold": found}
+
+
+_Measured = tuple[MetricManifest | None, dict[str, Any]]
+
+
+def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+    found = [*_own(name, before, now), *_options(name, before[1], now[1])]
+    yield from found
+    if not found and before[0] and now[0] and before[0].definition != now[0].definition:
+        yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
+
+
+def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+    """What every metric has: its threshold, whether it decides, whom it asks and how."""
+    was, is_now = _threshold(*before), _threshold(*now)
+    if was != is_now:
+        yield Unlike("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
+    if before[0] is None or now[0] is None:
+        return
+    if before[0].gate != now[0].gate:
+        yield Unlike(
+            "option", f"the metric {name} {'decides now' if now[0].gate else 'does not decide any more'}"
+        )
+    if before[0].judge != now[0].judge:
+        yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
+    if before[0].prompts != now[0].prompts:
+        yield Unlike("prompt", f"the prompt of {name} is another one")
+
+
+def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> Any:
+    return metric.threshold if metric is not None else criterion.get("threshold")
+
+
+def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    was, is_now = _flat(before), _flat(now)
+    for option in {**was, **is_now}:
+        if was.get(option) != is_now.get(option):
+            values = f"was {_value(was.get(option))} and is {_value(is_now.get(option))}"
+            yield Unlike("option", f"the option {option} of {name} {values}")
+
+
+def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{inside}{name}.")
+        elif name not in _NOT_OPTIONS and value not in (None, False):  # as if it were not there
+            found[f"{inside}{name}"] = value
+    found.pop("gate", None)
+    return found
+
+
+def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    """What a config says beside its criteria."""
+    if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
+        yield from _rule(before.get("trials") or {}, now.get("trials") or {})
+    was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
+    for option in {**was, **is_now}:
+        if was.get(option) != is_now.get(option):
+            values = f"was {_value(was.get(option))} and is {_value(is_now.get(option))}"
+            yield Unlike("user", f"{option} of the users of scenarios {values}")
+    for name in {**before, **now}:
+        if name not in _TOLD_BY_METRICS and before.get(name) != now.get(name):
+            yield Unlike("config", f"the config's {name} has changed")
+
+
+def _rule(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    for name in {**before, **now}:
+        if name != "num_runs" and before.get(name) != now.get(name):
+            values = f"was {_value(before.get(name))} and is {_value(now.get(name))}"
+            yield Unlike("config", f"{name} of the config's trials {values}")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not given"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,186 @@
+"""Comparing runs that are kept, and results in memory: names, what is refused, and what makes runs unlike."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.schema.comparison import Change
+
+SET = {
+    "eval_set_id": "greetings",
+    "eval_cases": [
+        {
+            "eval_id": name,
+            "conversation": [
+                {
+                    "user_content": {"role": "user", "parts": [{"text": name}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"Hello {name}"}]},
+                }
+            ],
+        }
+        for name in ("ann", "bob", "cem")
+    ],
+}
+CONFIG: dict[str, Any] = {"criteria": {"response_match_score": {"threshold": 0.8}}}
+
+
+def polite(text: str) -> str:
+    return f"Hello {text}"
+
+
+def rude(text: str) -> str:
+    return "Hello there you"
+
+
+def changed_set(**words: str) -> dict[str, Any]:
+    """The set with other words in it."""
+    text = json.dumps(SET)
+    for old, new in words.items():
+        text = text.replace(f'"text": "{old}"', f'"text": "{new}"')
+    return json.loads(text)  # type: ignore[no-any-return]  # what SET is
+
+
+def run(store: Path, agent: Any = polite, **options: Any) -> proctor.RunResult:
+    options = {"config": CONFIG, **options}
+    return proctor.evaluate_sync(agent, options.pop("given", SET), store=store, **options)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "runs.sqlite3"
+
+
+def test_runs_go_by_name(store: Path) -> None:
+    first, second = run(store), run(store, rude)
+    for names in (("previous", "latest"), ("latest~1", "latest~0"), (first.run_id[:6], second.run_id)):
+        found = proctor.compare_sync(*names, store=store)
+        assert (found.base.run_id, found.candidate.run_id) == (first.run_id, second.run_id)
+    assert proctor.compare_sync(store=store).base.run_id == first.run_id
+
+
+async def twin(store: Path) -> proctor.Comparison:
+    return await proctor.compare(store=store)
+
+
+def test_the_asynchronous_twin_says_the_same(store: Path) -> None:
+    import asyncio
+
+    run(store), run(store, rude)
+    assert asyncio.run(twin(store)).sentence == proctor.compare_sync(store=store).sentence
+
+
+def test_a_run_that_is_not_there_is_said(store: Path) -> None:
+    run(store)
+    with pytest.raises(proctor.UnknownNameError, match=r"No run 'latest~4': the store .* has 1 run"):
+        proctor.compare_sync("latest~4", store=store)
+
+
+def test_results_in_memory_compare_by_their_ids() -> None:
+    before = proctor.evaluate_sync(polite, SET, config=CONFIG)
+    found = proctor.compare_sync(before, proctor.evaluate_sync(rude, SET, config=CONFIG))
+    assert [one.eval_id for one in found.cases] == ["ann", "bob", "cem"]
+    assert found.pairs == 3
+
+
+def test_the_store_and_the_memory_say_the_same(store: Path) -> None:
+    before, now = run(store, num_runs=2), run(store, rude, num_runs=2)
+    kept = proctor.compare_sync(before.run_id, now.run_id, store=store)
+    held = proctor.compare_sync(before, now)
+    assert kept.measure("passed") == held.measure("passed")
+    assert (kept.outcome, kept.cases) == (held.outcome, held.cases)
+
+
+@pytest.mark.parametrize(
+    "options", [{"margin": 0}, {"margin": 1.5}, {"confidence": 1}, {"confidence": 0.4}], ids=str
+)
+def test_numbers_out_of_range_are_refused(store: Path, options: dict[str, float]) -> None:
+    (name,) = options
+    with pytest.raises(proctor.SetupError, match=f"{name} must be above"):
+        proctor.compare_sync(store=store, **options)  # type: ignore[arg-type]  # floats by name
+
+
+def test_runs_of_other_cases_are_refused(store: Path) -> None:
+    run(store), run(store, given={**SET, "eval_set_id": "others"})
+    with pytest.raises(proctor.SetupError, match="no case in common"):
+        proctor.compare_sync(store=store)
+
+
+# --- like with like --------------------------------------------------------------------------------------------------
+
+JUDGED = {"criteria": {"final_response_match_v2": {"threshold": 0.5}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "text"),
+    [
+        pytest.param(
+            {"given": changed_set(ann="anna")}, "case", "1 case is changed (left out): greetings/ann", id="case"
+        ),
+        pytest.param(
+            {"config": {"criteria": {"response_match_score": {"threshold": 0.7}}}},
+            "threshold", "the threshold of response_match_score was 0.8 and is 0.7", id="threshold",
+        ),
+        pytest.param(
+            {"config": {"criteria": {"response_match_score": {"threshold": 0.8, "aggregate": "min"}}}},
+            "option", "the option aggregate of response_match_score was not given and is min", id="metric option",
+        ),
+        pytest.param(
+            {"config": {"criteria": {**CONFIG["criteria"], "tool_trajectory_avg_score": 1.0}}},
+            "metric", "the metric tool_trajectory_avg_score is new", id="metric",
+        ),
+        pytest.param({"num_runs": 3}, "trials", "the cases of greetings had 1 trial and have 3 trials", id="trials"),
+        pytest.param(
+            {"config": {**CONFIG, "trials": {"min_pass_rate": 0.9}}},
+            "config", "min_pass_rate of the config's trials was not given and is 0.9", id="rule of the trials",
+        ),
+    ],
+)  # fmt: skip
+def test_what_differs_is_named_and_nothing_else(store: Path, change: Any, what: str, text: str) -> None:
+    run(store), run(store, **change)
+    found = proctor.compare_sync(store=store)
+    assert [(one.what, one.text) for one in found.unlike] == [(what, text)]
+    with pytest.raises(proctor.SetupError, match="as --strict asks"):
+        proctor.compare_sync(store=store, strict=True)
+
+
+def test_another_judge_is_named(store: Path, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        script = tmp_path / f"{name}.json"
+        script.write_text(
+            '[{"when": "a", "say": {"is_the_agent_response_valid": "valid", "reasoning": "so"}}]'
+        )
+        run(store, config=JUDGED, judge=f"scripted:{script}")
+    (found,) = proctor.compare_sync(store=store).unlike
+    assert found.what == "judge"
+    assert found.text.startswith("the judge of final_response_match_v2 was scripted:")
+
+
+def test_another_agent_is_said_and_not_warned_of(store: Path) -> None:
+    run(store), run(store, rude)
+    found = proctor.compare_sync(store=store, strict=True)
+    assert [(one.what, one.expected) for one in found.unlike] == [("agent", True)]
+    assert found.warnings == []
+
+
+def test_an_edited_case_is_paired_where_that_is_asked(store: Path) -> None:
+    run(store), run(store, given=changed_set(ann="anna"))
+    assert proctor.compare_sync(store=store).pairs == 2
+    assert proctor.compare_sync(store=store, keep_changed_cases=True).pairs == 3
+
+
+def test_nothing_but_edited_cases_is_refused(store: Path) -> None:
+    run(store), run(store, given=changed_set(ann="a", bob="b", cem="c"))
+    with pytest.raises(proctor.SetupError, match="keep_changed_cases=True"):
+        proctor.compare_sync(store=store)
+
+
+def test_what_was_judged_again_counts(store: Path) -> None:
+    run(store), run(store, rude)
+    assert proctor.compare_sync(store=store).measure("passed").candidate == 0.0
+    proctor.rescore_sync("latest", store=store, config={"criteria": {"response_match_score": 0.3}})
+    found = proctor.compare_sync(store=store)
+    assert found.outcome is Change.INCONCLUSIVE
+    assert [one.what for one in found.unlike if not one.expected] == ["threshold"]
