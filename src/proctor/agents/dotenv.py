@@ -9,6 +9,9 @@ from pathlib import Path
 
 from proctor.errors import AgentLoadError
 
+_TOLD: set[str] = set()
+"""Warnings that were given: an agent may be loaded many times."""
+
 
 def read_env_file(folder: Path) -> Path | None:
     """Read `.env` in `folder` or the nearest folder above it; what the environment has already stays as it is.
@@ -43,7 +46,10 @@ def _naming(file: Path) -> Iterator[None]:
     def name(record: logging.LogRecord) -> bool:
         place = str(file).replace("%", "%%")
         record.msg = f"{place}:%s: expected NAME=value; the line is left out"
-        return True
+        said = record.getMessage()
+        is_new = said not in _TOLD
+        _TOLD.add(said)
+        return is_new
 
     logger = logging.getLogger("dotenv.main")
     logger.addFilter(name)
