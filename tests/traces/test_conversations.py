@@ -452,6 +452,7 @@ def test_spans_that_enclose_themselves_are_not_lost(tmp_path: Path) -> None:
     assert traced.doubts == ["1 span(s) enclose themselves; they are taken as the outermost"]
 
 
+@pytest.mark.slow
 def test_a_turn_without_end_is_not_read_to_it(tmp_path: Path) -> None:
     turn = one_turn(
         tmp_path, agent("root", chat("go", "done"), *(tool("f", {}, {}, at=2) for _ in range(6_000)), took=9)

@@ -207,6 +207,7 @@ def some_span(draw: st.DrawFn) -> Span:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(some_span(), max_size=7))
 def test_any_spans_become_conversations(spans: list[Span]) -> None:

@@ -241,12 +241,7 @@ def _openinference_contents() -> Json:
     }
     spans = _openinference()
     for one in spans["inside"]:
-        kept = [
-            p
-            for p in one["attributes"]
-            if not p["key"].startswith("llm.input_messages.0")
-            and not p["key"].startswith("llm.input_messages.1")
-        ]
+        kept = [p for p in one["attributes"] if not p["key"].startswith("llm.input_messages.0")]
         if len(kept) < len(one["attributes"]):
             moved = attributes(contents)
             one["attributes"] = [*kept, *moved]

@@ -9,6 +9,7 @@ from proctor.files.traces.messages import (
     CUT,
     ELIDED,
     Message,
+    has_gaps,
     of_openinference,
     read_json,
     read_message,
@@ -32,14 +33,18 @@ class Contents:
     instructions: str = ""
     tools: list[Any] = field(default_factory=list)
     """Declarations, as the model got them."""
+    is_dropped: bool = False
+    """Whether attributes, or events, that may have been messages were left out on the way."""
 
     def filled(self, other: Contents) -> Contents:
         """Return the same, with what it lacks from `other`."""
+        is_dropped = self.is_dropped or other.is_dropped
         return Contents(
             self.told if self.told is not None else other.told,
             self.said if self.said is not None else other.said,
             self.instructions or other.instructions,
             self.tools or other.tools,
+            is_dropped,
         )
 
 
@@ -48,7 +53,10 @@ def contents_of(span: Span) -> Contents:
     found = Contents()
     for source in _SOURCES:
         if found.told is None or found.said is None or not found.instructions:
-            found = found.filled(source(span))
+            more = source(span)
+            if span.dropped and source in _IN_PIECES and (more.told is not None or more.said is not None):
+                more.is_dropped = True
+            found = found.filled(more)
     _take_instructions(found)
     return found
 
@@ -203,6 +211,7 @@ def _of_openinference(span: Span) -> Contents:
     return Contents(
         None if told is None else of_openinference(told),
         None if said is None else _answered(of_openinference(said)),
+        is_dropped=has_gaps(told) or has_gaps(said),
     )
 
 
@@ -212,6 +221,7 @@ def _of_openllmetry(span: Span) -> Contents:
     return Contents(
         None if told is None else [read_message(one) for one in told],
         None if said is None else _answered([read_message(one, "model") for one in said]),
+        is_dropped=has_gaps(told) or has_gaps(said),
     )
 
 
@@ -268,3 +278,5 @@ _SOURCES: tuple[Callable[[Span], Contents], ...] = (
     _of_langfuse,
     _of_values,
 )
+_IN_PIECES = (_of_events, _of_openinference, _of_openllmetry)
+"""Where a message, or a call in it, may be missing when an attribute or event is."""

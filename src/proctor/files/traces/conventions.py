@@ -51,9 +51,8 @@ def kind_of(span: Span) -> Kind:
 def _kind_of(span: Span) -> Kind:
     told = span.attributes
     if (operation := told.get("gen_ai.operation.name")) is not None:
-        if (known := _OPERATIONS.get(str(operation))) is Kind.TOOL and tool_name(span) == MERGED_TOOLS:
-            return Kind.OTHER
-        return known or Kind.OTHER
+        known = _OPERATIONS.get(str(operation).lower()) or _of_tool(span)
+        return Kind.OTHER if known is Kind.TOOL and tool_name(span) == MERGED_TOOLS else known
     if (kind := told.get("openinference.span.kind")) is not None:
         return _OPENINFERENCE.get(str(kind).upper(), Kind.OTHER)
     if (kind := told.get("langfuse.observation.type")) is not None:
@@ -64,7 +63,12 @@ def _kind_of(span: Span) -> Kind:
         return Kind.MODEL if told["llm.request.type"] in ("chat", "completion") else Kind.OTHER
     if span.scope == _ADK or any(name.startswith(_ADK) for name in told):
         return _of_adk(span)
-    return Kind.OTHER
+    return _of_tool(span)
+
+
+def _of_tool(span: Span) -> Kind:
+    """A span that names a tool is of one, whatever operation it says."""
+    return Kind.TOOL if "gen_ai.tool.name" in span.attributes else Kind.OTHER
 
 
 def _of_adk(span: Span) -> Kind:

@@ -8,9 +8,11 @@ from typing import Any
 
 from proctor.files.traces.conventions import Kind, case_id, error_of, kind_of, user_id
 from proctor.files.traces.messages import Message
+from proctor.files.traces.reader import Reader
 from proctor.files.traces.reading import read_traces
 from proctor.files.traces.spans import SECOND, Forest, Span
-from proctor.files.traces.telling import Reader, Teller, Told
+from proctor.files.traces.telling import Teller
+from proctor.files.traces.told import Call, Told
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.quick_dataclasses import dataclass, field
 from proctor.redaction import without_secrets
@@ -39,6 +41,8 @@ class TracedTurn:
     failure: Failure | None = None
     unanswered: int = 0
     """Calls of which the trace does not tell what the tool answered."""
+    heard: int = 0
+    """Calls that only what a later model call was given tells."""
 
     @property
     def text(self) -> str:
@@ -100,12 +104,14 @@ def _doubts(forest: Forest) -> Iterable[str]:
         bool(root.parent_id) and kind_of(root) in (Kind.MODEL, Kind.TOOL) for root in forest.roots
     ):
         yield f"{lone} span(s) of models and tools lack the span around them: is that all of the trace?"
+    if forest.clashes:
+        yield f"{forest.clashes} span(s) have the id of another span: whose they are is not certain"
     if forest.circles:
         yield f"{forest.circles} span(s) enclose themselves; they are taken as the outermost"
 
 
 def _conversation(group: Group, reader: Reader) -> TracedConversation:
-    turns = [_turn(piece, index, reader) for index, piece in enumerate(group.turns)]
+    turns = [_turn(piece, index, told) for index, (piece, told) in enumerate(_told(group, reader))]
     spans = [span for piece in group.turns for span in piece.spans]
     known = [one for span in spans for one in (*inside(span), *span.above())]
     return TracedConversation(
@@ -120,6 +126,18 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
     )
 
 
+def _told(group: Group, reader: Reader) -> Iterable[tuple[Piece, Told]]:
+    """Tell each turn; one in which the user says nothing new goes on with the calls of the turn before."""
+    before: Piece | None = None
+    calls: list[Call] = []
+    for piece in group.turns:
+        goes_on = before is not None and before.asked == piece.asked and piece.count <= before.count
+        told = Teller(reader, calls if goes_on else ()).tell(piece.spans)
+        calls = [*(calls if goes_on else ()), *told.calls]
+        before = piece
+        yield piece, told
+
+
 def _app_name(spans: Sequence[Span]) -> str:
     """The service that was traced; SDKs that nobody told its name say `unknown_service`."""
     named = (one.resource.get("service.name") for one in spans)
@@ -132,6 +150,8 @@ def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
         yield f"before the first turn the model was told {earlier} more message(s) of the user: no trace tells of these"
     if unanswered := sum(turn.unanswered for turn in turns):
         yield f"of {unanswered} call(s) the trace does not tell what the tool answered"
+    if heard := sum(turn.heard for turn in turns):
+        yield f"{heard} call(s) are told only by what a later model call was given"
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
@@ -141,8 +161,7 @@ def _notes(spans: Sequence[Span]) -> Iterable[str]:
         yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
 
 
-def _turn(piece: Piece, index: int, reader: Reader) -> TracedTurn:
-    told = Teller(reader).tell(piece.spans)
+def _turn(piece: Piece, index: int, told: Told) -> TracedTurn:
     _settle_arguments(told, piece.asked)
     spans = piece.spans
     start = min((span.start for span in spans if span.start), default=0)
@@ -157,6 +176,7 @@ def _turn(piece: Piece, index: int, reader: Reader) -> TracedTurn:
         app_details={"agent_details": told.agents} if told.agents else None,
         failure=_failure(piece, told, index),
         unanswered=sum(not call.is_answered for call in told.calls),
+        heard=told.heard,
     )
 
 
@@ -179,18 +199,24 @@ def _failure(piece: Piece, told: Told, index: int) -> Failure | None:
         kind, message = error
         said = without_secrets(message)
         return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=said, turn=index)
-    if endless := next((span for span in piece.spans if not span.end), None):
-        message = f"the span {endless.name!r} never ended, or its end is not in the trace"
+    if endless := next((span.name for span in piece.spans if not span.end), told.endless):
+        message = f"the span {endless!r} never ended, or its end is not in the trace"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
     if (lost := _lost(piece, told)) is not None:
-        message = (
-            f"{lost}; {CAPTURE}" if "cut" not in lost else f"{lost} (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT?)"
-        )
+        message = f"{lost}{_way_out(lost)}"
         return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message, turn=index)
-    if not piece.is_agent and (open_call := _left_open(told)):
-        message = f"the trace ends with the call of {open_call!r}, and has no answer of the agent"
+    if left := _left_open(told, is_agent=piece.is_agent):
+        message = f"the trace ends with {left}, and has no answer of the agent"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
     return None
+
+
+def _way_out(lost: str) -> str:
+    """What to do about what is missing."""
+    if "captured" in lost or "not in the trace" in lost:
+        return f"; {CAPTURE}"
+    ways = {"cut": " (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT?)", "dropped": " (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT?)"}
+    return next((way for word, way in ways.items() if word in lost), "")
 
 
 def _error(piece: Piece, told: Told) -> tuple[str, str] | None:
@@ -218,8 +244,13 @@ def _lost(piece: Piece, told: Told) -> str | None:
     return None
 
 
-def _left_open(told: Told) -> str:
-    """The name of a call after which nothing was said any more."""
-    last = told.events[-1]
-    parts = (last.get("content") or {}).get("parts") or ()
-    return next((part["function_call"]["name"] for part in parts if "function_call" in part), "")
+def _left_open(told: Told, *, is_agent: bool) -> str:
+    """The call, or its answer, after which nothing was said any more; a run of an agent may end so, unless a tool failed."""
+    parts = (told.events[-1].get("content") or {}).get("parts") or ()
+    called = next((part["function_call"]["name"] for part in parts if "function_call" in part), "")
+    answered = next((part["function_response"]["name"] for part in parts if "function_response" in part), "")
+    if answered and told.failed == len(told.events):
+        return f"the tool {answered!r}, which failed"
+    if is_agent:
+        return ""
+    return f"the call of {called!r}" if called else f"the answer of {answered!r}" if answered else ""

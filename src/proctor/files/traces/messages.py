@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,6 +33,8 @@ class Message:
     parts: list[dict[str, Any]] = field(default_factory=list)
     lost: str = ""
     """Why something in it is missing."""
+    finish: str = ""
+    """Why it ends, where it says so."""
 
     @property
     def speaks(self) -> bool:
@@ -80,7 +82,8 @@ def read_message(given: Any, role: str = "user") -> Message:
     inner = given.get("message")
     if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
         return read_message({**given, **inner, "message": None}, role)
-    message = Message(_role(given.get("role"), role))
+    finish = given.get("finish_reason")
+    message = Message(_role(given.get("role"), role), finish=finish if isinstance(finish, str) else "")
     content = given.get("content", given.get("parts"))
     if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
         message.role = _role(content.get("role"), message.role)
@@ -309,8 +312,24 @@ def _as_lists(tree: Any, depth: int) -> Any:
     if not isinstance(tree, dict) or depth > _DEEPEST or not tree:
         return tree
     if _is_list(tree):
-        return [_as_lists(tree[key], depth + 1) for key in sorted(tree, key=int)]
+        return list(_items(tree, depth))
     return {key: _as_lists(value, depth + 1) for key, value in tree.items()}
+
+
+def _items(tree: dict[str, Any], depth: int) -> Iterator[Any]:
+    """The items of a list, in order, and one `None` for those that are missing before an item."""
+    before = -1
+    for key in sorted(tree, key=int):
+        if int(key) > before + 1:
+            yield None
+        before = int(key)
+        yield _as_lists(tree[key], depth + 1)
+
+
+def has_gaps(unflat: Any) -> bool:
+    """Whether an item is missing in a list that was spelled by attributes, however deep."""
+    inner = unflat.values() if isinstance(unflat, dict) else unflat if isinstance(unflat, list) else ()
+    return any(one is None or has_gaps(one) for one in inner)
 
 
 def of_openinference(given: Iterable[Any]) -> list[Message]:

@@ -80,17 +80,21 @@ def _span(given: dict[str, Any], path: Path_, scope: str, resource: dict[str, An
         end=_time(given, path, "endTimeUnixNano", "end_time_unix_nano"),
         attributes=_attributes(given, path),
         events=[_event(event, at) for event, at in _listed(given, path, "events")],
-        is_error=status.get("code") in _ERROR,
+        is_error=is_error_code(status.get("code")),
         status=_text(status, "message", (*path, "status")),
         scope=scope,
         resource=resource,
     )
     counts = (given.get(key) for key in _DROPPED)
-    span.dropped = sum(count for count in counts if isinstance(count, int) and count > 0)
+    span.dropped = sum(int(str(count)) for count in counts if str(count).isdecimal())
     return span
 
 
-_ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR", "Error")
+def is_error_code(given: Any) -> bool:
+    """Whether a status says that something failed, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
+    return str(given) == "2" or str(given).upper().endswith("ERROR")
+
+
 _DROPPED = (
     "droppedAttributesCount",
     "droppedEventsCount",

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from proctor.files.base import Path_, Problem, file_error
-from proctor.files.traces.otlp import Malformed, is_kept
+from proctor.files.traces.otlp import Malformed, is_error_code, is_kept
 from proctor.files.traces.spans import SECOND, Span, SpanEvent
 
 SQLITE = b"SQLite format 3\0"
@@ -51,7 +51,7 @@ def plain_span(given: dict[str, Any], path: Path_ = ()) -> Span:
         end=_time(given.get("end_time", given.get("end_time_unix_nano"))),
         attributes=_kept(given.get("attributes")),
         events=[_event(one) for one in events if isinstance(one, dict)] if isinstance(events, list) else [],
-        is_error=str(status.get("status_code", "")).upper().endswith("ERROR"),
+        is_error=is_error_code(status.get("status_code")),
         status=str(status.get("description") or ""),
         resource=_kept(resource.get("attributes")) if isinstance(resource, dict) else {},
     )

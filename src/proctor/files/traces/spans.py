@@ -42,6 +42,8 @@ class Span:
     resource: dict[str, Any] = field(default_factory=dict)
     dropped: int = 0
     """Attributes and events that whoever exported it left out."""
+    clashes: bool = False
+    """Whether another span has the same id."""
     place: str = ""
     """`file:line` that it was read from."""
     kind: Any = None
@@ -83,6 +85,8 @@ class Forest:
     """In order of time."""
     doubled: int = 0
     """Spans that came more than once."""
+    clashes: int = 0
+    """Spans that have the id of another one."""
     circles: int = 0
     """Spans that would enclose themselves."""
 
@@ -90,29 +94,56 @@ class Forest:
 def grown(spans: Iterable[Span]) -> Forest:
     """Put spans below their parents, children in order of time; a span that came twice counts once.
 
-    Of two with the same ids the one that says more is taken. One whose parent is not there is a root; so is one of each
+    Of a span that came twice the one that says more is taken. Two that only have the same id are both kept: they are
+    marked, and what is inside of them is put below the one of them. One whose parent is not there is a root; so is one of each
     circle of spans.
     """
     forest = Forest()
-    known: dict[tuple[str, str], Span] = {}
-    for span in spans:
-        key = span.trace_id, span.span_id
-        if (earlier := known.get(key)) is not None:
-            forest.doubled += 1
-            span = max(earlier, span, key=_says)  # noqa: PLW2901 - the one of the two that is taken
-        known[key] = span
-    for span in known.values():
-        parent = known.get((span.trace_id, span.parent_id)) if span.parent_id else None
+    known = _told_apart(spans, forest)
+    every = [span for group in known.values() for span in group]
+    parents = {key: group[0] for key, group in known.items()}
+    for span in every:
+        parent = parents.get((span.trace_id, span.parent_id)) if span.parent_id else None
         if parent is None:
             forest.roots.append(span)
         else:
             span.parent = parent
-    _cut_circles(known.values(), forest)
-    for span in sorted(known.values(), key=order):
+    _cut_circles(every, forest)
+    for span in sorted(every, key=order):
         if span.parent is not None:
             span.parent.children.append(span)
     forest.roots.sort(key=order)
     return forest
+
+
+def _told_apart(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], list[Span]]:
+    """Return the spans of each id: one, unless several that are not the same one have it."""
+    known: dict[tuple[str, str], list[Span]] = {}
+    for span in spans:
+        group = known.setdefault((span.trace_id, span.span_id), [])
+        same = next((index for index, one in enumerate(group) if _is_same(one, span)), None)
+        if same is None:
+            group.append(span)
+            continue
+        forest.doubled += 1
+        group[same] = max(group[same], span, key=_says)
+    for group in known.values():
+        group.sort(key=order)
+        for span in group if len(group) > 1 else ():
+            span.clashes = True
+        forest.clashes += len(group) - 1
+    return known
+
+
+_CLOCKS_DIFFER = SECOND // 1000
+"""What the same time may differ by as different files write it."""
+
+
+def _is_same(one: Span, other: Span) -> bool:
+    """Whether two spans of one id are the same, told twice: perhaps once before it had ended."""
+    if not (one.end and other.end):
+        return True
+    return abs(one.start - other.start) < _CLOCKS_DIFFER and one.name == other.name
 
 
 def order(span: Span) -> tuple[int, int, str]:

@@ -5,10 +5,11 @@ A call may be told twice, by the model that asked for it and by the span of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from proctor.files.traces.contents import Contents, contents_of
+from proctor.files.traces.contents import Contents
 from proctor.files.traces.conventions import (
     Kind,
     agent_name,
@@ -20,79 +21,17 @@ from proctor.files.traces.conventions import (
     usage_of,
 )
 from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
+from proctor.files.traces.reader import Reader
 from proctor.files.traces.spans import Span
-from proctor.quick_dataclasses import dataclass, field
+from proctor.files.traces.told import Call, Told
+from proctor.quick_dataclasses import dataclass
 from proctor.redaction import without_secrets
-from proctor.schema.event import Event
 
 AGENT = "agent"
 """Who speaks where no span says its name."""
 
 MOST_EVENTS = 10_000
 """The most events of one turn, as for an agent that runs."""
-
-
-@dataclass(slots=True, eq=False)
-class Call:
-    """A tool call that was told."""
-
-    part: dict[str, Any]
-    """The call in its event; its arguments may come later, from the span of the tool."""
-    author: str
-    by_model: bool
-    is_executed: bool = False
-    is_answered: bool = False
-
-
-@dataclass(slots=True)
-class Told:
-    """What the spans of one turn tell."""
-
-    events: list[dict[str, Any]] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    """What is missing without which nothing can be judged."""
-    errors: list[tuple[str, str] | None] = field(default_factory=list)
-    """How each model call ended, in order: class and message of its error, or `None`."""
-    spoke: bool = False
-    """Whether a model, or an agent's own span, told what was answered, be it nothing."""
-    model_seconds: float = 0.0
-    tool_seconds: float = 0.0
-    agents: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Instructions and tools by the agent's name."""
-
-    def made(self) -> list[Event]:
-        """Return the events."""
-        return [Event.model_validate(event) for event in self.events]
-
-
-class Reader:
-    """Reads the contents of spans, each once."""
-
-    def __init__(self) -> None:
-        self._read: dict[int, Contents] = {}
-
-    def of(self, span: Span) -> Contents:
-        """Return what one span says; of a model's, with what spans of the same call inside of it say besides."""
-        if (found := self._read.get(id(span))) is None:
-            found = contents_of(span)
-            if kind_of(span) is Kind.MODEL:
-                for inner in same_call(span):
-                    found = found.filled(contents_of(inner))
-            self._read[id(span)] = found
-        return found
-
-
-def same_call(span: Span) -> Iterator[Span]:
-    """Return the model's spans inside of a model's span that tell of the same call once more."""
-    waiting = list(reversed(span.children))
-    while waiting:
-        inner = waiting.pop()
-        kind = kind_of(inner)
-        if kind is Kind.MODEL:
-            yield inner
-        if kind in (Kind.MODEL, Kind.OTHER):
-            waiting += reversed(inner.children)
 
 
 @dataclass(slots=True)
@@ -106,20 +45,14 @@ class _Visit:
     is_within: bool = False
     """Whether it happened while a tool was executed: an agent that another called."""
 
-    @property
-    def is_told_around(self) -> bool:
-        """Whether the span around it tells of the same call: of the same model call, or of the same tool."""
-        kind = kind_of(self.span)
-        if self.around is None or kind_of(self.around) is not kind:
-            return False
-        return kind is Kind.MODEL or tool_name(self.around) == tool_name(self.span)
-
 
 class Teller:
     """Walks the spans of one turn and writes down what they tell."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, known: Iterable[Call] = ()) -> None:
+        """`known`: calls that were told before, of a turn that goes on with this one."""
         self._reader = reader
+        self._known = [str(call.part["name"]) for call in known]
         self._executing: dict[int, Call] = {}
         self.told = Told()
 
@@ -153,18 +86,43 @@ class Teller:
         own = agent_name(span) if kind_of(span) is Kind.AGENT or around == AGENT else ""
         return _fit(own) if own and kind_of(span) is not Kind.OTHER else around
 
+    def _is_told_around(self, visit: _Visit) -> bool:
+        """Whether the span around it tells of the same call: of the same model call, or of the same tool."""
+        kind, around = kind_of(visit.span), visit.around
+        if around is None or kind_of(around) is not kind:
+            return False
+        if kind is Kind.MODEL:
+            return not self._reader.is_around(around)
+        return tool_name(around) == tool_name(visit.span)
+
+    def _doubt(self, span: Span) -> None:
+        """Note what makes a span, of whatever kind, no evidence."""
+        if not span.end and kind_of(span) is not Kind.OTHER:
+            self.told.endless = self.told.endless or span.name
+        if span.clashes:
+            self.told.lost.append(
+                f"two spans have the id {span.span_id!r}: whose calls are whose is not known"
+            )
+        if kind_of(span) in (Kind.MODEL, Kind.AGENT) and self._reader.of(span).is_dropped:
+            self.told.lost.append(f"of the messages in the span {span.name!r} attributes were dropped")
+
     def _enter(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
-        if kind is Kind.MODEL and not visit.is_told_around:
-            self._model(visit)
-        elif kind is Kind.TOOL and not visit.is_told_around:
+        self._doubt(span)
+        if kind is Kind.MODEL and not self._is_told_around(visit):
+            if not self._reader.is_around(span):
+                self._model(visit)
+        elif kind is Kind.TOOL and not self._is_told_around(visit):
             self._tool_begins(span, visit.author)
         elif kind is Kind.AGENT and (said := self._only_agent(span)) and _has_calls(said):
             self._messages(said, visit)
 
     def _leave(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
-        if kind is Kind.TOOL and not visit.is_told_around:
+        if kind is Kind.MODEL and self._reader.is_around(span) and (error := error_of(span)) is not None:
+            self.told.errors.append(error)
+            self._broken(visit, error)
+        elif kind is Kind.TOOL and not self._is_told_around(visit):
             self._tool_ends(span, visit.author)
             self.told.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
         elif kind is Kind.AGENT and (said := self._only_agent(span)) and not _has_calls(said):
@@ -188,17 +146,21 @@ class Teller:
         self.told.model_seconds += span.seconds or 0.0
         self.told.errors.append(error)
         self._describe(author, contents)
+        self._calls_before(contents, author)
         self._answers_before(contents, author)
         if contents.said is None and error is None:
             self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
         self._messages(contents.said or [], visit)
-        if error is not None:
-            event = {
-                "author": author,
-                "error_code": error[0] or "error",
-                "error_message": without_secrets(error[1]),
-            }
-            self.told.events.append({**event, "partial": visit.is_within or None})
+        if (broken := error or _broken_off(span, contents.said or ())) is not None:
+            self._broken(visit, broken)
+
+    def _broken(self, visit: _Visit, error: tuple[str, str]) -> None:
+        event = {
+            "author": visit.author,
+            "error_code": error[0] or "error",
+            "error_message": without_secrets(error[1]),
+        }
+        self.told.events.append({**event, "partial": visit.is_within or None})
 
     def _messages(self, said: list[Message], visit: _Visit) -> None:
         """Tell what was said, an event a message; the last one has the usage."""
@@ -227,6 +189,8 @@ class Teller:
         for part in message.parts:
             if (call := part.get("function_call")) is not None:
                 self.told.calls.append(Call(call, author, by_model=True))
+                if not call["name"]:
+                    self.told.lost.append(f"a call has no name in the span {span.name!r}")
             elif (answer := part.get("function_response")) is not None:
                 call_of_it = self._answered(answer)
                 if call_of_it is not None and answer["name"] is None:
@@ -282,10 +246,29 @@ class Teller:
         call.is_answered = True
         part = response_part(call.part["name"], call.part["id"], response)
         self._returned(part, author, (span.end or span.start) / 1e9 or None)
+        if error is not None:
+            self.told.failed = len(self.told.events)
 
     def _returned(self, part: dict[str, Any], author: str, time: float | None = None) -> None:
         content = {"role": "user", "parts": [part]}
         self.told.events.append({"author": author, "content": content, "timestamp": time})
+
+    def _calls_before(self, contents: Contents, author: str) -> None:
+        """Take from what a model is told the calls of this turn that no span tells."""
+        since: list[dict[str, Any]] = []
+        for message in contents.told or ():
+            if message.role == "user" and message.speaks:
+                since = []
+            since += [part["function_call"] for part in message.parts if "function_call" in part]
+        told = Counter([*self._known, *(str(call.part["name"]) for call in self.told.calls)] if since else ())
+        for call in since:
+            told[call["name"]] -= 1
+            if told[call["name"]] >= 0:
+                continue
+            self.told.heard += 1
+            self.told.calls.append(Call(call, author, by_model=True, is_executed=True))
+            content = {"role": "model", "parts": [{"function_call": call}]}
+            self.told.events.append({"author": author, "content": content})
 
     def _answers_before(self, contents: Contents, author: str) -> None:
         """Take from what a model is told what tools answered that have no span, or whose span does not say it."""
@@ -322,6 +305,21 @@ _RESULTS = (
     "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value",
     "langfuse.observation.output", "traceloop.entity.output",
 )  # fmt: skip
+
+
+def _broken_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
+    """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
+    reason = next((one.finish for one in said if one.finish in _BROKEN_OFF), "")
+    stated = span.attributes.get("gen_ai.response.finish_reasons")
+    listed = stated if isinstance(stated, list) else [stated]
+    reason = reason or next((str(one) for one in listed if one in _BROKEN_OFF), "")
+    return (reason, _BROKEN_OFF[reason]) if reason else None
+
+
+_BROKEN_OFF = {
+    "length": "the model's answer ends at its limit of tokens (finish_reason: length)",
+    "content_filter": "a content filter held the model's answer back (finish_reason: content_filter)",
+}
 
 
 def _has_calls(said: list[Message]) -> bool:

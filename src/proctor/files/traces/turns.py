@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from proctor.files.traces.conventions import Kind, agent_name, conversation_id, kind_of
 from proctor.files.traces.messages import Message
+from proctor.files.traces.reader import Reader
 from proctor.files.traces.spans import Forest, Span, order
-from proctor.files.traces.telling import Reader
 from proctor.quick_dataclasses import dataclass, field
 
 
