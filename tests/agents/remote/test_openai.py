@@ -122,6 +122,12 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
     "state": (completion({"content": "Hi"}, state_delta={"n": 1}), [("state", {"n": 1}), "Hi"]),
     "cut off": (completion({"content": "Hi th"}, finish="length"), ["Hi th", ("error", "length")]),
     "filtered": (completion({"content": ""}, finish="content_filter"), [("error", "content_filter")]),
+    **{
+        f"ended with {end}": (completion({"content": "Hi th"}, finish=end), ["Hi th", ("error", end)])
+        for end in ("error", "abort", "max_tokens", "MAX_TOKENS", "SAFETY", "insufficient_system_resource")
+    },
+    **{f"whole with {end}": (completion({"content": "Hi"}, finish=end), ["Hi"]) for end in ("STOP", "end_turn", "eos")},
+    "a stream that ended with an error": (pieces({"content": "Hi th"}, finish="error"), ["Hi th", ("error", "error")]),
     "a stream": (pieces({"role": "assistant", "content": "H"}, {"content": "i"}), ["Hi"]),
     "a stream without [DONE]": (pieces({"content": "Hi"}, end=b""), ["Hi"]),
     "calls in pieces": (
@@ -133,6 +139,33 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
             finish="tool_calls",
         ),
         [WEATHER, ("call", "b", {}, "c2")],
+    ),
+    **{
+        f"two calls whose index is {told}": (
+            pieces(
+                *(
+                    {"tool_calls": [{**call(name, '{"n": 1}', number), **index}]}
+                    for name, number, index in (("a", "c1", first), ("b", "c2", second))
+                ),
+                finish="tool_calls",
+            ),
+            [("call", "a", {"n": 1}, "c1"), ("call", "b", {"n": 1}, "c2")],
+        )
+        for told, first, second in (
+            ("not told", {}, {}),
+            ("counted from 1", {"index": 1}, {"index": 2}),
+            ("always 0", {"index": 0}, {"index": 0}),
+        )
+    },
+    "a name with every piece": (
+        pieces(
+            *({"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": part}}]} for part in ('{"n":', "1}"))
+        ),
+        [("call", "a", {"n": 1}, None)],
+    ),
+    "two calls of one id": (
+        completion({"tool_calls": [call("a"), call("b")]}),
+        [("call", "a", {}, "c1"), ("call", "b", {}, "c1")],
     ),
     "tools in a stream": (
         pieces({"role": "assistant", "tool_calls": ASKS["tool_calls"]}, TOOL, {"role": "assistant", "content": "7"}, {"content": " degrees"}),

@@ -60,6 +60,14 @@ ANSWERS: dict[str, tuple[dict[str, Any], list[Any]]] = {
         response(status="incomplete", incomplete_details={"reason": "content_filter"}),
         [("error", "content_filter")],
     ),
+    **{
+        f"a response that is {status}": (response(text("Hi th"), status=status), ["Hi th", ("error", status)])
+        for status in ("failed", "in_progress", "queued", "cancelled")
+    },
+    "a message that is incomplete": (
+        response({**text("Hi th"), "status": "incomplete"}),
+        ["Hi th", ("error", "length")],
+    ),
     "state": (response(text("Hi"), state_delta={"n": 1}), [("state", {"n": 1}), "Hi"]),
 }
 

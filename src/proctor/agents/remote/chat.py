@@ -22,6 +22,8 @@ class Call:
     """A tool call as it comes: pieces of a stream add to its arguments, JSON text."""
 
     id: str | None = None
+    index: int | None = None
+    """Where a stream says that it stands; some begin at 1, and some say 0 of all."""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
 
@@ -35,7 +37,8 @@ class Call:
         function = piece.get("function")
         function = function if isinstance(function, Mapping) else {}
         self.id = _text(piece.get("id")) or self.id
-        self.name += _text(function.get("name"))
+        if (name := _text(function.get("name"))) != self.name:  # some servers say it with every piece
+            self.name += name
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # servers that are kind
             import json
@@ -79,20 +82,29 @@ class Message:
         self.texts += (_said(piece.get("content")), _text(piece.get("refusal")))
         self.author = _text(piece.get("name")) or self.author
         self.answers = _text(piece.get("tool_call_id")) or self.answers
+        known = list(self.calls)  # two calls of one list are never one
         for position, call in enumerate(_list(piece.get("tool_calls"), "tool_calls")):
             if not isinstance(call, Mapping):
                 raise AgentError(
                     f"a tool call of the agent's answer is {safe_repr(call)}; expected an object"
                 )
-            at = call.get("index")
-            self._call(at if isinstance(at, int) and 0 <= at <= len(self.calls) else position).add(call)
+            self._call(call, position, known).add(call)
         if isinstance(called := piece.get("function_call"), Mapping):  # as it was before there were tools
-            self._call(0).add({"function": called})
+            self._call({}, 0, known).add({"function": called})
 
-    def _call(self, position: int) -> Call:
-        if position >= len(self.calls):
-            self.calls.append(Call())
-        return self.calls[min(position, len(self.calls) - 1)]
+    def _call(self, piece: Data, position: int, known: list[Call]) -> Call:
+        """Return the call that a piece goes on with: by its index, else its id, else its place; or a new one."""
+        index, its_id = piece.get("index"), _text(piece.get("id"))
+        if isinstance(index, int):
+            found = [one for one in known if one.index == index and its_id in ("", one.id)]
+        elif its_id:
+            found = [one for one in known if one.id == its_id]
+        else:
+            found = known[position : position + 1]
+        if not found:
+            found = [Call(index=index if isinstance(index, int) else None)]
+            self.calls += found
+        return found[-1]
 
     def as_history(self) -> dict[str, Any]:
         """Return it as the next request repeats it."""
@@ -192,14 +204,27 @@ def events_of(completion: Completion) -> Iterator[Event]:
     if asked is not None:  # of all model calls together: it is not told which took how many
         asked.usage_metadata, asked.model_version = completion.usage, completion.model
     yield from events
-    if (broken := _BROKEN_OFF.get(completion.finish)) is not None:
+    if (broken := _broken_off(completion.finish)) is not None:
         yield Event(error_code=completion.finish, error_message=broken, model_version=completion.model)
 
 
+_WHOLE = frozenset(
+    "stop tool_calls tool_call tool_use function_call end_turn stop_sequence eos eos_token complete completed".split()
+)
 _BROKEN_OFF = {
-    "length": "the model's answer ends at its limit of tokens (finish_reason: length)",
-    "content_filter": "a content filter held the model's answer back (finish_reason: content_filter)",
+    **dict.fromkeys(
+        ("length", "max_tokens", "max_output_tokens"), "the model's answer ends at its limit of tokens"
+    ),
+    **dict.fromkeys(("content_filter", "safety"), "a content filter held the model's answer back"),
 }
+
+
+def _broken_off(finish: str) -> str | None:
+    """Say why an answer is none, by how it ended; `None` where it is whole, or where that is not told."""
+    if not finish or finish.lower() in _WHOLE:
+        return None
+    why = _BROKEN_OFF.get(finish.lower(), "the answer did not end as a whole one does")
+    return f"{why} (finish_reason: {finish})"
 
 
 def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:

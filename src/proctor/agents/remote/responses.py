@@ -28,12 +28,13 @@ def read_response(data: object) -> Completion:
         raise error
     if not isinstance(data, Mapping) or not isinstance(output, list):
         raise AgentError(f"the agent's answer is {safe_repr(data, 200)}; expected a response with its output")
-    completion = Completion(finish=_finish(data), usage=_usage(data.get("usage")))
+    completion = Completion(usage=_usage(data.get("usage")))
     completion.model = data["model"] if isinstance(data.get("model"), str) else None
     for item in output:
         if not isinstance(item, Mapping):
             raise AgentError(f"an item of the agent's response is {safe_repr(item)}; expected an object")
         completion.messages += _messages(item)
+    completion.finish = _finish(data)
     if isinstance(data.get("state_delta"), dict):
         completion.state_delta = data["state_delta"]
     return completion
@@ -84,12 +85,13 @@ def _as_text(output: object) -> str:
 
 
 def _finish(data: Data) -> str:
-    """Return how it ended, in the words of chat completions."""
+    """Return how it ended, in the words of chat completions; any other end than `completed` as it is told."""
     details = data.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
-    if data.get("status") == "incomplete":
+    items = [item.get("status") for item in data["output"] if item.get("type", "message") == "message"]
+    if "incomplete" in (data.get("status"), *items):
         return "content_filter" if reason == "content_filter" else "length"
-    return "stop"
+    return str(data.get("status") or "stop")
 
 
 def _usage(told: object) -> UsageMetadata | None:
