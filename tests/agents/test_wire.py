@@ -150,6 +150,11 @@ def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: st
         pytest.param({"type": "done", "durations": {"model": inf}}, "", "seconds of 'model'", id="infinite"),
         pytest.param({"type": "done", "durations": {"model": nan}}, "", "seconds of 'model'", id="no number"),
         pytest.param({"type": "done", "durations": {"all": 1.0}}, "", "'all'", id="unknown duration"),
+        pytest.param(
+            {"type": "done", "text": "hi"}, "", "unknown key str 'text'.*before it", id="done says something"
+        ),
+        pytest.param({"type": "done", "sate": {}}, "", "Did you mean 'state'", id="done, misspelled"),
+        pytest.param("hi", "done", "the agent's done is str 'hi'; expected an object", id="done is a text"),
     ],
 )
 def test_anything_else_breaks_the_contract_and_says_how(data: object, kind: str, said: str) -> None:

@@ -161,8 +161,20 @@ def _error(data: object) -> AgentRaisedError:
     )
 
 
+_DONE = ("type", "state", "durations", "app_details")
+
+
 def _done(data: object) -> Answer:
-    fields = data if isinstance(data, Mapping) else {}
+    fields = {} if data in (None, "", "[DONE]") else data  # `event: done` of SSE cannot come without
+    if not isinstance(fields, Mapping):
+        raise AgentError(f"the agent's done is {safe_repr(data, MOST_SHOWN)}; expected an object")
+    for key in fields:
+        if key not in _DONE:
+            known = ", ".join(_DONE[1:])
+            raise AgentError(
+                f"the agent's done has the unknown key {safe_repr(key, MOST_SHOWN)}.{did_you_mean(str(key), _DONE)} "
+                f"Known: {known}; what the agent says and calls is an answer of its own, before it"
+            )
     return Answer(
         done=True,
         state=_told(fields, "state"),

@@ -199,16 +199,6 @@ def test_a_crash_in_the_second_turn_keeps_the_first(program: Program) -> None:
     assert texts_of(result) == ["ok"]
 
 
-def test_what_nobody_asked_for_is_no_answer_of_the_next_conversation(program: Program, pids: Pids) -> None:
-    agent = program(
-        LOOP + '    say(text=\'ok\'); print(\'{"type": "done"}\\n{"text": "late"}\', flush=True)\n'
-    )
-    result = run(agent, ["a"], ["b"], ["c"], concurrency=1)
-    assert result.passed
-    assert [texts_of(result, case) for case in range(3)] == [["ok"]] * 3
-    assert len(pids()) == 3
-
-
 def test_a_process_has_one_conversation_at_a_time_and_then_the_next(program: Program, pids: Pids) -> None:
     slow = program(LOOP + "    time.sleep(0.05)\n    say(text=str(os.getpid()), state_delta={'id': request['session']['id']})\n"
                    "    say(type='done')\n")  # fmt: skip

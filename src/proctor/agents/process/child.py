@@ -131,13 +131,11 @@ class Child:
         except AgentError as error:
             raise AgentError(f"{error}. {_BELONGS}{self._last_words()}") from None
 
-    def unasked(self) -> AgentError | None:
+    def unasked(self, when: str) -> AgentError | None:
         """Return what to say where it wrote something that nobody had asked for."""
         if not self._lines.unread:
             return None
-        return self._broken(
-            f"{safe_repr(self._lines.unread.decode('utf-8', 'replace'), MOST_SHOWN)} before it was asked anything"
-        )
+        return self._broken(f"{safe_repr(self._lines.unread.decode('utf-8', 'replace'), MOST_SHOWN)} {when}")
 
     def _broken(self, what: str) -> AgentError:
         return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")

@@ -8,7 +8,7 @@ import shlex
 from proctor.agents.base import AgentInfo
 from proctor.agents.process.child import Child
 from proctor.agents.process.guarding import Guardian
-from proctor.agents.process.talking import ProcessAgent
+from proctor.agents.process.talking import BEFORE, ProcessAgent
 from proctor.errors import AgentLoadError
 from proctor.redaction import redacted_text
 
@@ -43,7 +43,7 @@ class CommandAgent(ProcessAgent):
     async def _open(self) -> None:
         child = await self._pool.take()
         ended = await child.ended_within(_AT_ONCE)
-        wrong = await child.why_it_ended("before it was asked anything") if ended else child.unasked()
+        wrong = await child.why_it_ended(BEFORE) if ended else child.unasked(BEFORE)
         if wrong is not None:
             raise AgentLoadError(f"The agent cannot be started: {wrong}")
         self._pool.give_back(child)

@@ -19,6 +19,8 @@ from proctor.schema.event import Event
 MEMORY = "process"
 """The key of a session's memory under which its `Talk` is."""
 
+BEFORE, _BEHIND = "before it was asked anything", "behind the 'done' of its answer"
+
 
 @dataclass(slots=True)
 class Talk:
@@ -90,7 +92,7 @@ class ProcessAgent:
         if talk is None:  # whoever asks begins no trials
             talk = await self._take(session)
             await self._begin(talk, session, None)
-        if (broken := talk.child.unasked()) is not None:
+        if (broken := talk.child.unasked(_BEHIND if talk.turns else BEFORE)) is not None:
             raise broken
         request = wire.turn_request(message, session, talk.turns)
         talk.turns += 1
@@ -120,11 +122,17 @@ class ProcessAgent:
         return wire.read_answer(data)
 
     async def end(self, session: Session) -> None:
-        """Tell the process that the conversation is over, and take it back for the next one."""
+        """Tell the process that the conversation is over, and take it back for the next one.
+
+        Raises:
+            AgentError: it said more than was asked; which of its answers belonged to which turn is not known then.
+        """
         talk: Talk | None = session.memory.pop(MEMORY, None)
         if talk is None:
             return
         try:
+            if not talk.child.is_busy and (broken := talk.child.unasked(_BEHIND)) is not None:
+                raise broken
             if talk.child.can_be_asked:
                 await self._end(talk.child, session)
         finally:
