@@ -18,6 +18,7 @@ from proctor.api.forms import AgentLike
 from proctor.api.reading import load_agent, load_eval_set
 from proctor.causes import safe_str
 from proctor.errors import ProctorError, SetupError, unknown_name
+from proctor.exits import contained_exits
 from proctor.quick_dataclasses import dataclass
 from proctor.schema.case import EvalCase
 
@@ -105,12 +106,13 @@ async def run_check(
     await ask(loaded, "open")
     fit, evidence = Fit.OK, ""
     try:
-        await check.run(Subject(loaded, cases, timeout, failing))
+        with contained_exits():
+            await check.run(Subject(loaded, cases, timeout, failing))
     except NotApplicableError as why:
         fit, evidence = Fit.NOT_APPLICABLE, str(why)
     except ConformanceError as why:
         fit, evidence = Fit.FAILED, str(why)
-    except Exception as error:  # noqa: BLE001 - whatever an agent raises is what the check found
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is what the check found
         fit = Fit.FAILED
         evidence = (
             safe_str(error)

@@ -22,7 +22,7 @@ async def evaluate(
     """Run every case of `eval_sets` against `agent` and judge what it did.
 
     `agent` is an AGENT string or an object: a function, a coroutine function, an object with `answer`, an agent of
-    google-adk. `eval_sets` is one set or several.
+    google-adk, openai-agents, pydantic-ai, LangGraph or LangChain. `eval_sets` is one set or several.
 
     Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config
     says, else 1), `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the

@@ -12,6 +12,7 @@ from proctor.engine.failures import failure_from, timed_out
 from proctor.engine.inference import SESSION_PREFIX, new_session, settle
 from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import copy_json, copy_message, new_turn, record_turn
+from proctor.exits import contained_exits
 from proctor.schema.case import EvalCase
 from proctor.schema.content import user_text
 from proctor.schema.derive import invocation_of
@@ -53,9 +54,10 @@ class Conversation:
         message = user_text(text)
         turn = new_turn(message)
         try:
-            async with asyncio.timeout(self._timeout):
-                events = self._told(self._agent.answer(copy_message(message), self.session), heard)
-                await record_turn(events, turn, self.session, Intake(Caps(), self.notes))
+            with contained_exits():
+                async with asyncio.timeout(self._timeout):
+                    events = self._told(self._agent.answer(copy_message(message), self.session), heard)
+                    await record_turn(events, turn, self.session, Intake(Caps(), self.notes))
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever an agent raises is told to who talks to it

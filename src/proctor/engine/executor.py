@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, TypeVar
 
+from proctor import exits
 from proctor.engine.deadlines import Deadlines, Slot, TimedSteps
 
 Job = TypeVar("Job")
@@ -53,6 +54,7 @@ class LocalExecutor(Generic[Job, Done]):
     async def run(self, jobs: Iterator[Job]) -> None:
         """Run `jobs` until they are all done, or until `stop` is called."""
         loop = asyncio.get_running_loop()
+        exits.prepare(loop)
         with Deadlines(self._shortest, self._abandon) as deadlines:
             try:
                 while not self._cut_short:
@@ -106,6 +108,7 @@ class LocalExecutor(Generic[Job, Done]):
         slot.task = loop.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
 
     async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
+        exits.contain_exits()
         try:
             outcome = await self._work(job, slot)
             deadlines.remove(slot)

@@ -8,6 +8,7 @@ from proctor.engine.described import contradicted
 from proctor.engine.inference import settle
 from proctor.engine.plan import Plan
 from proctor.errors import AgentLoadError, ProctorError, SetupProblems
+from proctor.exits import contained_exits
 
 __all__ = ["close_agent", "open_agent"]
 
@@ -23,13 +24,14 @@ async def open_agent(agent: Agent | None, label: str, plan: Plan) -> AgentInfo |
         return None
     info: AgentInfo | None = None
     try:
-        if (opener := getattr(agent, "open", None)) is not None:
-            await settle(opener())
-        if (describe := getattr(agent, "describe", None)) is not None:
-            info = await settle(describe())
+        with contained_exits():  # of tasks that it starts now and that live on
+            if (opener := getattr(agent, "open", None)) is not None:
+                await settle(opener())
+            if (describe := getattr(agent, "describe", None)) is not None:
+                info = await settle(describe())
     except ProctorError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # or it would end whoever evaluates, perhaps with success
         raise AgentLoadError(
             f"the agent {label} could not be opened: {type(error).__name__}: {safe_str(error)}"
         ) from error
@@ -45,7 +47,8 @@ async def close_agent(agent: Agent | None) -> str:
     if close is None:
         return ""
     try:
-        await settle(close())
-    except Exception as error:  # noqa: BLE001 - the verdicts stand; the user is told
+        with contained_exits():
+            await settle(close())
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the verdicts stand; the user is told
         return f"closing the agent raised {type(error).__name__}: {safe_str(error)}"
     return ""

@@ -14,7 +14,6 @@ from proctor.agents.adk.events import event_of, lasting
 from proctor.agents.adk.logs import say_it_once
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.exits import contained_exits
 from proctor.agents.pending import PendingCalls
 from proctor.errors import AgentError, AgentRaisedError
 from proctor.extras import import_extra
@@ -74,7 +73,7 @@ class AdkAgent:
         """Run one turn; what a tool, a model or a callback raises passes through.
 
         Raises:
-            AgentRaisedError: a tool ended the process, or cancelled itself.
+            AgentRaisedError: a tool cancelled itself.
             AgentError: google-adk cannot read the user's message, or it answers a call that was not made.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
@@ -86,13 +85,12 @@ class AdkAgent:
                 new_message=_genai_content(talk.pending.addressed(message)),
                 run_config=self._run_config,
             )
-            with contained_exits():
-                async with aclosing(events):
-                    async for event in events:
-                        read = event_of(event)
-                        talk.pending.note(read)
-                        talk.watch.note_event()
-                        yield read
+            async with aclosing(events):
+                async for event in events:
+                    read = event_of(event)
+                    talk.pending.note(read)
+                    talk.watch.note_event()
+                    yield read
             if reason := talk.watch.broken_off():
                 raise AgentRaisedError(reason, type="CancelledError")
         finally:
