@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 def main() -> None:
     """Print both tables."""
-    from tests.simulation.planted_conversations import HELD_OUT, TUNED
+    from tests.simulation.planted_conversations import HELD_OUT, SECOND_LOOK, TUNED
 
-    for source in (TUNED, HELD_OUT):
+    for source in (TUNED, HELD_OUT, SECOND_LOOK):
         _print_found(source)
     each = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     _print_degraded(each)

@@ -14,7 +14,7 @@ from proctor.models.base import Finish, ModelError, ModelFault, Reply
 from proctor.models.scripted import ScriptedModel
 
 FOLDER = Path(__file__).parent / "planted"
-TUNED, HELD_OUT = "tuned", "held_out"
+TUNED, HELD_OUT, SECOND_LOOK = "tuned", "held_out", "second_look"
 _STOP = "</finished>"
 
 
@@ -60,7 +60,7 @@ class Conversation:
 
 
 def conversations(*sources: str) -> Iterator[Conversation]:
-    """Return all conversations of the files called `sources`; clean ones also with an agent that never does what it says."""
+    """Return all conversations of the files called `sources` (without any: the first two); clean ones also with an agent that never does what it says."""
     for one in _conversations(*sources):
         yield one
         if not one.kind and one.state and one.is_reached:

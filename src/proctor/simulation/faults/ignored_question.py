@@ -12,6 +12,7 @@ from proctor.simulation.faults.reading import (
     content_words,
     is_english,
     is_failing,
+    puts_off,
     questions,
     sentences,
     shares_word,
@@ -23,9 +24,6 @@ from proctor.simulation.faults.values import addresses, references
 __all__ = ["ignored_question"]
 
 _YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|sure|certainly)\b", re.IGNORECASE)
-_PUTS_OFF = re.compile(
-    r"\b(let me|look(?:ing)? into|check|moment|get back|hold on|wait|see what)\b", re.IGNORECASE
-)
 _ASKS_YES_OR_NO = re.compile(
     r"^(?:\w+[,!] )?(?:shall|should|is|are|was|were|do|does|did|has|have|would|will|may i (?!have)|can i (?!have|get))\b",
     re.IGNORECASE,
@@ -50,6 +48,7 @@ _ASK_AGAIN = re.compile(
 _RELUCTANT = re.compile(
     r"\b(do ?n['’]?o?t (?:know|have|remember|recall|want|care|mind|see|understand)|not sure|no (?:idea|preference)|unsure|rather not|"
     r"already|whichever|whatever|any|either|doesn['’]?t matter|up to you|you (?:choose|decide)|first|before that|wrong|"
+    r"nothing to do|(?:off|stay on) topic|irrelevant|what has that|excuse me|"
     r"not what|no|nope|never mind|forget|skip|why|actually|wait|hold on|prefer not|keep|withhold|vague)\b",
     re.IGNORECASE,
 )
@@ -133,7 +132,7 @@ def _is_answer(asked: str, answer: str) -> bool:
     if _YES_OR_NO.match(answer.strip()):
         return True
     stated = content_words("\n".join(one for one in sentences(answer) if one not in questions(answer)))
-    return shares_word(content_words(asked), stated) or (len(stated) > 2 and not _PUTS_OFF.search(answer))
+    return shares_word(content_words(asked), stated) or (len(stated) > 2 and not puts_off(answer))
 
 
 def _passed_over(heard: Heard) -> Iterator[UserFault]:

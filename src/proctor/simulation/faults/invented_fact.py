@@ -31,6 +31,9 @@ _OWN = (
     re.compile(
         rf"\bI(?:['’]m| am) (?:from|flying from|travell?ing from|based in|staying in|staying at|flying to)\s+{_NAME}"
     ),
+    re.compile(
+        rf"\b\d{{1,4}}[a-z]? {_NAME} (?:Street|St|Road|Rd|Lane|Close|Court|Avenue|Ave|Drive|Square|Place|Terrace|Gardens)\b"
+    ),
 )
 _NO_NAMES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
@@ -61,18 +64,13 @@ def _unknown(text: str, known: Known) -> Iterator[str]:
         if not known.says(address):
             yield address
     for month, day in sorted(dates_in(text) - known.dates):
-        if not _is_other_reading(month, day, known):
+        if not known.has_day(month, day):
             yield f"{month:02d}-{day:02d}"
     for reference in references(text):
         if not known.has(reference):
             yield reference
     if known.is_english:
         yield from _names(text, known)
-
-
-def _is_other_reading(month: int, day: int, known: Known) -> bool:
-    """Whether the day and the month of a date in numbers, the other way round, are known; or the day alone is."""
-    return (day, month) in known.dates or (day in known.numbers and not known.dates)
 
 
 def _names(text: str, known: Known) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from proctor.simulation.faults.base import Heard
+from proctor.simulation.faults.quantities import is_clock_of, is_day_near, numbers_in_words
 from proctor.simulation.faults.reading import content_words, is_english, squashed, words
 from proctor.simulation.faults.values import dates_in, is_made_of, numbers_in
 
@@ -39,7 +40,15 @@ class Known:
     def has(self, reference: str) -> bool:
         """Tell whether a number or a reference was said, or can be worked out of numbers that were."""
         wanted = squashed(reference)
-        return any(wanted in said for said in self._squashed) or is_made_of(reference, self.numbers)
+        if any(wanted in said for said in self._squashed):
+            return True
+        return is_clock_of(reference, self.numbers, self.words) or is_made_of(reference, self.numbers)
+
+    def has_day(self, month: int, day: int) -> bool:
+        """Tell whether a date was said, in either reading, or can be counted from one that was."""
+        if {(month, day), (day, month)} & self.dates or (day in self.numbers and not self.dates):
+            return True
+        return is_day_near(month, day, self.dates, self._folded)
 
     @cached_property
     def is_english(self) -> bool:
@@ -50,6 +59,7 @@ class Known:
         self._folded.append(text.casefold())
         self._squashed.append(squashed(text))
         self.numbers |= numbers_in(text)
+        self.numbers = self.numbers.union(*map(numbers_in_words, text.split("\n")))
         self.dates |= dates_in(text)
         self.words.update(words(text))
         self.content |= content_words(text)

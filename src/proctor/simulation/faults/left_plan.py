@@ -77,6 +77,12 @@ _WANTS = re.compile(
     r"\b(?:tell|show|give|find|help|recommend) me\b|\blet['’]s\b",
     re.IGNORECASE,
 )
+_GOES_ON = re.compile(
+    r"\b(?:does|is|are|do|did|will|has|have|can|could|would) (?:it|they|these|those|that|this)\b|\b(?:hurry|quick\w*|faster|wait\w*|rush|"
+    r"patience|minutes?)\b",
+    re.IGNORECASE,
+)
+"""What is about the thing at hand, or says no more than that somebody is in a hurry."""
 _FEW = 4
 """Content words; a request of fewer may be put in other words than the plan's."""
 
@@ -147,7 +153,7 @@ def _off_plan(text: str, known: Known) -> str:
         return ""
     for sentence in sentences(text):
         asked = content_words(sentence)
-        if len(asked) < _FEW or not _WANTS.search(sentence):
+        if len(asked) < _FEW or not _WANTS.search(sentence) or _GOES_ON.search(sentence):
             continue
         if not (shares_word(asked, known.content) or numbers_in(sentence) & known.numbers):
             return "nothing in the plan or in the conversation is about that"

@@ -25,6 +25,9 @@ _DEPENDS = re.compile(
     r"do not|don['’]t|never|without)\b",
     re.IGNORECASE,
 )
+_WHETHER = re.compile(
+    r"(?<=\b)(?:ask|check|see|know|find out|inquire|enquire|confirm|verify)(?: \w+){0,2} if\b", re.IGNORECASE
+)
 _ENDS = re.compile(
     r"\b(?:end|stop|leave|quit|hang up|finish|give up|walk away|abort|break off|say goodbye|conclude|be done)\b",
     re.IGNORECASE,
@@ -49,7 +52,7 @@ def steps(plan: str) -> Iterator[str]:
 
 def depends(sentence: str) -> bool:
     """Tell whether a sentence of a plan holds only under a condition, or says what not to do."""
-    return _DEPENDS.search(sentence) is not None
+    return _DEPENDS.search(_WHETHER.sub(" ", sentence)) is not None
 
 
 def may_end_early(plan: str) -> bool:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import chain
 
 __all__ = [
-    "by_line", "content_words", "has_any", "is_english", "is_failing", "is_like", "questions", "sentences", "shares_word", "squashed",
-    "words",
+    "by_line", "content_words", "has_any", "is_english", "is_failing", "is_giving_up", "is_like", "puts_off", "questions", "sentences",
+    "shares_word", "squashed", "words",
 ]  # fmt: skip
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -38,9 +38,17 @@ _FAILING = re.compile(
 )
 _ASKS = re.compile(
     r"^(?:(?:ok(?:ay)?|sure|great|thanks?|thank you|certainly|of course|happy to help|got it|alright|and)[,.! -]+)*"
-    r"(?:please|kindly|(?:just )?(?:provide|tell me|give me|share|enter|send me|let me know|confirm|specify)|"
+    r"(?:(?:please|kindly)"
+    r"(?! (?:allow|note|enjoy|contact|come|feel|find|keep|remember|visit|rest|accept|be|see|do ?n['’]?o?t)\b)|"
+    r"(?:just )?(?:provide|tell me|give me|share|enter|send me|let me know|confirm|specify)|"
     r"(?:i(?:['’]ll| will)? (?:also )?need|i require|may i have|i(?:['’]ll| will) just need) (?:your|the|a|to know|you))\b",
     re.IGNORECASE,
+)
+_PUTS_OFF = re.compile(
+    r"\b(let me|look(?:ing)? into|check|moment|get back|hold on|wait|second|see what)\b", re.IGNORECASE
+)
+_IN_SYMPATHY = re.compile(
+    r"\b(?:so |very |really )?sorry (?:to hear|about (?:that|it|this)|for (?:the|any|your))\b", re.IGNORECASE
 )
 
 
@@ -105,6 +113,17 @@ def _marks_of_english(line: str) -> tuple[int, int]:
 def is_failing(answer: str) -> bool:
     """Tell whether an agent's answer says that something did not work, or hands over: a reason to try again or to give up."""
     return not answer.strip() or _FAILING.search(answer) is not None
+
+
+def is_giving_up(answer: str) -> bool:
+    """Tell whether an answer says that something did not work, in what it states: an error asked about is none, nor is sympathy."""
+    stated = " ".join(one for one in sentences(answer) if not one.endswith("?"))
+    return not answer.strip() or is_failing(_IN_SYMPATHY.sub(" ", stated) or ".")
+
+
+def puts_off(answer: str) -> bool:
+    """Tell whether an answer only asks to wait."""
+    return _PUTS_OFF.search(answer) is not None
 
 
 def questions(text: str) -> list[str]:

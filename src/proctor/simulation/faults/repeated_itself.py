@@ -12,8 +12,10 @@ from proctor.simulation.faults.reading import (
     is_english,
     is_failing,
     is_like,
+    puts_off,
     questions,
     shares_word,
+    squashed,
     words,
 )
 
@@ -26,7 +28,8 @@ _ASKS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(
-    r"\b(again|twice|repeat\w*|insist\w*|persist\w*|keep (?:asking|saying|on)|same (?:question|message|thing))\b",
+    r"\b((?:ask|say|tell|try|write|demand|request|mention|state)\w*\b[^.;!?]{0,60}\b(?:again|twice|times)|"
+    r"repeat\w*|insist\w*|persist\w*|keep (?:asking|saying|on)|same (?:question|message|thing))\b",
     re.IGNORECASE,
 )
 
@@ -34,8 +37,9 @@ _MEANT = re.compile(
 def repeated_itself(heard: Heard) -> Iterator[UserFault]:
     """Find messages that are, word for word, ones of before.
 
-    Excused is what is said again to an agent that failed or goes in circles, what may well answer its last question, and
-    a plan that wants it. The third time is one too many. With a plan that is not English only that is told.
+    Excused is what is said again to an agent that failed, goes in circles, or never came to it (a nonsense, an echo, a
+    request to wait), what may well answer its last question, and a plan that wants it. The third time is one too many. With
+    a plan that is not English only that is told.
     """
     if _MEANT.search(heard.plan):
         return
@@ -48,16 +52,18 @@ def repeated_itself(heard: Heard) -> Iterator[UserFault]:
         if len(said.split()) < _SHORTEST:
             continue
         for place, turn in enumerate(turns[1:], 1):
-            if turn in own and _is_fault(heard, turn, times=place + 1):
+            if turn in own and _is_fault(heard, turn, turns[0], times=place + 1):
                 why = f"it said the same in turn {turns[place - 1] + 1}, and what was answered is no reason to say it again"
                 yield fault(FaultKind.REPEATED_ITSELF, turn, own[turn], why)
                 break
 
 
-def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
+def _is_fault(heard: Heard, turn: int, first: int, *, times: int) -> bool:
     last, text = heard.answer_before(turn), heard.said[turn]
     goes_in_circles = any(is_like(last, each, 0.9) for each in heard.answers[: turn - 1])
     if is_failing(last) or goes_in_circles:
+        return False
+    if not any(_is_about(answer, text, heard.plan) for answer in heard.answers[first:turn]):
         return False
     if times > 2:
         return True
@@ -68,3 +74,16 @@ def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
         return True
     may_answer = _ASKS_NUMBER.search(asked) and any(char.isdigit() for char in text)
     return not (may_answer or shares_word(content_words(text), content_words(asked)))
+
+
+def _is_about(answer: str, text: str, plan: str) -> bool:
+    """Whether an answer came to what the user had said, or to anything else it wants: in words of its own, or with a number."""
+    if is_like(answer, text, 0.8) or squashed(text) in squashed(answer):
+        return False
+    if not is_english(plan):
+        return True  # nobody can tell
+    if puts_off(answer):
+        return False
+    if any(char.isdigit() for char in answer):
+        return True
+    return shares_word(content_words(f"{text}\n{plan}"), content_words(answer))

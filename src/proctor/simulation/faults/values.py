@@ -27,6 +27,8 @@ _CURRENCY = re.compile(r"usd|eur|gbp|dollars?|euros?|pounds?", re.IGNORECASE)
 _SHARES = range(2, 13)
 _MOST = 60
 """Numbers of which sums and products are tried."""
+_FEW = 24
+"""Numbers of which more is tried: a sum of a product, as of goods and their delivery."""
 
 
 def addresses(text: str) -> list[str]:
@@ -49,7 +51,7 @@ def references(text: str) -> Iterator[str]:
         is_year = re.fullmatch(r"(?:19|20)\d\d", found) is not None
         is_code = len(found) >= 5 - (digits > 1) and any(char.isalpha() for char in found)
         is_order = re.fullmatch(
-            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x|g|m)|\d+x\d+|\d{1,3}-[^\W\d_]{2,}.*",
+            r"\d+(?:st|nd|rd|th|am|pm|h|k|km|kg|cm|mm|ml|gb|mb|s|x|g|m)|[1-9]\d{0,3}x\d+|\d{1,3}-[^\W\d_]{2,}.*",
             found,
             re.IGNORECASE,
         )
@@ -111,8 +113,10 @@ def _is_derived(number: float, there: Collection[float]) -> bool:
     ):
         return True
     some = sorted(there)[:_MOST]
-    return any(
-        abs(number - made) < 0.005
-        for one, other in combinations(some, 2)
-        for made in (one + other, abs(one - other), one * other)
-    )
+    made = [
+        each for one, other in combinations(some, 2) for each in (one + other, abs(one - other), one * other)
+    ]
+    if any(abs(number - each) < 0.005 for each in made):
+        return True
+    is_amount = number != int(number) and len(some) <= _FEW
+    return is_amount and any(abs(number - each - one) < 0.005 for each in made for one in some)
