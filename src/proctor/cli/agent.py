@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.sanitize import clean
 
 if TYPE_CHECKING:
@@ -23,16 +23,7 @@ proctor agent check my.adapter:agent --message 'What is 2 + 2?' --failing 'divid
 """
 
 
-class AgentGroup(click.Group):
-    """Shows examples."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
-        with formatter.section("Examples"):
-            formatter.write(EXAMPLES.strip("\n") + "\n")
-
-
-@click.group("agent", cls=AgentGroup)
+@click.group("agent", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def agent() -> None:
     """Find out whether an agent keeps its contract."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from proctor.errors import did_you_mean
 from proctor.quick_dataclasses import dataclass
 
 OTHER = "Other"
@@ -83,12 +84,33 @@ def option(*names: str, section: str = "Options", **kwargs: Any) -> Callable[[_C
     return click.option(*names, cls=SectionedOption, section=section, **kwargs)
 
 
-class SectionedCommand(click.Command):
-    """A command whose help has its options under headings, in the order they are declared, and examples at the end."""
-
+class _WithExamples(click.Command):
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples.strip("\n")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are."""
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("\n".join(f"  {line}".rstrip() for line in self.examples.splitlines()) + "\n")
+
+
+class SectionedGroup(_WithExamples, click.Group):
+    """A command of commands, with examples at the end of its help; a slip in a name is told with what was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        if args[0] in self.commands or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        hint = did_you_mean(args[0], self.commands) or f" There is: {', '.join(self.commands)}."
+        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
+
+
+class SectionedCommand(_WithExamples):
+    """A command whose help has its options under headings, in the order they are declared, and examples at the end."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each heading with its options."""
@@ -101,9 +123,3 @@ class SectionedCommand(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
-        if self.examples:
-            with formatter.section("Examples"):
-                formatter.write("\n".join(f"  {line}".rstrip() for line in self.examples.splitlines()) + "\n")

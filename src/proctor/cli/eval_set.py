@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.difference import lines_of
 from proctor.cli.failures import say
 from proctor.cli.sure import is_sure
@@ -26,33 +26,24 @@ _SAME = {"add-eval-case": ("add-scenarios",), "generate-eval-cases": ("generate"
 """google-adk's words for our commands; it keeps what is generated without showing it."""
 
 EXAMPLES = """
-  proctor eval-set create trip.evalset.yaml
-  proctor eval-set add-case trip.evalset.yaml --id rome --ask 'Weather in Rome?' --expect Rain
-  proctor eval-set show trip.evalset.yaml rome
+proctor eval-set create trip.evalset.yaml
+proctor eval-set add-case trip.evalset.yaml --id rome --ask 'Weather in Rome?' --expect Rain
+proctor eval-set show trip.evalset.yaml rome
 """
 
 
-class SetGroup(click.Group):
-    """Takes google-adk's spellings for its commands, and tells slips."""
+class SetGroup(SectionedGroup):
+    """Takes google-adk's spellings for its commands, too."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command."""
         name = args[0].replace("_", "-")
-        name, *more = _SAME.get(name, (name,))
-        if name in self.commands or args[0].startswith("-"):
-            return super().resolve_command(ctx, [name, *more, *args[1:]])
-        hint = did_you_mean(name, self.commands) or f" There is: {', '.join(self.commands)}."
-        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
-        with formatter.section("Examples"):
-            formatter.write(EXAMPLES.strip("\n") + "\n")
+        return super().resolve_command(ctx, [*_SAME.get(name, (name,)), *args[1:]])
 
 
-@click.group("eval-set", cls=SetGroup)
+@click.group("eval-set", cls=SetGroup, examples=EXAMPLES)
 @common_options
 def eval_set() -> None:
     """Make eval sets, put cases in, look at them, take cases out.

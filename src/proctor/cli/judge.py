@@ -7,37 +7,18 @@ from typing import Any
 
 import click
 
-from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.common import SectionedCommand, SectionedGroup, common, common_options, option
 from proctor.cli.stored import store_option
-from proctor.errors import did_you_mean
 
 WHAT, HOW, SHOW = "What", "How", "What to show"
 
 EXAMPLES = """
-  proctor judge calibrate latest --labels labels.csv
-  proctor judge label latest rome --fail --note 'the wrong day'
+proctor judge calibrate latest --labels labels.csv
+proctor judge label latest rome --fail --note 'the wrong day'
 """
 
 
-class JudgeGroup(click.Group):
-    """Tells slips."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command."""
-        if args[0] in self.commands or args[0].startswith("-"):
-            return super().resolve_command(ctx, args)
-        hint = did_you_mean(args[0], self.commands) or f" There is: {', '.join(self.commands)}."
-        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
-        with formatter.section("Examples"):
-            formatter.write(EXAMPLES.strip("\n") + "\n")
-
-
-@click.group("judge", cls=JudgeGroup)
+@click.group("judge", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def judge() -> None:
     """Find out what the verdicts of a judge are worth, by labels of people."""

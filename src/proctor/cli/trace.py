@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.common import SectionedCommand, common_options, option
+from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.failures import say
-from proctor.errors import did_you_mean
 from proctor.sanitize import clean, clean_json
 
 if TYPE_CHECKING:
@@ -22,30 +21,12 @@ if TYPE_CHECKING:
 WHERE, END, SHOW = "Where", "When it ends", "What to show"
 
 EXAMPLES = """
-  proctor trace receive traces.jsonl --count 1
-  proctor trace show traces.jsonl
+proctor trace receive traces.jsonl --count 1
+proctor trace show traces.jsonl
 """
 
 
-class TraceGroup(click.Group):
-    """Tells slips."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command."""
-        if args[0] in self.commands or args[0].startswith("-"):
-            return super().resolve_command(ctx, args)
-        hint = did_you_mean(args[0], self.commands) or f" There is: {', '.join(self.commands)}."
-        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are."""
-        with formatter.section("Examples"):
-            formatter.write(EXAMPLES.strip("\n") + "\n")
-
-
-@click.group("trace", cls=TraceGroup)
+@click.group("trace", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def trace() -> None:
     """Take traces from an OTLP exporter, or tell what is in a file of them."""
