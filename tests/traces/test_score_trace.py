@@ -141,6 +141,48 @@ def test_a_user_who_says_something_else_is_told(tmp_path: Path) -> None:
     assert outcomes(run) == {"x": "failed"}
 
 
+def test_a_case_that_is_named_and_not_there_is_not_looked_for_by_words(tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "t.jsonl", request(answer("hi", "A", told={"proctor.eval_id": "of another set"}))
+    )
+    run = scored(file, case("x", "hi", "A"))
+    assert outcomes(run) == {"x": "error"}
+    assert "its spans name the case 'of another set' (proctor.eval_id), which is not there" in run.warnings[0]
+
+
+def test_a_name_that_a_test_framework_gave_is_one_way_of_several(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"test.case.name": "test_all"})))
+    assert outcomes(scored(file, case("x", "hi", "A"))) == {"x": "passed"}
+
+
+def test_cases_that_were_run_in_one_session_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    said = (("x", "hi", "A"), ("y", "ho", "B"), ("x", "hi", "C"))
+    spans = [
+        answer(text, back, told={"proctor.eval_id": name, "session.id": "tests"}, trace=f"t{at}", at=at * 9)
+        for at, (name, text, back) in enumerate(said)
+    ]
+    two_turns = {
+        **case("x", "hi", "A"),
+        "conversation": [*case("", "hi", "A")["conversation"], *case("", "hi", "C")["conversation"]],
+    }
+    run = scored(written(tmp_path / "t.jsonl", request(*spans)), two_turns, case("y", "ho", "B"))
+    assert outcomes(run) == {"x": "passed", "y": "passed"}
+    assert run.warnings == []
+
+
+def test_who_only_begins_alike_is_no_evidence(tmp_path: Path) -> None:
+    turns = [case("", text, said)["conversation"][0] for text, said in (("hi", "A"), ("and in Bergen?", "B"))]
+    named = {"gen_ai.conversation.id": "c"}
+    spans = [answer("hi", "A", told=named), answer("thanks", "B", told=named, trace="a2", at=9)]
+    run = scored(
+        written(tmp_path / "t.jsonl", request(*spans)),
+        {"eval_id": "x", "conversation": turns},
+        config={"criteria": {"exact_match": 1.0}},
+    )
+    assert outcomes(run) == {"x": "error"}
+    assert "it only begins as x, and what the user says then is something else" in run.warnings[0]
+
+
 # --- verdicts -----------------------------------------------------------------------------------------------------------
 
 

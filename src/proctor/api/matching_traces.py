@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from proctor.api.traced_trials import differing_turn, plain
 from proctor.engine.plan import CaseSource, Plan
 from proctor.files.duplicates import rename_duplicates
+from proctor.files.traces.conventions import CASE
 from proctor.files.traces.conversations import TracedConversation
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
@@ -108,20 +109,26 @@ class _Finder:
     def cases_of(self, told: TracedConversation) -> tuple[Sequence[Where], str]:
         """Return the case of a conversation, or those that fit alike, and why it is not one."""
         texts = tuple(plain(turn.text) for turn in told.turns)
+        if told.is_case_ours and told.case_id not in self._by_id:
+            return (), f"its spans name the case {told.case_id!r} ({CASE}), which is not there"
         looks = (
             self._by_id.get(told.case_id, ()),
             self._by_id.get(told.id, ()),
             self._by_session.get(told.id, ()),
             self._by_texts.get(texts, ()) if all(texts) else (),
-            self._by_first.get(texts[0], ()) if texts[0] else (),
         )
         for found in looks:
             if found:
-                names = ", ".join(self._names[where] for where in found[:_MOST_SAID])
-                return found, f"it could be {names}; the attribute proctor.eval_id on a span says which"
+                return found, f"it could be {self._listed(found)}; the attribute {CASE} on a span says which"
         if not texts[0]:
             return (), "no case has its id, and what the user said is not in the trace"
+        if begun := self._by_first.get(texts[0], ()):
+            why = f"it only begins as {self._listed(begun)}, and what the user says then is something else"
+            return (), f"{why}; the attribute {CASE} on a span says which case it is"
         return (), "no case has its id, or a user who says the same"
+
+    def _listed(self, found: Sequence[Where]) -> str:
+        return ", ".join(self._names[where] for where in found[:_MOST_SAID])
 
 
 def _cases(plan: Plan) -> Iterator[tuple[Where, EvalCase]]:

@@ -7,6 +7,7 @@ pydantic-ai write besides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -105,13 +106,18 @@ def conversation_id(span: Span) -> str:
     )  # fmt: skip
 
 
-def case_id(span: Span) -> str:
-    """Return the id of the case that was being run, where whoever ran it said so."""
-    for told in (span.attributes, span.resource):
-        for name in ("proctor.eval_id", "test.case.name"):
-            if isinstance(found := told.get(name), str) and found:
-                return found
-    return ""
+CASE = "proctor.eval_id"
+"""The attribute that names the case that was being run."""
+
+
+def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
+    """Return the id of the case that was being run, where whoever ran it said so, and whether it was said to Proctor."""
+    for name in (CASE, "test.case.name"):
+        for span in spans:
+            for told in (span.attributes, span.resource):
+                if isinstance(found := told.get(name), str) and found:
+                    return found, name == CASE
+    return "", False
 
 
 def user_id(span: Span) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.files.traces.conventions import Kind, case_id, error_of, kind_of, user_id
+from proctor.files.traces.conventions import Kind, error_of, kind_of, user_id
 from proctor.files.traces.messages import Message
 from proctor.files.traces.reader import Reader
 from proctor.files.traces.reading import read_traces
@@ -59,6 +59,8 @@ class TracedConversation:
     """Whether it is named by its trace, for want of a conversation id."""
     case_id: str
     """The case that it is, where whoever ran it said so (`proctor.eval_id`, `test.case.name`)."""
+    is_case_ours: bool
+    """Whether it was Proctor's attribute that said so, and no test framework's."""
     app_name: str
     user_id: str
     turns: list[TracedTurn]
@@ -113,11 +115,15 @@ def _doubts(forest: Forest) -> Iterable[str]:
 def _conversation(group: Group, reader: Reader) -> TracedConversation:
     turns = [_turn(piece, index, told) for index, (piece, told) in enumerate(_told(group, reader))]
     spans = [span for piece in group.turns for span in piece.spans]
+    case, is_ours = next(
+        ((piece.case, piece.is_case_ours) for piece in group.turns if piece.case), ("", False)
+    )
     known = [one for span in spans for one in (*inside(span), *span.above())]
     return TracedConversation(
         id=group.id,
         is_trace=group.is_trace,
-        case_id=next((found for one in known if (found := case_id(one))), ""),
+        case_id=case,
+        is_case_ours=is_ours,
         app_name=_app_name(spans),
         user_id=next((found for one in known if (found := user_id(one))), ""),
         turns=turns,

@@ -1,6 +1,6 @@
 """Where conversations, and turns in them, begin and end.
 
-A conversation is what shares a conversation (session) id, else a trace. A turn is one run of the outermost agent; where no span
+A conversation is what shares a conversation (session) id, else a trace, and is of one case. A turn is one run of the outermost agent; where no span
 is an agent's, it is what follows one message of the user.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from proctor.files.traces.conventions import Kind, agent_name, conversation_id, kind_of
+from proctor.files.traces.conventions import Kind, agent_name, case_of, conversation_id, kind_of
 from proctor.files.traces.messages import Message
 from proctor.files.traces.reader import Reader
 from proctor.files.traces.spans import Forest, Span, order
@@ -26,6 +26,10 @@ class Piece:
     """What the user said last before it."""
     count: int = 0
     """How many messages of the user the model was told."""
+    case: str = ""
+    """The case that it is of, where whoever ran it said so."""
+    is_case_ours: bool = False
+    """Whether that was said to Proctor (`proctor.eval_id`)."""
 
     @property
     def trace(self) -> str:
@@ -64,8 +68,18 @@ def groups_of(forest: Forest, reader: Reader) -> list[Group]:
     groups = []
     for (is_trace, name), pieces in found.items():
         pieces.sort(key=lambda piece: order(piece.spans[0]))
-        groups.append(Group(name, is_trace, list(_turns(pieces))))
+        groups += [Group(name, is_trace, list(_turns(each))) for each in _by_case(pieces)]
     return sorted(groups, key=lambda group: order(group.turns[0].spans[0]))
+
+
+def _by_case(pieces: list[Piece]) -> Iterable[list[Piece]]:
+    """Tell apart what is of several cases that were run in one session."""
+    if len({piece.case for piece in pieces} - {""}) < 2:
+        return [pieces]
+    found: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        found.setdefault(piece.case, []).append(piece)
+    return found.values()
 
 
 def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[Piece]]:
@@ -74,6 +88,7 @@ def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[Piece]]:
         for span in _outermost(root):
             piece = Piece([span], _conversation(span))
             piece.asked, piece.count = _asked(span, reader)
+            piece.case, piece.is_case_ours = case_of([*inside(span), *span.above()])
             found.setdefault(span.trace_id, []).append(piece)
     return found.values()
 
