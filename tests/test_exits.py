@@ -100,10 +100,10 @@ def test_a_task_that_is_cancelled_before_it_begins_leaves_no_warning(
 def test_a_task_s_coroutine_still_tells_how_far_it_is() -> None:
     async def main() -> list[str]:
         with contained_exits():
-            task = asyncio.create_task(asyncio.sleep(0))
-        states = [inspect.getcoroutinestate(task.get_coro())]  # type: ignore[arg-type]  # as anyio asks
+            task: Any = asyncio.create_task(asyncio.sleep(0))
+        before = inspect.getcoroutinestate(task.get_coro())  # as anyio asks
         await task
-        return [*states, inspect.getcoroutinestate(task.get_coro())]  # type: ignore[arg-type]
+        return [before, inspect.getcoroutinestate(task.get_coro())]
 
     assert asyncio.run(main()) == ["CORO_CREATED", "CORO_CLOSED"]
 
