@@ -21,6 +21,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("proctor.cli.show:show", "Show a run, or everything about one of its cases."),
     "resume": ("proctor.cli.resume:resume", "Go on with a run that was not finished."),
     "score": ("proctor.cli.score:score", "Judge a run's recorded evidence again; no agent is called."),
+    "compare": (
+        "proctor.cli.compare:compare",
+        "Compare two runs case by case: did the candidate get worse?",
+    ),
     "export": ("proctor.cli.export:export", "Write a run in a form that other tools read."),
     "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),
@@ -61,7 +65,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
 
-LATER = frozenset({"compare", "web"})
+LATER = frozenset({"web"})
 """Commands of later versions: known by name, so that typing one is told apart from a slip."""
 
 

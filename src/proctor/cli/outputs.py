@@ -69,20 +69,35 @@ def parse_outputs(reports: Sequence[str], format_: str | None) -> list[Output]:
 
 
 def _parse(word: str) -> Output:
+    name, path = named_place(word)
+    report = load_report(name)
+    if path is not None:
+        check_writable(path, word)
+    return Output(name, report, path)
+
+
+def named_place(word: str) -> tuple[str, Path | None]:
+    """Read NAME=PATH; `None` is stdout.
+
+    Raises:
+        SetupError: it is nothing of the kind.
+    """
     name, equals, place = word.partition("=")
     if not equals or not name or not place:
         raise SetupError(
             f"--report takes NAME=PATH, for example json=out.json or json=- for stdout; got {word!r}"
         )
-    report = load_report(name)
-    if place == STDOUT:
-        return Output(name, report, None)
-    path = Path(place).absolute()  # the agent may change the working folder
-    _check_writable(path, word)
-    return Output(name, report, path)
+    return name, None if place == STDOUT else Path(
+        place
+    ).absolute()  # the agent may change the working folder
 
 
-def _check_writable(path: Path, word: str) -> None:
+def check_writable(path: Path, word: str) -> None:
+    """Refuse a place that a report cannot be written to.
+
+    Raises:
+        SetupError: it is a folder, or nobody may write there.
+    """
     if path.is_dir():
         raise SetupError(f"--report {word}: {path} is a folder; name a file in it")
     above = next(folder for folder in path.parents if folder.exists())

@@ -98,7 +98,7 @@ def _rates(before: BriefCase, now: BriefCase) -> tuple[float | None, float | Non
 def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     """`passed`, the metrics that decide in either run, then what is only reported; adjusted for what decides."""
     deciding = dict.fromkeys(
-        name for _, before, now in pairs.both for one in (before, now) for name in sorted(one.gating)
+        name for _, before, now in pairs.both for one in (before, now) for name in one.gating
     )
     reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
     reach = {**(options.reach or {}), PASSED: 1.0}

@@ -21,7 +21,7 @@ class BriefCase:
     trials: Trials
     scores: dict[str, float]
     """By metric the mean over the trials; without those that could not be computed."""
-    gating: frozenset[str]
+    gating: tuple[str, ...]
     """The metrics that decide."""
     reason: str
     content_hash: str
@@ -39,9 +39,6 @@ class Pairs:
     """`set/case` of those whose content differs."""
 
 
-_NO_METRICS: frozenset[str] = frozenset()
-
-
 def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
     """Return what a comparison needs of `case`."""
     passed = failed = 0
@@ -55,9 +52,7 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
             gating.append(name)
         if metric.score is not None and metric.outcome is not Outcome.ERROR:
             scores[name] = metric.score
-    return BriefCase(
-        case.outcome, trials, scores, frozenset(gating), case.reason or case.missed, content_hash
-    )
+    return BriefCase(case.outcome, trials, scores, tuple(gating), case.reason or case.missed, content_hash)
 
 
 def pair(

@@ -1,0 +1,101 @@
+"""`proctor compare`: did the candidate get worse?"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from proctor.cli.common import SectionedCommand, common, common_options, option
+from proctor.cli.stored import SHOW, store_option
+
+HOW = "How to compare"
+
+EXAMPLES = """
+proctor compare                            the newest run with the one before it
+proctor compare 7f3k2c latest              two runs, by the beginnings of their ids
+proctor compare 7f3k2c latest --margin 0.02 --report md=comparison.md
+proctor compare 7f3k2c latest --strict     refuse runs that differ in more than the agent
+"""
+
+
+@click.command("compare", cls=SectionedCommand, examples=EXAMPLES)
+@click.argument("base", default="previous", metavar="[BASE]")
+@click.argument("candidate", default="latest", metavar="[CANDIDATE]")
+@option(
+    "--margin",
+    section=HOW,
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.05,
+    metavar="D",
+    help="By how much the pass rate may fall and still be called no worse.  [0.05: 5 points]",
+)
+@option(
+    "--confidence",
+    section=HOW,
+    type=click.FloatRange(min=0.5, max=1, min_open=True, max_open=True),
+    default=0.95,
+    metavar="C",
+    help="Of tests and intervals.  [0.95]",
+)
+@option(
+    "--changed-cases",
+    section=HOW,
+    type=click.Choice(["leave-out", "keep"]),
+    default="leave-out",
+    help="What becomes of cases whose content is not the same in both runs.  [leave-out]",
+)
+@option(
+    "--strict",
+    section=HOW,
+    is_flag=True,
+    help="Refuse to compare where the runs differ in more than the agent.",
+)
+@option(
+    "--json", "format_", section=SHOW, flag_value="json", help="The comparison as JSON, and nothing else."
+)
+@option(
+    "--report",
+    "reports",
+    section=SHOW,
+    multiple=True,
+    metavar="NAME=PATH",
+    help="Also write it as json, markdown (md) or text; - is stdout; may be repeated.",
+)
+@option("--format", "format_", section=SHOW, metavar="NAME", help="Write it so to stdout, and nothing else.")
+@store_option
+@common_options
+@click.pass_context
+def compare(ctx: click.Context, /, base: str, candidate: str, *, store: str | None, **given: Any) -> None:
+    """Compare two runs case by case: did the candidate get worse?
+
+    A run is an id, the beginning of one, `latest`, or `latest~1` (the one before it, also called
+    `previous`). Cases are paired by eval set and id; regressions come first. The outcome is
+    regression, improvement, no regression (the pass rate has not fallen by more than --margin) or
+    inconclusive, with about how many more cases or trials would tell.
+
+    \b
+    Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
+    3 cases that passed could not be judged this time, 4 inconclusive.
+    """
+    from proctor.api.comparing import compare_sync
+    from proctor.cli.comparing import parse_places, write_places
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.comparison import write_comparison
+
+    places = parse_places(given["reports"], given["format_"])
+    found = compare_sync(
+        base,
+        candidate,
+        store=store,
+        margin=given["margin"],
+        confidence=given["confidence"],
+        keep_changed_cases=given["changed_cases"] == "keep",
+        strict=given["strict"],
+    )
+    if not any(place.path is None for place in places):
+        options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+        write_comparison(found, sys.stdout, options=options)
+    write_places(places, found, sys.stdout)
+    ctx.exit(found.exit_code)

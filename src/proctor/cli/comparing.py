@@ -1,0 +1,69 @@
+"""Where `proctor compare` writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from proctor.cli.outputs import STDOUT, check_writable, named_place
+from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.quick_dataclasses import dataclass
+from proctor.replacing import new_file
+from proctor.reports.comparison import NAMES, Writer, writer_of
+from proctor.schema.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One report of a comparison and where it goes; `path` is `None` for stdout."""
+
+    write: Writer
+    path: Path | None
+
+
+def parse_places(reports: Sequence[str], format_: str | None) -> list[Place]:
+    """Read `--report NAME=PATH` and `--format NAME`.
+
+    Raises:
+        SetupProblems: an unknown report, a place that cannot be written, two reports in one place.
+    """
+    problems: list[SetupError] = []
+    found: list[Place] = []
+    for word in [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]:
+        try:
+            found.append(_place(word))
+        except SetupError as problem:
+            problems.append(problem)
+    places = [str(place.path or "stdout") for place in found]
+    twice = sorted({place for place in places if places.count(place) > 1})
+    problems += [SetupError(f"two reports go to {place}: give each its own place") for place in twice]
+    if problems:
+        raise SetupProblems(problems)
+    return found
+
+
+def _place(word: str) -> Place:
+    name, path = named_place(word)
+    if (writer := writer_of(name)) is None:
+        raise SetupError(
+            f"no report of a comparison is called {name!r}.{did_you_mean(name, NAMES)} Known: {', '.join(NAMES)}"
+        )
+    if path is not None:
+        check_writable(path, word)
+    return Place(writer, path)
+
+
+def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> None:
+    """Write every report; a file is whole or not there.
+
+    Raises:
+        OSError: one could not be written.
+    """
+    for place in places:
+        if place.path is None:
+            place.write(found, stdout)
+            continue
+        place.path.parent.mkdir(parents=True, exist_ok=True)
+        with new_file(place.path, errors="backslashreplace") as file:
+            place.write(found, file)

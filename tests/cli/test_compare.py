@@ -1,0 +1,123 @@
+"""`proctor compare`: what it prints, where it writes, and the exit codes that a pipeline goes by."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import proctor
+from proctor.cli.main import cli
+
+IDS = [f"case{number}" for number in range(12)]
+SET = {
+    "eval_set_id": "words",
+    "eval_cases": [
+        {
+            "eval_id": eval_id,
+            "conversation": [
+                {
+                    "user_content": {"role": "user", "parts": [{"text": eval_id}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                }
+            ],
+        }
+        for eval_id in IDS
+    ],
+}
+CONFIG = {"criteria": {"response_match_score": 0.8}}
+
+
+def good(text: str) -> str:
+    return f"You said {text}"
+
+
+def bad(text: str) -> str:
+    return "Pardon?"
+
+
+def broken(text: str) -> str:
+    if text == IDS[3]:
+        raise RuntimeError("no connection")
+    return good(text)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "runs.sqlite3"
+
+
+def runs(store: Path, *agents: object) -> None:
+    for agent in agents:
+        proctor.evaluate_sync(agent, SET, config=CONFIG, store=store)
+
+
+def compare(store: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["compare", *arguments, "--store", str(store)])
+
+
+@pytest.mark.parametrize(
+    ("agents", "exit_code", "said"),
+    [
+        pytest.param(
+            (good, bad), 1, "OUTCOME  regression: the pass rate fell from 100.0 % to 0.0 %", id="worse"
+        ),
+        pytest.param(
+            (bad, good), 0, "OUTCOME  improvement: the pass rate rose from 0.0 % to 100.0 %", id="better"
+        ),
+        pytest.param(
+            (good, broken), 3, "OUTCOME  error: 1 case that passed could not be judged", id="in error"
+        ),
+        pytest.param((good, good), 4, "OUTCOME  inconclusive: ", id="too few cases"),
+    ],
+)
+def test_exit_codes(store: Path, agents: tuple[object, ...], exit_code: int, said: str) -> None:
+    runs(store, *agents)
+    done = compare(store)
+    assert done.exit_code == exit_code
+    assert said in done.stdout.splitlines()[-1]
+
+
+def test_a_wide_margin_makes_twelve_cases_enough(store: Path) -> None:
+    runs(store, good, good)
+    done = compare(store, "previous", "latest", "--margin", "0.4")
+    assert (done.exit_code, "OUTCOME  no regression: " in done.stdout) == (0, True)
+
+
+def test_json_and_files(store: Path, tmp_path: Path) -> None:
+    runs(store, good, bad)
+    done = compare(
+        store, "--json", "--report", f"md={tmp_path / 'of/it.md'}", "--report", f"json={tmp_path / 'it.json'}"
+    )
+    data = json.loads(done.stdout)
+    assert (data["outcome"], len(data["cases"]), done.exit_code) == ("regression", 12, 1)
+    assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8")) == data
+    assert (tmp_path / "of/it.md").read_text(encoding="utf-8").startswith("<h3>✕ regression")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nobody", "latest"], "No run named 'nobody'"),
+        (["latest~7", "latest"], "No run 'latest~7': the store "),
+        (["--report", "jsn=out.json"], "no report of a comparison is called 'jsn'. Did you mean 'json'?"),
+        (["--report", "json"], "--report takes NAME=PATH"),
+        (["--json", "--report", "md=-"], "two reports go to stdout"),
+        (["--margin", "0"], "Invalid value for '--margin'"),
+        (["--changed-cases", "drop"], "Invalid value for '--changed-cases'"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_cannot_be_done_is_said(store: Path, arguments: list[str], message: str) -> None:
+    runs(store, good, good)
+    done = compare(store, *arguments)
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+
+
+def test_strict_refuses_what_is_not_alike(store: Path) -> None:
+    runs(store, good)
+    proctor.evaluate_sync(good, SET, config={"criteria": {"response_match_score": 0.7}}, store=store)
+    assert "WARNING  the threshold of response_match_score was 0.8 and is 0.7" in compare(store).stdout
+    done = compare(store, "--strict")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "error: not compared, as --strict asks: the threshold of response_match_score" in done.stderr
