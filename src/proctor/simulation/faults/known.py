@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from proctor.simulation.faults.base import Heard
-from proctor.simulation.faults.quantities import is_clock_of, is_day_near, numbers_in_words
+from proctor.simulation.faults.quantities import is_clock_of, is_day_near, is_rounded, numbers_in_words
 from proctor.simulation.faults.reading import content_words, is_english, squashed, words
 from proctor.simulation.faults.values import dates_in, is_made_of, numbers_in
 
@@ -42,7 +42,9 @@ class Known:
         wanted = squashed(reference)
         if any(wanted in said for said in self._squashed):
             return True
-        return is_clock_of(reference, self.numbers, self.words) or is_made_of(reference, self.numbers)
+        if is_clock_of(reference, self.numbers, self.words) or is_rounded(reference, self.numbers):
+            return True
+        return is_made_of(reference, self.numbers)
 
     def has_day(self, month: int, day: int) -> bool:
         """Tell whether a date was said, in either reading, or can be counted from one that was."""

@@ -14,7 +14,7 @@ from proctor.simulation.faults.values import numbers_in
 __all__ = ["about_the_agent", "leaked_answer"]
 
 _ABOUT_AGENT = re.compile(
-    r"\b(?:agent|assistant|bot|system|model|it)\b[^.?!]{0,40}\b(?:should|must|shall|will|has to|is (?:expected|supposed) to|"
+    r"\b(?:agent|assistant|(?:chat)?bot|(?:the|this) system)\b[^.?!]{0,40}\b(?:should|must|shall|will|has to|is (?:expected|supposed) to|"
     r"ought to)\b|\b(?:expected|correct|right|reference) (?:answer|result|outcome|reply|response|value|total|state)\b|"
     r"\bthe answer (?:is|should|must|will)\b",
     re.IGNORECASE,

@@ -78,11 +78,15 @@ _WANTS = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"\b(?:does|is|are|do|did|will|has|have|can|could|would) (?:it|they|these|those|that|this)\b|\b(?:hurry|quick\w*|faster|wait\w*|rush|"
+    r"\b(?:it|its|they|them|(?<!before )(?<!after )that|those|ones)\b|\b(?:hurry|quick\w*|faster|wait\w*|rush|"
     r"patience|minutes?)\b",
     re.IGNORECASE,
 )
 """What is about the thing at hand, or says no more than that somebody is in a hurry."""
+_IDLE = frozenset(
+    "great long until chance bit back possible perfect soon thing things lot little kind exactly anyway".split()
+)
+"""Words that say nothing about what is asked for."""
 _FEW = 4
 """Content words; a request of fewer may be put in other words than the plan's."""
 
@@ -152,7 +156,7 @@ def _off_plan(text: str, known: Known) -> str:
     if not (known.is_english and is_english(text)):
         return ""
     for sentence in sentences(text):
-        asked = content_words(sentence)
+        asked = content_words(sentence) - _IDLE
         if len(asked) < _FEW or not _WANTS.search(sentence) or _GOES_ON.search(sentence):
             continue
         if not (shares_word(asked, known.content) or numbers_in(sentence) & known.numbers):

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from proctor.simulation.faults.reading import by_line
 
-__all__ = ["is_clock_of", "is_day_near", "numbers_in_words"]
+__all__ = ["is_clock_of", "is_day_near", "is_rounded", "numbers_in_words"]
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -29,6 +29,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _NEAR = timedelta(days=14)
+_SMALLEST_BROKEN = 10
 
 
 @by_line
@@ -61,6 +62,17 @@ def is_clock_of(reference: str, numbers: Collection[float], said: Collection[str
         return True  # a quarter to
     is_hour = any(one in numbers for one in (hour, hour + 12, hour - 12))
     return is_hour and (minute == 0 or part in said or minute in numbers)
+
+
+def is_rounded(reference: str, numbers: Collection[float]) -> bool:
+    """Tell whether a reference is an amount of which the broken one was said: 219.90 is about 220."""
+    found = re.fullmatch(r"[$€£]?\s?(\d+)(?:\s?[^\W\d]+)?", reference)
+    if found is None:
+        return False
+    broken = (one for one in numbers if one != int(one) and one >= _SMALLEST_BROKEN)
+    return any(
+        int(found[1]) in (int(one), int(one) + 1, 5 * round(one / 5), 10 * round(one / 10)) for one in broken
+    )
 
 
 def is_day_near(month: int, day: int, known: Collection[tuple[int, int]], told: Iterable[str]) -> bool:

@@ -19,6 +19,10 @@ _NAMED = (
     re.compile(rf"\b{_MONTH}\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE),
     re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b", re.IGNORECASE),
 )
+_PART_OF_MONTH = re.compile(
+    rf"\b(end|beginning|start|middle|mid)[ -](?:of )?(?:the )?{_MONTH}(?![\w])", re.IGNORECASE
+)
+_DAYS = {"end": (28, 29, 30, 31), "beginning": (1,), "start": (1,), "middle": (15,), "mid": (15,)}
 _NUMERIC = re.compile(r"\b(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})\b")
 _SHORT = re.compile(r"(?<![\w./-])(\d{1,2})(?:/(?=\d{1,2}(?!\d))|\.(?=\d{1,2}\.))(\d{1,2})\.?(?![\w/-])")
 _MONEY = re.compile(r"[$€£]\s?\d+|\b\d+(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|usd|eur|gbp)\b", re.IGNORECASE)
@@ -82,6 +86,9 @@ def dates_in(text: str) -> frozenset[tuple[int, int]]:
 def _dates_in(text: str) -> frozenset[tuple[int, int]]:
     found = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
     found |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
+    found |= {
+        (_month(name), day) for part, name in _PART_OF_MONTH.findall(text) for day in _DAYS[part.casefold()]
+    }
     for first, second, third in _NUMERIC.findall(text):
         pairs = [(second, third)] if len(first) == 4 else [(first, second), (second, first)]
         found |= {(int(month), int(day)) for month, day in pairs if 1 <= int(month) <= 12 and int(day) <= 31}
