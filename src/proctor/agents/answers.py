@@ -55,7 +55,7 @@ def events_of(answer: object) -> list[Event]:
     try:
         return _from_data(answer)
     except ValidationError as error:
-        raise AgentError(f"the agent's answer does not fit: {_first_problem(error)}") from None
+        raise AgentError(f"the agent's answer does not fit: {first_problem(error)}") from None
 
 
 def _with_part(answer: Part | FunctionCall | FunctionResponse) -> Event:
@@ -205,7 +205,8 @@ _DICTS: list[tuple[frozenset[str], Callable[[dict[str, Any]], list[Event]]]] = [
 """How a dict is read, told by the first line of which it has a key."""
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """Return what pydantic found first, with its place where it has one: `content.parts.0: Input should be …`."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return f"{place}: {first['msg']}" if place else safe_str(Exception(first["msg"]))

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.agents.answers import events_of
+from proctor.agents.answers import events_of, first_problem
 from proctor.agents.base import Session
 from proctor.causes import safe_repr
 from proctor.errors import AgentError, AgentRaisedError, did_you_mean
@@ -210,6 +210,4 @@ def _whole_event(fields: object) -> Event:
     try:
         return Event.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise AgentError(f"the agent's event does not fit: {place}: {first['msg']}") from None
+        raise AgentError(f"the agent's event does not fit: {first_problem(error)}") from None

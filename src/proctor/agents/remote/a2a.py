@@ -7,7 +7,6 @@ own, each turn a message; a task that asks for more input is gone on with by the
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
@@ -19,7 +18,6 @@ from proctor.agents.remote.a2a_card import Card, read_card
 from proctor.agents.remote.a2a_turn import A2ATurn, result_of
 from proctor.agents.remote.address import Address, read_address
 from proctor.agents.remote.base import EVENTS, JSON, HttpClient, Reply
-from proctor.causes import safe_repr
 from proctor.errors import AgentError, AgentLoadError
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import Content
@@ -173,10 +171,7 @@ async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
         return
     async with aclosing(reply.events()) as events:
         async for sent in events:
-            try:
-                yield json.loads(sent.data)
-            except (ValueError, RecursionError):
-                raise reply.broke(f"sent an event that is no JSON: {safe_repr(sent.data)}") from None
+            yield reply.data_of(sent)
 
 
 async def _ending(answers: AsyncGenerator[Any, None]) -> None:

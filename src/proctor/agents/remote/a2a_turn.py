@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.agents.adk.events import event_of_json
+from proctor.agents.answers import first_problem
 from proctor.agents.remote.a2a_dialects import adk_metadata, either, kind_of, part_of, state_of
 from proctor.agents.remote.base import Reply
 from proctor.causes import safe_repr
@@ -63,10 +64,7 @@ class A2ATurn:
         try:
             yield from (read or self._artifact_update)(thing)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            raise reply.broke(
-                f"sent something that does not fit: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-            ) from None
+            raise reply.broke(f"sent something that does not fit: {first_problem(error)}") from None
 
     # --- what comes
 

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 from pydantic import ValidationError
 
 from proctor.agents.adk.events import event_of_json, lasting
+from proctor.agents.answers import first_problem
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.pending import PendingCalls
 from proctor.agents.remote.address import Address, read_address
@@ -156,10 +157,7 @@ async def _documents(reply: Reply) -> AsyncGenerator[Any, None]:
     if reply.is_stream:
         async with aclosing(reply.events()) as events:
             async for sent in events:
-                try:
-                    yield json.loads(sent.data)
-                except (ValueError, RecursionError):
-                    raise reply.broke(f"sent an event that is no JSON: {safe_repr(sent.data)}") from None
+                yield reply.data_of(sent)
         return
     whole = await reply.json()
     if not isinstance(whole, list):
@@ -190,9 +188,7 @@ class _Reading:
         try:
             event = event_of_json(data)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise self._reply.broke(f"sent an event that does not fit: {place}: {first['msg']}") from None
+            raise self._reply.broke(f"sent an event that does not fit: {first_problem(error)}") from None
         if data.get("id") and data.get("id") == self._id and event.content is None:
             event.usage_metadata = event.model_version = None  # the same event once more, with what it saved
         self._id = str(data.get("id") or "")

@@ -38,8 +38,9 @@ from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 from proctor.agents.remote.address import Address
-from proctor.agents.remote.border import MOST_SHOWN, NotConnectedError, from_httpx, from_status, truncated
+from proctor.agents.remote.border import NotConnectedError, from_httpx, from_status, truncated
 from proctor.agents.remote.reply import EVENTS, JSON, Bounds, Reply
+from proctor.agents.wire import MOST_SHOWN
 from proctor.causes import safe_str
 from proctor.errors import AgentError, AgentLoadError
 from proctor.extras import import_extra
@@ -105,7 +106,7 @@ class HttpClient:
             async with asyncio.timeout(seconds):
                 return await self.ask(path)
         except NotConnectedError as error:
-            raise AgentLoadError(f"{str(error)[:1].upper()}{str(error)[1:]}") from None
+            raise error.at_opening() from None
         except (AgentError, TimeoutError):  # whatever it is, requests for turns may fare better
             return None
 

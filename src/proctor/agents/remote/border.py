@@ -10,12 +10,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from proctor.agents.remote.address import TOKEN, Address
+from proctor.agents.wire import MOST_SHOWN
 from proctor.causes import safe_repr, safe_str
-from proctor.errors import AgentError, AgentRaisedError, AgentTruncatedError, AgentUnreachableError
+from proctor.errors import (
+    AgentError,
+    AgentLoadError,
+    AgentRaisedError,
+    AgentTruncatedError,
+    AgentUnreachableError,
+)
 from proctor.redaction import redacted_text
 
 __all__ = [
-    "MOST_SHOWN",
     "NotConnectedError",
     "broke",
     "excerpt",
@@ -25,12 +31,14 @@ __all__ = [
     "unreachable",
 ]
 
-MOST_SHOWN = 200
-"""Characters of what came that a message shows."""
-
 
 class NotConnectedError(AgentUnreachableError):
     """There was no connection at all: the same for every request, as long as nobody does something about it."""
+
+    def at_opening(self) -> AgentLoadError:
+        """Return the same as a mistake of the set-up, seen before the first turn."""
+        said = str(self)
+        return AgentLoadError(f"{said[:1].upper()}{said[1:]}")
 
 
 def broke(address: Address, what: str) -> AgentError:

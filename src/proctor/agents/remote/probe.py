@@ -109,7 +109,7 @@ async def _look(address: Address, look: _Look) -> tuple[Any, str]:
             data = await http.ask()
         return data, "something else"
     except NotConnectedError as error:
-        raise AgentLoadError(f"{str(error)[:1].upper()}{str(error)[1:]}") from None
+        raise error.at_opening() from None
     except AgentError as error:
         said = str(error).partition(f"{http.address.shown} ")[2] or str(error)
         return None, said.partition(". ")[0]  # what to do about it is said once, below

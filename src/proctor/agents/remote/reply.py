@@ -98,6 +98,17 @@ class Reply:
         if reader.unfinished:
             raise self.truncated("ended its stream within an event (the last one has no blank line after it)")
 
+    def data_of(self, event: ServerEvent) -> Any:
+        """Read the data of one of its events as JSON.
+
+        Raises:
+            AgentError: it is none.
+        """
+        try:
+            return json.loads(event.data)
+        except (ValueError, RecursionError):
+            raise self.broke(f"sent an event that is no JSON: {safe_repr(event.data)}") from None
+
     async def nothing_more(self, events: AsyncIterator[ServerEvent]) -> None:
         """Let the stream end whose last event has come, so that its connection can be used again.
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
+from proctor.agents.answers import first_problem
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.remote.address import read_address
 from proctor.agents.remote.base import EVENTS, HttpClient
@@ -108,10 +109,8 @@ def _checked(details: Any) -> dict[str, Any]:
     try:
         return AppDetails.model_validate(details).model_dump(mode="json", exclude_none=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
         raise AgentError(
-            f"'app_details' of what the agent says about itself do not fit: {place}: {first['msg']}"
+            f"'app_details' of what the agent says about itself do not fit: {first_problem(error)}"
         ) from None
 
 
