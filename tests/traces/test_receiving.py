@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,9 @@ REFUSED: list[Any] = [
     pytest.param(TRACE, {**JSON, "Content-Length": "9" * 40}, "/v1/traces", 413, id="a length beyond numbers"),
     pytest.param(TRACE, {**JSON, "Content-Length": "-5"}, "/v1/traces", 411, id="a length below 0"),
     pytest.param(TRACE, JSON, "/v1/metrics", 404, id="another signal"),
+    pytest.param(gzip.compress(TRACE) * 2, {**JSON, "Content-Encoding": "gzip"}, "/v1/traces", 400, id="packed twice, one behind the other"),
+    pytest.param(TRACE, {**JSON, "Host": "["}, "/v1/traces", 403, id="a host that is none"),
+    pytest.param(TRACE, {**JSON, "Origin": "http://["}, "/v1/traces", 403, id="an origin that is none"),
     pytest.param(TRACE, {**JSON, "Host": "evil.example"}, "/v1/traces", 403, id="another host's name"),
     pytest.param(TRACE, {**JSON, "Origin": "https://evil.example"}, "/v1/traces", 403, id="a page of another origin"),
 ]  # fmt: skip
@@ -147,6 +151,46 @@ def test_a_client_that_takes_for_ever_is_let_go(
         plug.sendall(head.encode() + b'{"')
         assert b"the body ended before its length" in plug.recv(500) + plug.recv(500)
     assert post(receiver, TRACE)[0] == 200
+
+
+def test_a_client_whose_headers_never_end_is_let_go(
+    receiver: TraceReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OtlpHandler, "most_seconds", 0.3)
+    with socket.create_connection(("127.0.0.1", int(receiver.url.rpartition(":")[2])), timeout=5) as plug:
+        ended = time.monotonic() + 5
+        with suppress(OSError):
+            while time.monotonic() < ended:  # each line alone is in time
+                plug.sendall(
+                    b"X-More: 1\r\n" if ended - time.monotonic() < 4.9 else b"POST /v1/traces HTTP/1.1\r\n"
+                )
+                time.sleep(0.05)
+        assert time.monotonic() < ended
+    assert post(receiver, TRACE)[0] == 200
+
+
+def test_connections_that_only_wait_are_not_without_end(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.api.receiving_traces.MOST_CONNECTIONS", 8)
+    with TraceReceiver(file, "127.0.0.1:0") as receiver:
+        _wait_in_numbers(receiver, 8)
+
+
+def _wait_in_numbers(receiver: TraceReceiver, most: int) -> None:
+    address = "127.0.0.1", int(receiver.url.rpartition(":")[2])
+    before = threading.active_count()
+    waiting = [socket.create_connection(address, timeout=5) for _ in range(most + 20)]
+    try:
+        assert all(one.recv(1) == b"" for one in waiting[-20:])  # closed at once
+        assert threading.active_count() - before <= 2 * most
+    finally:
+        for one in waiting:
+            one.close()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        with suppress(OSError, http.client.HTTPException):
+            if post(receiver, TRACE)[0] == 200:
+                return
+    raise AssertionError("it takes nothing any more")
 
 
 def test_many_at_once_are_all_taken_or_told_to_come_again(receiver: TraceReceiver, file: Path) -> None:

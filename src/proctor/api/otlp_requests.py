@@ -62,14 +62,20 @@ class OtlpHandler(BaseHTTPRequestHandler):
         if not self._room.acquire(blocking=False):
             self._answer(503, b"too many requests at once: try again", "text/plain")
             return
+        try:
+            self._take_one()
+        finally:
+            self._room.release()
+
+    def handle_one_request(self) -> None:
+        """Read and answer one request, its first line and headers included, while there is patience."""
         patience = Timer(self.most_seconds, self._give_up)  # a read's own limit begins anew with each byte
         patience.daemon = True
         patience.start()
         try:
-            self._take_one()
+            super().handle_one_request()
         finally:
             patience.cancel()
-            self._room.release()
 
     def _give_up(self) -> None:
         """Let go of a client that takes for ever."""
@@ -110,11 +116,10 @@ class OtlpHandler(BaseHTTPRequestHandler):
         """Refuse what is not meant for this, or comes from a page in a browser."""
         if self.path not in _PATHS:
             raise Refused(404, "there is /v1/traces and /v1/logs")
-        host = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
-        origin = self.headers.get("Origin")
+        host, origin = _host(f"//{self.headers.get('Host', '')}"), self.headers.get("Origin")
         if self.loopback_only and host not in _LOCAL:
             raise Refused(403, "this listens for this machine only, and the request names another host")
-        if origin is not None and urlsplit(origin).hostname not in _LOCAL:
+        if origin is not None and _host(origin) not in _LOCAL:
             raise Refused(403, "pages of other origins are not listened to")
         if not self.is_allowed(self.headers.get("Authorization", "")):
             raise Refused(401, "expected the header Authorization: Bearer TOKEN")
@@ -167,6 +172,8 @@ class OtlpHandler(BaseHTTPRequestHandler):
             raise self._too_large()
         if not unpacker.eof:
             raise Refused(400, "the compressed body is cut off")
+        if unpacker.unused_data:
+            raise Refused(400, "something stands behind the compressed body: one request at a time")
         return data
 
     def _too_large(self) -> Refused:
@@ -189,6 +196,14 @@ class OtlpHandler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
+
+
+def _host(url: str) -> str:
+    """The host that a header names; empty where it names none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 # --- what it says ---------------------------------------------------------------------------------------------------------

@@ -33,6 +33,9 @@ TOKEN = "PROCTOR_TRACE_TOKEN"  # noqa: S105 - the name of the variable, not a to
 MOST_BODY = 16 << 20
 """The most bytes of one request, unpacked."""
 
+MOST_CONNECTIONS = 128
+"""The most clients that are connected at a time; further ones are closed at once."""
+
 _MOST_REASONS = 10
 
 MOST_FILE = 1 << 30
@@ -194,6 +197,24 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], handler: type[OtlpHandler]) -> None:
+        self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a client in a thread of its own, where there is room for one more."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a client until it goes away."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a client that goes away is its own affair."""
