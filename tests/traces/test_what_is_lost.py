@@ -85,7 +85,7 @@ def test_an_agent_may_end_with_what_a_tool_answered(tmp_path: Path) -> None:
     assert one_turn(tmp_path, agent("root", _asks(), tool("look", {}, "ok", call="c1", at=1))).failure is None
 
 
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
+@pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "content_filter"])
 @pytest.mark.parametrize("in_message", [True, False], ids=["in the message", "on the span"])
 def test_an_answer_that_was_broken_off_is_a_failure_of_the_agent(
     reason: str, in_message: bool, tmp_path: Path

@@ -8,6 +8,7 @@ from typing import Any
 from proctor.agents.wire import read_json
 from proctor.causes import safe_repr
 from proctor.errors import AgentError, AgentRaisedError
+from proctor.finish_reasons import why_cut_off
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import UsageMetadata
 from proctor.schema.event import Event
@@ -211,20 +212,13 @@ def events_of(completion: Completion) -> Iterator[Event]:
 _WHOLE = frozenset(
     "stop tool_calls tool_call tool_use function_call end_turn stop_sequence eos eos_token complete completed".split()
 )
-_BROKEN_OFF = {
-    **dict.fromkeys(
-        ("length", "max_tokens", "max_output_tokens"), "the model's answer ends at its limit of tokens"
-    ),
-    **dict.fromkeys(("content_filter", "safety"), "a content filter held the model's answer back"),
-}
 
 
 def _broken_off(finish: str) -> str | None:
     """Say why an answer is none, by how it ended; `None` where it is whole, or where that is not told."""
     if not finish or finish.lower() in _WHOLE:
         return None
-    why = _BROKEN_OFF.get(finish.lower(), "the answer did not end as a whole one does")
-    return f"{why} (finish_reason: {finish})"
+    return why_cut_off(finish) or f"the answer did not end as a whole one does (finish_reason: {finish})"
 
 
 def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:

@@ -24,6 +24,7 @@ from proctor.files.traces.messages import Message, read_arguments, read_response
 from proctor.files.traces.reader import Reader
 from proctor.files.traces.spans import Span
 from proctor.files.traces.told import Call, Told
+from proctor.finish_reasons import why_cut_off
 from proctor.quick_dataclasses import dataclass
 from proctor.redaction import without_secrets
 
@@ -309,17 +310,10 @@ _RESULTS = (
 
 def _broken_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
     """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
-    reason = next((one.finish for one in said if one.finish in _BROKEN_OFF), "")
     stated = span.attributes.get("gen_ai.response.finish_reasons")
     listed = stated if isinstance(stated, list) else [stated]
-    reason = reason or next((str(one) for one in listed if one in _BROKEN_OFF), "")
-    return (reason, _BROKEN_OFF[reason]) if reason else None
-
-
-_BROKEN_OFF = {
-    "length": "the model's answer ends at its limit of tokens (finish_reason: length)",
-    "content_filter": "a content filter held the model's answer back (finish_reason: content_filter)",
-}
+    reasons = [*(one.finish for one in said), *(str(one) for one in listed)]
+    return next(((reason, why) for reason in reasons if (why := why_cut_off(reason))), None)
 
 
 def _has_calls(said: list[Message]) -> bool:

@@ -1,0 +1,26 @@
+"""Which ends of a model's answer mean that it is not whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.finish_reasons import why_cut_off
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        pytest.param("length", "limit of tokens (finish_reason: length)", id="chat completions"),
+        pytest.param("max_tokens", "limit of tokens (finish_reason: max_tokens)", id="Anthropic"),
+        pytest.param("MAX_TOKENS", "limit of tokens (finish_reason: MAX_TOKENS)", id="Gemini"),
+        pytest.param("SAFETY", "content filter held the model's answer back", id="Gemini's filter"),
+        pytest.param("content_filter", "content filter held the model's answer back", id="Azure's filter"),
+    ],
+)
+def test_an_answer_that_was_cut_off_is_told(reason: str, said: str) -> None:
+    assert said in (why_cut_off(reason) or "")
+
+
+@pytest.mark.parametrize("reason", ["stop", "STOP", "tool_calls", "end_turn", "", "None", "lengthy"])
+def test_any_other_end_is_none(reason: str) -> None:
+    assert why_cut_off(reason) is None
