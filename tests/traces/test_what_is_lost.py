@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proctor.errors import EvalFileError
 from proctor.files.traces.conversations import read_conversations
 from proctor.schema.trial import FailureKind
 from tests.traces.making import (
@@ -177,6 +180,32 @@ def test_model_calls_inside_of_one_that_is_about_all_of_them_each_count(tmp_path
     for root in (agent("root", around), around):
         author = "root" if root is not around else "agent"
         assert brief(one_turn(tmp_path, root)) == [(author, "delete", {}), (author, "done")]
+
+
+# --- files --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_lies_in_a_folder_and_is_not_read_is_told(tmp_path: Path) -> None:
+    written(tmp_path / "a.jsonl", request(agent("root", chat("go", "done"))))
+    (tmp_path / "yesterday").mkdir()
+    (tmp_path / "a-1.jsonl.gz").write_bytes(b"")
+    (tmp_path / "README.md").write_bytes(b"")
+    left = f"{tmp_path / 'a-1.jsonl.gz'}, {tmp_path / 'yesterday'}"
+    assert read_conversations([tmp_path]).doubts == [f"not read, though there may be traces in it: {left}"]
+
+
+@pytest.mark.parametrize("attributes", ['{"gen_ai.operation.name": "exec', "[]", "5"])
+def test_a_row_whose_attributes_are_broken_is_refused(attributes: str, tmp_path: Path) -> None:
+    """What it was nobody knows: a call, perhaps."""
+    file = tmp_path / "spans.sqlite3"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE spans (span_id, trace_id, parent_span_id, name, start_time_unix_nano,"
+            " end_time_unix_nano, attributes_json)"
+        )
+        connection.execute("INSERT INTO spans VALUES ('b1', 'a1', NULL, 'x', 1, 2, ?)", [attributes])
+    with pytest.raises(EvalFileError, match=r"spans\[0\].attributes_json: expected"):
+        read_conversations([file])
 
 
 # --- ids ----------------------------------------------------------------------------------------------------------------

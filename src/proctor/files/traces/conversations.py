@@ -106,6 +106,8 @@ def _doubts(forest: Forest) -> Iterable[str]:
         bool(root.parent_id) and kind_of(root) in (Kind.MODEL, Kind.TOOL) for root in forest.roots
     ):
         yield f"{lone} span(s) of models and tools lack the span around them: is that all of the trace?"
+    if forest.unread:
+        yield f"not read, though there may be traces in it: {', '.join(forest.unread[:10])}"
     if forest.clashes:
         yield f"{forest.clashes} span(s) have the id of another span: whose they are is not certain"
     if forest.circles:

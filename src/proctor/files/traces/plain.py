@@ -101,8 +101,9 @@ def sqlite_spans(path: Path) -> Iterator[Span]:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.row_factory = sqlite3.Row
             for number, row in enumerate(connection.execute(_ROWS)):
-                given = {**row, "attributes": _json(row["attributes_json"])}
-                yield plain_span(given, ("spans", number))
+                where = ("spans", number)
+                given = {**row, "attributes": _json(row["attributes_json"], (*where, "attributes_json"))}
+                yield plain_span(given, where)
     except sqlite3.Error as error:
         message = f"this SQLite file cannot be read as google-adk's spans: {error}"
         raise file_error([Problem("error", str(path), 1, 1, "", message)]) from None
@@ -114,8 +115,12 @@ _ROWS = (
 )
 
 
-def _json(text: Any) -> Any:
+def _json(text: Any, path: Path_) -> Any:
+    """The attributes of a row; without them nobody knows what the span was."""
     try:
-        return from_json(text) if isinstance(text, str | bytes) else {}
+        value = from_json(text) if isinstance(text, str | bytes) else {}
     except ValueError:
-        return {}
+        raise Malformed(path, "attributes as JSON", text) from None
+    if not isinstance(value, dict):
+        raise Malformed(path, "an object of attributes", value)
+    return value

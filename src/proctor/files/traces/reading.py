@@ -25,6 +25,9 @@ MOST_SPANS = 1_000_000
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 """Of the files that are taken of a folder."""
 
+_OTHER_SUFFIXES = (".gz", ".zst", ".db", ".sqlite", ".sqlite3")
+"""Of files in a folder that may be traces, and are only taken when they are given by name, or not at all."""
+
 _WANTED = "an OTLP request (an object with `resourceSpans`), or spans as an SDK prints them"
 _HINT = "the collector's file exporter and `proctor trace receive` write such files"
 _GZIP = b"\x1f\x8b"
@@ -38,7 +41,8 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
     """
     spans: list[Span] = []
     logs: list[LogRecord] = []
-    for path in _files(paths):
+    unread: list[str] = []
+    for path in _files(paths, unread):
         for one in _read(path):
             if isinstance(one, LogRecord):
                 logs.append(one)
@@ -48,17 +52,20 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
                 message = f"more than {MOST_SPANS:,} spans; they are not read at once"
                 raise file_error([_problem(str(path), message, hint="give the traces in parts")])
     forest = grown(spans)
+    forest.unread = unread
     _hand_out(logs, forest)
     return forest
 
 
-def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
+def _files(paths: Iterable[str | Path], unread: list[str]) -> Iterator[Path]:
     for given in paths:
         path = Path(given)
         if not path.is_dir():
             yield path
             continue
-        inside = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+        listed = sorted(path.iterdir())
+        inside = [one for one in listed if one.suffix.lower() in SUFFIXES and one.is_file()]
+        unread += [str(one) for one in listed if one.is_dir() or one.suffix.lower() in _OTHER_SUFFIXES]
         if not inside:
             wanted = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
             raise file_error([_problem(str(path), f"there is no trace ({wanted}) in this folder")])
@@ -90,6 +97,8 @@ def _read(path: Path) -> Iterator[Span | LogRecord]:
         head = data.read(0, len(SQLITE))
     except OSError as error:
         raise unreadable(path, name, error) from None
+    if not head:
+        raise file_error([_problem(name, "the file is empty: no trace has been written into it")])
     if head == SQLITE:
         yield from _placed(sqlite_spans(path), name, lambda finding: _at(name, 1, finding))
     elif head.startswith(_GZIP):

@@ -89,6 +89,8 @@ class Forest:
     """Spans that have the id of another one."""
     circles: int = 0
     """Spans that would enclose themselves."""
+    unread: list[str] = field(default_factory=list)
+    """What lay beside the files, might be traces, and was not read."""
 
 
 def grown(spans: Iterable[Span]) -> Forest:
