@@ -23,12 +23,22 @@ from typing import Any
 # the scripts are one package, wherever they start
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import judging, kept_runs, kernels, long_conversations, overhead, startup, store, waiting
+from benchmarks import (
+    compare,
+    judging,
+    kept_runs,
+    kernels,
+    long_conversations,
+    overhead,
+    startup,
+    store,
+    waiting,
+)
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W10")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -54,10 +64,15 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 yield from judging.rows(folder, repeats, **(few if small else {}))
             case "W7":
                 yield from store.rows(folder, peers, repeats, cases=100 if small else 10_000)
-            case "W8":
-                yield from long_conversations.rows(
-                    repeats, turns=20 if small else 200, cases=1 if small else 10
-                )
+            case _:
+                yield from _last(name, folder, repeats, small=small)
+
+
+def _last(name: str, folder: Path, repeats: int, *, small: bool) -> Iterator[Row]:
+    if name == "W8":
+        yield from long_conversations.rows(repeats, turns=20 if small else 200, cases=1 if small else 10)
+    else:
+        yield from compare.rows(folder, repeats, cases=40 if small else 10_000)
 
 
 def _workloads(text: str) -> list[str]:

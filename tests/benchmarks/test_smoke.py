@@ -22,6 +22,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         pytest.param("W6", 6, marks=SLOW),
         ("W7", 5),
         ("W8", 4),
+        ("W10", 1),
     ],
 )
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:

@@ -1,0 +1,26 @@
+"""Comparisons of builds that do the same: false alarms stay at their rate, and so does "no worse" of a real drop."""
+
+import pytest
+
+from benchmarks.false_alarms import LEVEL, MODELS, Model, plans, power, simulate
+from proctor.stats import wilson
+
+pytestmark = pytest.mark.slow
+COMPARISONS = 400
+MOST = wilson(round(LEVEL * COMPARISONS), COMPARISONS, confidence=0.999)[1]
+"""What a rate of 5 % may show as in so few comparisons."""
+
+
+@pytest.mark.parametrize("model", [one for one in MODELS if one.cases <= 100], ids=lambda model: model.name)
+def test_rates(model: Model) -> None:
+    found = simulate(model, COMPARISONS)
+    assert found.alarms <= MOST
+    assert found.wrongly_fine <= MOST
+    assert found.covered >= 1 - MOST
+
+
+def test_the_planned_number_of_cases_finds_a_drop_of_five_points() -> None:
+    name, draw, deviation = [*plans()][-1]
+    cases, found = power(draw, deviation, 100)
+    assert (name, cases > 6) == ("scores", True)
+    assert found >= 0.65  # 0.8 in truth; so few comparisons show it from 0.67 on
