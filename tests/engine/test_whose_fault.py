@@ -152,6 +152,10 @@ def test_a_spoiled_trial_is_made_again_as_often_as_errors_are_and_every_attempt_
     attempts = trial_of(run).attempts
     assert [attempt.failure and attempt.failure.kind for attempt in attempts] == [FailureKind.SPOILED] * 2
     assert [len(attempt.turns) for attempt in attempts] == [2, 2]
+    (warning,) = [said for said in run.warnings if "tried again" in said]
+    assert warning.startswith(
+        "1 trial was tried again after faults of the played user: set/s0, user simulator spoiled"
+    )
     assert evaluated(OUT_OF_ROLE, END, OUT_OF_ROLE, END, retry_errors=1).outcome is Outcome.ERROR
 
 

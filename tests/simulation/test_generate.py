@@ -36,7 +36,10 @@ def answer(*items: dict[str, Any]) -> dict[str, Any]:
 def generated(
     *script: Any, count: int = 1, agent: AgentOutline = AGENT, **more: Any
 ) -> tuple[Generated, ScriptedModel]:
-    wish = Wish(count=count, **{name: more.pop(name) for name in ("guidance", "environment") if name in more})
+    wish = Wish(
+        count=count,
+        **{name: more.pop(name) for name in ("guidance", "environment", "max_cost") if name in more},
+    )
     existing = more.pop("existing", ())
     model = ScriptedModel(list(script), **more)
     return asyncio.run(generate(model, agent, wish, existing=existing)), model
@@ -180,3 +183,20 @@ def test_what_it_took_is_counted() -> None:
     assert (found.calls, found.input_tokens, found.output_tokens, found.cost) == (2, 20, 10, 0.5)
     unpriced, _ = generated(Reply(structured=answer(item())))
     assert unpriced.cost is None
+
+
+def priced(cost: float | None, number: int) -> Reply:
+    return Reply(structured=answer(item(number)), cost=cost)
+
+
+@pytest.mark.parametrize(
+    ("cost", "calls", "why"),
+    [
+        pytest.param(0.02, 2, "$0.04 were spent; the limit is $0.03", id="spent"),
+        pytest.param(None, 1, "nobody knows what scripted costs, so that a limit of $0.03 cannot be kept", id="no price"),
+        pytest.param(0.001, 4, "", id="enough"),
+    ],
+)  # fmt: skip
+def test_no_further_call_is_made_once_the_limit_is_spent(cost: float | None, calls: int, why: str) -> None:
+    found, model = generated(*(priced(cost, number) for number in range(4)), count=4, max_cost=0.03)
+    assert (len(model.asked), found.problem, len(found.scenarios)) == (calls, why, calls)

@@ -29,7 +29,8 @@ async def evaluate(
     config says), `concurrency` (trials at once, 8), `timeout` (seconds per turn, 300; `None`: no limit),
     `trial_timeout`, `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case
     ids by set id; other sets are left out), `shard` (`"2/4"`: the second of four parts), `changed_since` (a commit of
-    git: only cases whose content is another one now), `retry_errors` (further attempts after infrastructure errors),
+    git: only cases whose content is another one now), `retry_errors` (further attempts after infrastructure errors and
+    played users at fault),
     `fail_fast`, `max_failures`, `max_tokens`, `max_time`, `max_cost` (US dollars on models), `max_judge_calls`
     (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text,
     10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the

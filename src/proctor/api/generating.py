@@ -36,6 +36,7 @@ class GenerateOptions(TypedDict, total=False):
     settings: Mapping[str, Any] | None
     existing: EvalSetLike | None
     agent_name: str | None
+    max_cost: float | None
 
 
 async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions]) -> Generated:
@@ -46,7 +47,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     `environment`. `count` (5) is how many are wanted, 200 at most. `existing` is a set whose scenarios are there already.
     What comes back has a starting prompt and a plan, names no tool that the agent has not, and is not near another one
     (see `proctor.simulation.likeness`); what was not taken stands in `refused`, and why there are fewer than were wanted
-    in `problem`.
+    in `problem`. `max_cost`: no further call once so many US dollars are spent, or once a price turns out not to be known.
 
     Raises:
         SetupProblems: the agent cannot be loaded or tells nothing, nobody can be asked, a number is none; nobody was asked.
@@ -57,6 +58,11 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     problems = _unknown(options)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         problems.append(SetupError(f"count: expected a whole number from 1 to {MOST}, not {count!r}"))
+    max_cost: Any = options.get("max_cost")
+    if max_cost is not None and (
+        isinstance(max_cost, bool) or not isinstance(max_cost, int | float) or not max_cost > 0
+    ):
+        problems.append(SetupError(f"max_cost: expected a number of US dollars above 0, not {max_cost!r}"))
     model = _model(options, problems)
     existing = _existing(options.get("existing"), problems)
     if problems or model is None:
@@ -67,7 +73,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
         environment = (options.get("environment") or "").strip()
         if not (outline.instructions or outline.declarations or guidance):
             raise SetupProblems([SetupError(_SILENT.format(agent=outline.name))])
-        wish = Wish(count=count, guidance=guidance, environment=environment)
+        wish = Wish(count=count, guidance=guidance, environment=environment, max_cost=max_cost)
         return await generate(model, outline, wish, existing=existing, settings=options.get("settings"))
     finally:
         if (close := getattr(model, "close", None)) is not None:

@@ -209,6 +209,8 @@ proctor eval-set generate my_agent > scenarios.json
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Keep all of them without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only show what came; write nothing.")
+@option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+        help="Ask no further once so many dollars are spent.")  # fmt: skip
 @common_options
 @click.pass_context
 def generate(

@@ -70,7 +70,7 @@ def _wish(given: Mapping[str, Any]) -> dict[str, Any]:
         said = (config.count, config.generation_instruction, config.environment_context, config.model_name)
         wish = dict(zip(names, said, strict=True))
     wish |= {name: given[name] for name in names if given[name] is not None}
-    wish["agent_name"] = given["agent_name"]
+    wish |= {name: given[name] for name in ("agent_name", "max_cost")}
     return {name: value for name, value in wish.items() if value is not None}
 
 

@@ -13,7 +13,9 @@ from proctor.schema.played import PlayedUser
 from proctor.schema.spending import Spent, together
 from proctor.schema.trial import Failure, Trial, Turn
 
-_TRIED_AGAIN = "tried again after infrastructure errors: "
+_TRIED_AGAIN = "tried again after "
+_REASONS = {False: "infrastructure errors", True: "faults of the played user"}
+"""What trials are tried again after: whether it was the simulator."""
 _MOST_NAMED = 3
 
 
@@ -31,7 +33,7 @@ class Spending:
         self.costs = AgentCosts()
         self.users: list[Spent] = []
         """What played users took, by model."""
-        self._retried: dict[tuple[int, int], str] = {}
+        self._retried: dict[tuple[int, int], tuple[bool, str]] = {}
 
     def begin_with(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
         """Count what an earlier process recorded: position, number and evidence of each attempt."""
@@ -66,12 +68,14 @@ class Spending:
 
     def warning(self) -> str:
         """Say what was tried again: what passed only then is not as sound as it looks. Empty when nothing was."""
-        retried = [said for _, said in sorted(self._retried.items())]
-        if not retried:
-            return ""
-        trials = "1 trial was" if len(retried) == 1 else f"{len(retried)} trials were"
-        more = " …" if len(retried) > _MOST_NAMED else ""
-        return f"{trials} {_TRIED_AGAIN}{'; '.join(retried[:_MOST_NAMED])}{more}"
+        told = []
+        for is_user, reason in _REASONS.items():
+            retried = [said for _, (by_user, said) in sorted(self._retried.items()) if by_user is is_user]
+            if retried:
+                trials = "1 trial was" if len(retried) == 1 else f"{len(retried)} trials were"
+                more = " …" if len(retried) > _MOST_NAMED else ""
+                told.append(f"{trials} {_TRIED_AGAIN}{reason}: {'; '.join(retried[:_MOST_NAMED])}{more}")
+        return "; and ".join(told)
 
     def blind_spot(self) -> str:
         """Say what a limit of tokens could not see; empty when every trial reported what it used."""
@@ -111,7 +115,8 @@ class Spending:
                     self.models.add(model)
 
     def _note(self, position: int, number: int, trial: dict[str, Any], failure: Failure) -> None:
-        self._retried[position, number] = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
+        said = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
+        self._retried[position, number] = (failure.where == "simulator", said)
 
 
 _PARTS = (

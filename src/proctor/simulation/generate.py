@@ -52,6 +52,8 @@ class Wish:
     """What kind."""
     environment: str = ""
     """Facts that they may rest on: what is in the data, who the users are."""
+    max_cost: float | None = None
+    """US dollars: what was spent before a call has to be less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class _Writer:
                 settings=self._settings,
                 timeout=patience_of(self._settings),
             )
+            self._admit()
             reply = await self._model.complete(self._messages(count, wrong), options=options)
             self._note(reply)
             try:
@@ -215,6 +218,15 @@ class _Writer:
         for prompt, other in others:
             if (alike := likeness(text, other)) >= NEAR:
                 yield f"it is nearly the same as {prompt!r} ({alike:.2f})"
+
+    def _admit(self) -> None:
+        spent, most = self.found.cost, self._wish.max_cost
+        if most is not None and spent is None:
+            raise _UnusableError(
+                f"nobody knows what {self._model.name} costs, so that a limit of ${most:g} cannot be kept"
+            )
+        if most is not None and spent is not None and spent >= most:
+            raise _UnusableError(f"${spent:.4g} were spent; the limit is ${most:g}")
 
     def _note(self, reply: Reply) -> None:
         found, usage = self.found, reply.usage
