@@ -77,7 +77,40 @@ class Exchange:
         return True
 
 
+EVENT_STREAM = "text/event-stream"
 Script = Callable[[Exchange], object]
+
+
+def stream(*objects: Any) -> bytes:
+    """Objects as the events of a stream."""
+    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in objects)
+
+
+def streaming(*objects: Any) -> Script:
+    """Answer properly, with a stream."""
+    return lambda exchange: exchange.answer(stream(*objects), EVENT_STREAM)
+
+
+def closing(*data: bytes) -> Script:
+    """Send this, and close the connection."""
+
+    def run(exchange: Exchange) -> bool:
+        for one in data:
+            exchange.send(one)
+        return False
+
+    return run
+
+
+def resetting(*data: bytes) -> Script:
+    """Send this, and reset the connection."""
+
+    def run(exchange: Exchange) -> None:
+        for one in data:
+            exchange.send(one)
+        exchange.reset()
+
+    return run
 
 
 def head(status: int, kind: str = "", *, length: int | None = None, **headers: str) -> bytes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -23,16 +22,27 @@ from proctor.errors import (
 )
 from proctor.schema.content import user_text
 from proctor.schema.event import Event
-from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving, unused_port
+from tests.agents.remote.misbehaving import (
+    EVENT_STREAM as SSE,
+    Exchange,
+    Script,
+    Server,
+    chunk,
+    closing,
+    head,
+    resetting,
+    serving,
+    stream,
+    streaming,
+    unused_port,
+)
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
-SSE = "text/event-stream"
 CARD = {
     "name": "bot",
     "supportedInterfaces": [{"url": "http://elsewhere.example/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
     "capabilities": {"streaming": True},
 }  # fmt: skip
-Run = Callable[[Exchange], object]
 
 
 def result(**fields: Any) -> dict[str, Any]:
@@ -48,11 +58,7 @@ WORKING = status("TASK_STATE_WORKING", "I am at it.")
 DONE = status("TASK_STATE_COMPLETED", "Done.")
 
 
-def stream(*objects: Any) -> bytes:
-    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in objects)
-
-
-def server(run: Run, card: Any = None) -> Run:
+def server(run: Script, card: Any = None) -> Script:
     """A card at the usual place, and `run` for all that is posted to `/rpc`."""
 
     def answer(exchange: Exchange) -> object:
@@ -85,33 +91,11 @@ def talk(url: str) -> list[Event]:
     return asyncio.run(main())
 
 
-def closing(*data: bytes) -> Run:
-    def run(exchange: Exchange) -> bool:
-        for one in data:
-            exchange.send(one)
-        return False
-
-    return run
-
-
-def resetting(*data: bytes) -> Run:
-    def run(exchange: Exchange) -> None:
-        for one in data:
-            exchange.send(one)
-        exchange.reset()
-
-    return run
-
-
-def streaming(*objects: Any) -> Run:
-    return lambda exchange: exchange.answer(stream(*objects), SSE)
-
-
 def error(code: int, message: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": "1", "error": {"code": code, "message": message}}
 
 
-FAULTS: dict[str, tuple[Run, type[AgentError], str]] = {
+FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
     "an end before the end": (streaming(WORKING), AgentTruncatedError, "before its task was done"),
     "nothing": (streaming(), AgentTruncatedError, "before its task was done"),
     "half an event": (lambda e: e.answer(stream(WORKING)[:-3], SSE), AgentTruncatedError, "within an event"),
@@ -222,7 +206,7 @@ def test_a_task_that_is_not_done_at_once_is_asked_after() -> None:
 
 
 @pytest.mark.parametrize("run", [lambda e: e.hang(), lambda e: e.trickle(head(200, SSE) + stream(DONE), 0.2)])
-def test_a_deadline_holds_and_the_connection_is_closed(run: Run) -> None:
+def test_a_deadline_holds_and_the_connection_is_closed(run: Script) -> None:
     async def main(running: Server) -> float:
         loaded: Any = load_agent(f"a2a+http:{running.url}")
         await loaded.open()

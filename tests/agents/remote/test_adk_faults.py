@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -24,43 +24,26 @@ from proctor.errors import (
 )
 from proctor.schema.content import user_text
 from proctor.schema.event import Event
-from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving, unused_port
+from tests.agents.remote.misbehaving import (
+    EVENT_STREAM as SSE,
+    Exchange,
+    Script,
+    Server,
+    chunk,
+    closing,
+    head,
+    resetting,
+    serving,
+    stream,
+    unused_port,
+)
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
-SSE = "text/event-stream"
 SAID = {"author": "bot", "content": {"role": "model", "parts": [{"text": "Hi"}]}}
 CALLED = {"author": "bot", "content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}
 
-Run = Callable[[Exchange], object]
 
-
-def closing(*data: bytes) -> Run:
-    """Send this, and close the connection."""
-
-    def run(exchange: Exchange) -> bool:
-        for one in data:
-            exchange.send(one)
-        return False
-
-    return run
-
-
-def resetting(*data: bytes) -> Run:
-    """Send this, and reset the connection."""
-
-    def run(exchange: Exchange) -> None:
-        for one in data:
-            exchange.send(one)
-        exchange.reset()
-
-    return run
-
-
-def stream(*objects: Any) -> bytes:
-    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in objects)
-
-
-def server(run: Run, **ways: Any) -> Run:
+def server(run: Script, **ways: Any) -> Script:
     """Answer as an ADK server does, but for the turn, which is answered by `run`, and paths that are named in `ways`."""
     made: dict[str, Any] = {}
 
@@ -106,7 +89,7 @@ def talk(url: str, **given: Any) -> tuple[list[Event], dict[str, Any]]:
     return asyncio.run(main())
 
 
-FAULTS: dict[str, tuple[Run, type[AgentError], str]] = {
+FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
     "an error in the stream": (
         lambda e: e.answer(stream({"error": "KeyError: 'x'", "error_details": {"error_type": "KeyError", "error_message": "'x'"}}), SSE),
         AgentRaisedError, "^'x'$",
@@ -167,7 +150,7 @@ def test_a_server_that_is_no_adk_server() -> None:
 
 
 @pytest.mark.parametrize("run", [lambda e: e.hang(), lambda e: e.trickle(head(200, SSE) + stream(SAID), 0.2)])
-def test_a_deadline_holds_and_the_connection_is_closed(run: Run) -> None:
+def test_a_deadline_holds_and_the_connection_is_closed(run: Script) -> None:
     async def main(running: Server) -> float:
         loaded: Any = load_agent(f"adk+http:{running.url}/app")
         await loaded.open()

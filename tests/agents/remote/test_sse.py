@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,19 +20,18 @@ from proctor.errors import (
     SetupError,
 )
 from proctor.schema.content import Content
-from tests.agents.remote.misbehaving import Exchange, head, serving, unused_port
+from tests.agents.remote.misbehaving import (
+    EVENT_STREAM as SSE,
+    Exchange,
+    head,
+    serving,
+    stream,
+    streaming,
+    unused_port,
+)
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
-SSE = "text/event-stream"
 DONE = {"type": "done"}
-
-
-def stream(*objects: Any) -> bytes:
-    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in objects)
-
-
-def streaming(*objects: Any) -> Callable[[Exchange], object]:
-    return lambda exchange: exchange.answer(stream(*objects), SSE)
 
 
 def test_a_turn_goes_out_as_the_protocol_says(talk: Any) -> None:
