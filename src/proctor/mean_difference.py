@@ -33,9 +33,10 @@ def mean_difference(
 
     The interval holds the middle `confidence` of the means of cases drawn anew from these. Nothing is drawn: that
     distribution is worked out by its saddlepoint approximation, so that the same runs always give the same interval.
-    Three things keep its promise for few cases: it is widened as Student's t is wider than the normal distribution;
-    four cases stand beside those seen, two unchanged, one better and one worse by `reach` (so many cases without any
-    difference do not prove that there is none); and it is of cases, not of trials, which resemble each other.
+    Three things keep its promise for few cases: it is widened as Student's t is wider than the normal distribution; up
+    to four cases stand beside those seen, half of them unchanged, the others better or worse by `reach` (all four where
+    nothing has changed, which does not prove that nothing can; the less the more cases have); and it is of cases, not of
+    trials, which resemble each other.
 
     `reach` is how far a case can differ at most: 1 for pass rates. By default the largest difference seen, or 1.
 
@@ -43,7 +44,8 @@ def mean_difference(
     417-431 (here in the form of O. E. Barndorff-Nielsen's r*); T. C. Hesterberg, "What teachers should know about the
     bootstrap", The American Statistician 69 (2015), 371-386, section 4.3 (the expanded percentile interval); A. Agresti
     and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in Medicine 24
-    (2005), 729-740 (cases beside those seen; they take two, and four hold the level for rare and one-sided changes, too).
+    (2005), 729-740 (cases beside those seen; they take two. How many hold the level is simulated in
+    benchmarks/false_alarms.py).
 
     Raises:
         ValueError: a difference is no finite number, or not 0 < confidence < 1, or the reach is not positive.
@@ -59,24 +61,27 @@ def mean_difference(
     value = fsum(each * count for each, count in counts.items()) / cases
     spread = fsum((each - value) ** 2 * count for each, count in counts.items())
     deviation = sqrt(spread / (cases - 1)) if cases > 1 else 0.0
-    low, high = _interval(_with_more(counts, most), cases, confidence)
+    low, high = _interval(counts, cases, most, confidence)
     return MeanDifference(value, min(low, value), max(high, value), deviation, cases)
 
 
-_BESIDE = 4
-"""Cases that stand beside those seen."""
+_LEAST = 0.1
+"""How much of a case stands at either end beside those seen, however many of these have changed."""
 
 
-def _with_more(counts: Counter[float], most: float) -> dict[float, float]:
+def _weight_beside(counts: Counter[float], cases: int) -> float:
+    """How much of a case stands at either end: all of it where no case has changed, little where half of them have."""
+    changed = cases - counts[0.0]
+    return max(_LEAST, 1 - 2 * changed / cases)
+
+
+def _interval(counts: Counter[float], cases: int, most: float, confidence: float) -> tuple[float, float]:
+    beside = _weight_beside(counts, cases)
     weights: dict[float, float] = {**counts}
-    for value, weight in ((-most, 1.0), (0.0, 2.0), (most, 1.0)):
+    for value, weight in ((-most, beside), (0.0, 2 * beside), (most, beside)):
         weights[value] = weights.get(value, 0.0) + weight
-    return weights
-
-
-def _interval(weights: dict[float, float], cases: int, confidence: float) -> tuple[float, float]:
-    drawn = cases + _BESIDE
-    far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, drawn - 1)
+    drawn = cases + 4 * beside
+    far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, max(1, int(drawn) - 1))
     means = _ResampledMean(weights, drawn)
     return means.at(-far), means.at(far)
 
@@ -84,15 +89,14 @@ def _interval(weights: dict[float, float], cases: int, confidence: float) -> tup
 class _ResampledMean:
     """The distribution of the mean of so many values drawn from weighted ones, by its saddlepoint approximation."""
 
-    def __init__(self, weights: dict[float, float], drawn: int) -> None:
+    def __init__(self, weights: dict[float, float], drawn: float) -> None:
         whole = fsum(weights.values())
         self._values = [*weights]
         self._shares = [weight / whole for weight in weights.values()]
         self._drawn = drawn
         self._low, self._high = min(self._values), max(self._values)
-        mean, variance = self._tilted(0.0)[1:]
+        variance = self._tilted(0.0)[2]
         self._first = 1 / sqrt(variance * drawn)
-        self._mean = mean
 
     def at(self, z: float) -> float:
         """Return the mean that is as probable as a standard normal variable to lie below `z`, which is not 0."""
