@@ -176,6 +176,25 @@ def test_an_agent_that_breaks_a_rule_is_told_which_and_how(name: str, agent: Any
     assert (finding.fit, said in finding.evidence) == (Fit.FAILED, True), finding
 
 
+async def _asks_first(text: str, session: Session) -> AsyncIterator[Any]:
+    """Two calls at once, of which one waits for the user, who answers in the next turn."""
+    await asyncio.sleep(0.001)
+    if session.memory.setdefault("asked", False):
+        yield Event.returned("wire", {"done": True}, id="2")
+        yield Event.said("Done.")
+        return
+    session.memory["asked"] = True
+    yield Event.called("f", id="1")
+    yield Event.called("wire", id="2")
+    yield Event.returned("f", {}, id="1")
+    yield Event(author="agent", long_running_tool_ids=["2"])
+
+
+@pytest.mark.parametrize("name", ["final-response", "order", "pairing"])
+def test_a_call_that_waits_is_answered_in_a_later_turn(name: str) -> None:
+    assert _check(Broken(_asks_first), name)[name].fit is Fit.OK
+
+
 def test_every_rule_can_be_broken() -> None:
     assert {name for name, _, _ in BREAKS} == {check.name for check in CHECKS}
 

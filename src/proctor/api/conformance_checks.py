@@ -70,13 +70,15 @@ async def _final_response(subject: Subject) -> None:
 async def _order(subject: Subject) -> None:
     async for number, turn in _turns(subject):
         said = [event for event in turn.events if _parts(event)]
-        if said and (said[-1].partial or not said[-1].is_final_response()):
+        if said and not _waits(turn) and (said[-1].partial or not said[-1].is_final_response()):
             raise ConformanceError(f"turn {number} does not end with its final response: {_kinds(turn)}")
 
 
 async def _pairing(subject: Subject) -> None:
     seen = False
+    earlier: list[FunctionCall] = []
     async for number, turn in _turns(subject):
+        earlier = [] if number == 1 else earlier  # calls that waited may be answered in a later turn
         open_calls: list[FunctionCall] = []
         waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
         for event in turn.events:
@@ -85,7 +87,9 @@ async def _pairing(subject: Subject) -> None:
             _check_ids(calls, open_calls, number)
             open_calls += calls
             for response in _responses(event):
-                open_calls.remove(_call_of(response, open_calls, number))
+                call = _call_of(response, [*open_calls, *earlier], number)
+                (open_calls if call in open_calls else earlier).remove(call)
+        earlier += open_calls
         unanswered = [call.name for call in open_calls if call.id not in waiting]
         answered = any(_responses(event) for event in turn.events)
         if unanswered and answered:
@@ -288,6 +292,12 @@ async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
         talk = await talk_through(subject, case)
         for number, turn in enumerate(talk.turns, 1):
             yield number, turn
+
+
+def _waits(turn: Turn) -> bool:
+    """Whether it ends with calls that somebody else is to answer."""
+    answered = {response.id for event in turn.events for response in _responses(event)}
+    return any({*(event.long_running_tool_ids or ())} - answered for event in turn.events)
 
 
 def _message(case: EvalCase) -> Content:
