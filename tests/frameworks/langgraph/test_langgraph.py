@@ -30,8 +30,8 @@ from proctor.agents.langgraph import LangGraphAgent, RunnableAgent
 from proctor.agents.load import as_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.content import Blob, Content, FunctionResponse, Part
-from proctor.schema.event import Event
 from tests.agents.conftest import ask, new_session, read
+from tests.frameworks.talks import answer_of, calls, talk
 
 
 class Script(BaseChatModel):
@@ -69,28 +69,9 @@ def script(*turns: list[Any]) -> Script:
     return Script(turns=[*turns], asked=[])
 
 
-def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
-    async def main() -> list[list[Event]]:
-        own = session or new_session()
-        return [await ask(agent, message, own) for message in messages]
-
-    return asyncio.run(main())
-
-
 def final_state(agent: Any, session: Session) -> dict[str, Any]:
     state: dict[str, Any] = asyncio.run(agent.final_state(session))
     return state
-
-
-def answer_of(events: list[Event]) -> str:
-    final = read(events).final_response
-    return final.joined_text(thoughts=False) if final else ""
-
-
-def calls(events: list[Event]) -> list[tuple[str | None, Any, Any]]:
-    return [
-        (call.name, call.args, back and back.response) for call, back in read(events).calls_with_responses
-    ]
 
 
 @tool

@@ -38,8 +38,8 @@ from proctor.agents.load import as_agent, load_agent
 from proctor.agents.openai_agents import OpenAiAgent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.content import Blob, Content, FunctionResponse, Part
-from proctor.schema.event import Event
 from tests.agents.conftest import ask, new_session, read
+from tests.frameworks.talks import answer_of, calls, talk
 
 set_tracing_disabled(True)
 
@@ -83,25 +83,6 @@ def _item(one: Any, call_id: str) -> Any:
 
 def bot(*turns: list[Any], **fields: Any) -> Agent[Any]:
     return Agent(name="bot", model=Script(*turns), **fields)
-
-
-def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
-    async def main() -> list[list[Event]]:
-        own = session or new_session()
-        return [await ask(agent, message, own) for message in messages]
-
-    return asyncio.run(main())
-
-
-def answer_of(events: list[Event]) -> str:
-    final = read(events).final_response
-    return final.joined_text(thoughts=False) if final else ""
-
-
-def calls(events: list[Event]) -> list[tuple[str | None, Any, Any]]:
-    return [
-        (call.name, call.args, back and back.response) for call, back in read(events).calls_with_responses
-    ]
 
 
 @function_tool

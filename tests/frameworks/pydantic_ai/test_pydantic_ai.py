@@ -34,6 +34,7 @@ from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.content import Blob, Content, FileData, FunctionResponse, Part, user_text
 from proctor.schema.event import Event
 from tests.agents.conftest import ask, new_session, read
+from tests.frameworks.talks import answer_of, calls, talk
 
 Step = str | list[Any]
 
@@ -61,25 +62,6 @@ def _part(one: Any) -> Any:
     if isinstance(one, str):
         return TextPart(one)
     return ToolCallPart(one[0], one[1]) if isinstance(one, tuple) else one
-
-
-def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
-    async def main() -> list[list[Event]]:
-        own = session or new_session()
-        return [await ask(agent, message, own) for message in messages]
-
-    return asyncio.run(main())
-
-
-def answer_of(events: list[Event]) -> str:
-    final = read(events).final_response
-    return final.joined_text(thoughts=False) if final else ""
-
-
-def calls(events: list[Event]) -> list[tuple[str | None, Any, Any]]:
-    return [
-        (call.name, call.args, back and back.response) for call, back in read(events).calls_with_responses
-    ]
 
 
 def test_it_is_recognised_by_its_type() -> None:
