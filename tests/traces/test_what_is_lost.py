@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -118,7 +119,7 @@ def test_calls_that_only_a_later_model_call_tells_of_count(tmp_path: Path) -> No
         ("delete", {"n": 1}),
         ("root", "done"),
     ]
-    assert conversation.notes == ["1 call(s) are told only by what a later model call was given"]
+    assert conversation.notes == ["1 call(s) are told only by messages that were handed on"]
 
 
 def test_calls_that_a_model_is_told_of_once_more_count_once(tmp_path: Path) -> None:
@@ -304,3 +305,65 @@ def test_times_that_differ_by_how_a_file_writes_them_are_the_same_span(tmp_path:
     other = {**next(flat([one])), "inside": [], "startTimeUnixNano": str(START + SECOND // 10_000)}
     traced = read_conversations([written(tmp_path / "t.jsonl", request(one), request(other))])
     assert traced.conversations[0].failure is None
+
+
+# --- calls in every spelling --------------------------------------------------------------------------------------------
+
+
+def _says(**message: Any) -> Json:
+    return chat("go", [{"role": "assistant", **message}])
+
+
+FUNCTION = {"name": "delete", "arguments": '{"id": 7}'}
+SPELLED = [
+    pytest.param(_says(content=[{"type": "tool_use", "id": "c1", "name": "delete", "input": {"id": 7}}]), id="Anthropic's input"),
+    pytest.param(_says(parts=[{"type": "function", "id": "c1", "function": FUNCTION}]), id="OpenAI's call as a part"),
+    pytest.param(_says(parts=[{"type": "custom_call", "id": "c1", **FUNCTION}]), id="a part of a type that nobody knows"),
+    pytest.param(_says(content=None, function_call=FUNCTION), id="OpenAI's function call of old"),
+    pytest.param(_says(content="", additional_kwargs={"tool_calls": [{"id": "c1", "function": FUNCTION}]}), id="LangChain's additional arguments"),
+    pytest.param(_says(role="ai", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="LangChain's role"),
+    pytest.param(_says(role="planner", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="a role that nobody knows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spelled", SPELLED)
+def test_a_call_is_one_however_it_is_spelled(spelled: Json, tmp_path: Path) -> None:
+    turn = one_turn(tmp_path, agent("root", spelled, chat("go", "done", at=2)))
+    assert brief(turn) == [("root", "delete", {"id": 7}), ("root", "done")]
+    assert turn.text == "go"
+
+
+@pytest.mark.parametrize(
+    "told_by_agent",
+    [
+        pytest.param(
+            {"pydantic_ai.all_messages": [*_heard_of(("c1", "delete", {"id": 7})), model("done")]},
+            id="pydantic-ai's messages",
+        ),
+        pytest.param(
+            {"gen_ai.output.messages": [model(("c1", "delete", {"id": 7})), model("done")]}, id="its output"
+        ),
+    ],
+)
+def test_calls_that_only_the_agent_s_span_tells_count(told_by_agent: Json, tmp_path: Path) -> None:
+    stated = {name: json.dumps(messages) for name, messages in told_by_agent.items()}
+    (conversation,) = told(tmp_path, agent("root", chat("go", "done"), told=stated))
+    assert ("root", "delete", {"id": 7}) in brief(conversation.turns[0])
+    assert brief(conversation.turns[0])[-1] == ("root", "done")
+    assert conversation.notes[-1] == "1 call(s) are told only by messages that were handed on"
+
+
+def test_an_agent_inside_that_failed_is_noted_where_the_run_went_on(tmp_path: Path) -> None:
+    failed = agent("sub", error="boom", at=0.5)
+    (conversation,) = told(tmp_path, agent("root", failed, chat("go", "done", at=2), took=9))
+    assert conversation.failure is None
+    assert conversation.notes == ["the agent 'sub' failed inside of a turn that went on: boom"]
+
+
+def test_an_agent_that_tells_only_what_it_was_given_and_gave_is_noted(tmp_path: Path) -> None:
+    stated = {"input.value": "go", "output.value": "done"}
+    (conversation,) = told(tmp_path, agent("root", told=stated))
+    assert conversation.failure is None
+    assert conversation.notes == [
+        "of a turn only what went into the agent and came out is told: no call would be seen"
+    ]

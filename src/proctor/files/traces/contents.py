@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from proctor.files.traces.flattened import has_gaps, of_openinference, unflattened
 from proctor.files.traces.messages import (
     CUT,
     ELIDED,
     Message,
-    has_gaps,
-    of_openinference,
     read_json,
     read_message,
     read_messages,
-    unflattened,
 )
 from proctor.files.traces.spans import Span
 from proctor.quick_dataclasses import dataclass, field

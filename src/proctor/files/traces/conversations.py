@@ -41,8 +41,8 @@ class TracedTurn:
     failure: Failure | None = None
     unanswered: int = 0
     """Calls of which the trace does not tell what the tool answered."""
-    heard: int = 0
-    """Calls that only what a later model call was given tells."""
+    notes: list[str] = field(default_factory=list)
+    """What is worth knowing of it, and no failure."""
 
     @property
     def text(self) -> str:
@@ -158,8 +158,17 @@ def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
         yield f"before the first turn the model was told {earlier} more message(s) of the user: no trace tells of these"
     if unanswered := sum(turn.unanswered for turn in turns):
         yield f"of {unanswered} call(s) the trace does not tell what the tool answered"
-    if heard := sum(turn.heard for turn in turns):
-        yield f"{heard} call(s) are told only by what a later model call was given"
+    for turn in turns:
+        yield from turn.notes
+
+
+def _turn_notes(told: Told) -> Iterable[str]:
+    if told.heard:
+        yield f"{told.heard} call(s) are told only by messages that were handed on"
+    if told.is_bare:
+        yield "of a turn only what went into the agent and came out is told: no call would be seen"
+    for name, message in told.survived:
+        yield f"the agent {name!r} failed inside of a turn that went on: {without_secrets(message)}"
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
@@ -184,7 +193,7 @@ def _turn(piece: Piece, index: int, told: Told) -> TracedTurn:
         app_details={"agent_details": told.agents} if told.agents else None,
         failure=_failure(piece, told, index),
         unanswered=sum(not call.is_answered for call in told.calls),
-        heard=told.heard,
+        notes=list(_turn_notes(told)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -83,30 +83,47 @@ def read_message(given: Any, role: str = "user") -> Message:
     if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
         return read_message({**given, **inner, "message": None}, role)
     finish = given.get("finish_reason")
-    message = Message(_role(given.get("role"), role), finish=finish if isinstance(finish, str) else "")
+    whose = given.get("role") or _LANGCHAIN.get(str(given.get("type")))
+    message = Message(_role(whose, role), finish=finish if isinstance(finish, str) else "")
     content = given.get("content", given.get("parts"))
     if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
         message.role = _role(content.get("role"), message.role)
         content = content["parts"]
     if "parts" in given and given.get("content") is None:
         content = given["parts"]
-    calls = _listed(given.get("tool_calls"))
+    calls = _calls_in(given)
     if content is None and not calls and ("content" not in given or message.role in ("user", "tool")):
         message.lost = NOT_CAPTURED
     _take_content(message, content, given)
     for call in calls:
         _take_call(message, call)
+    if message.role == "user" and any("function_call" in part for part in message.parts):
+        message.role = "model"  # users call no tools, whatever the role is called
     return message
+
+
+def _calls_in(given: Mapping[str, Any]) -> list[Any]:
+    """The calls that stand beside the content: today's, those of old, those that LangChain puts elsewhere."""
+    more = given.get("additional_kwargs")
+    for one in (given, more if isinstance(more, Mapping) else {}):
+        if calls := listed(one.get("tool_calls")) or listed(one.get("function_call")):
+            return calls
+    return []
 
 
 _ROLES = {
     "assistant": "model",
     "model": "model",
+    "ai": "model",
     "system": "system",
     "developer": "system",
     "tool": "tool",
     "function": "tool",
 }
+
+
+_LANGCHAIN = {"human": "user", "ai": "model", "system": "system", "tool": "tool"}
+"""The types of its messages, which stand for roles."""
 
 
 def _role(given: Any, otherwise: str) -> str:
@@ -123,7 +140,7 @@ def _take_content(message: Message, content: Any, given: Mapping[str, Any]) -> N
     elif isinstance(content, str):
         message.parts += [{"text": content}] if content else []
     else:
-        for part in _listed(content):
+        for part in listed(content):
             _take_part(message, part)
 
 
@@ -139,7 +156,8 @@ def _has_parts(content: Any) -> bool:
 _ANSWERS = ("tool_call_response", "tool_result")
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as the only item of one."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
@@ -154,12 +172,17 @@ def _take_part(message: Message, part: Any) -> None:
         return
     kind = part.get("type")
     reader = _BY_TYPE.get(kind) if isinstance(kind, str) else _of_genai
-    if (
-        reader is None
-    ):  # a kind of part that the conventions do not know: it is there, and nothing more can be said
+    if reader is None and (isinstance(part.get("function"), Mapping) or _is_call(part)):
+        _take_call(message, part)
+        return
+    if reader is None:  # a kind that the conventions do not know: it is there, and nothing more can be said
         message.parts.append({"part_metadata": {"type": kind}})
         return
     reader(message, part)
+
+
+def _is_call(part: Mapping[str, Any]) -> bool:
+    return "name" in part and any(name in part for name in _ARGUMENTS)
 
 
 def _of_text(message: Message, part: Mapping[str, Any]) -> None:
@@ -185,7 +208,7 @@ def _take_call(message: Message, call: Any) -> None:
 def _of_call(message: Message, part: Mapping[str, Any]) -> None:
     """A call; `args` is null where they were not captured, which the span of its tool may make good."""
     name, its_id = part.get("name"), part.get("id")
-    args, lost = read_arguments(part.get("arguments", part.get("args", _ABSENT)))
+    args, lost = read_arguments(next((part[key] for key in _ARGUMENTS if key in part), _ABSENT))
     if lost == CUT:
         message.lost = CUT
     call = {"id": str(its_id) if its_id else None, "name": str(name or ""), "args": args}
@@ -193,6 +216,7 @@ def _of_call(message: Message, part: Mapping[str, Any]) -> None:
 
 
 _ABSENT = object()
+_ARGUMENTS = ("arguments", "args", "input")
 
 
 def read_arguments(given: Any) -> tuple[dict[str, Any] | None, str]:
@@ -278,73 +302,3 @@ def _of_genai(message: Message, part: Mapping[str, Any]) -> None:
         _of_media(message, inner if isinstance(inner, Mapping) else {})
     else:
         message.lost = message.lost or NOT_CAPTURED
-
-
-# --- flattened attributes ---------------------------------------------------------------------------------------------
-
-
-def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any] | None:
-    """Return the list that `prefix.0.x`, `prefix.1.y` … spell; `None` where there is none of these."""
-    tree: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if name.startswith(f"{prefix}."):
-            _plant(tree, name[len(prefix) + 1 :].split(".")[:_DEEPEST], value)
-    return _as_lists(tree, 0) if tree and _is_list(tree) else None
-
-
-_DEEPEST = 12
-
-
-def _plant(tree: dict[str, Any], steps: list[str], value: Any) -> None:
-    for step in steps[:-1]:
-        below = tree.setdefault(step, {})
-        if not isinstance(below, dict):
-            return  # two attributes that contradict each other
-        tree = below
-    tree.setdefault(steps[-1], value)
-
-
-def _is_list(tree: dict[str, Any]) -> bool:
-    return all(key.isascii() and key.isdigit() and len(key) < _DEEPEST for key in tree)
-
-
-def _as_lists(tree: Any, depth: int) -> Any:
-    if not isinstance(tree, dict) or depth > _DEEPEST or not tree:
-        return tree
-    if _is_list(tree):
-        return list(_items(tree, depth))
-    return {key: _as_lists(value, depth + 1) for key, value in tree.items()}
-
-
-def _items(tree: dict[str, Any], depth: int) -> Iterator[Any]:
-    """The items of a list, in order, and one `None` for those that are missing before an item."""
-    before = -1
-    for key in sorted(tree, key=int):
-        if int(key) > before + 1:
-            yield None
-        before = int(key)
-        yield _as_lists(tree[key], depth + 1)
-
-
-def has_gaps(unflat: Any) -> bool:
-    """Whether an item is missing in a list that was spelled by attributes, however deep."""
-    inner = unflat.values() if isinstance(unflat, dict) else unflat if isinstance(unflat, list) else ()
-    return any(one is None or has_gaps(one) for one in inner)
-
-
-def of_openinference(given: Iterable[Any]) -> list[Message]:
-    """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
-    found = []
-    for one in given:
-        inner = one.get("message") if isinstance(one, dict) else None
-        stated: dict[str, Any] = dict(inner) if isinstance(inner, dict) else {}
-        contents = stated.pop("contents", None)
-        if contents and not stated.get("content"):
-            parts = [part.get("message_content") for part in _listed(contents) if isinstance(part, dict)]
-            stated["content"] = [{**part, "type": _kind(part)} for part in parts if isinstance(part, dict)]
-        found.append(read_message(stated))
-    return found
-
-
-def _kind(part: Mapping[str, Any]) -> str:
-    return "text" if "text" in part else "image_url"

@@ -126,8 +126,14 @@ class Teller:
         elif kind is Kind.TOOL and not self._is_told_around(visit):
             self._tool_ends(span, visit.author)
             self.told.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
-        elif kind is Kind.AGENT and (said := self._only_agent(span)) and not _has_calls(said):
-            self._messages(said, visit)
+        elif kind is Kind.AGENT and (said := self._only_agent(span)):
+            if not _has_calls(said):
+                self._messages(said, visit)
+            self.told.is_bare = self.told.is_bare or not self.told.calls
+        elif kind is Kind.AGENT:
+            self._hear(self._reader.of(span).said or (), visit.author, before=1)
+            if (error := error_of(span)) is not None and visit.around is not None:
+                self.told.survived.append((visit.author, error[1]))
 
     def _only_agent(self, span: Span) -> list[Message]:
         """What an agent's span says that has no model's span, nor another agent's, inside: nothing else tells it."""
@@ -147,7 +153,7 @@ class Teller:
         self.told.model_seconds += span.seconds or 0.0
         self.told.errors.append(error)
         self._describe(author, contents)
-        self._calls_before(contents, author)
+        self._hear(contents.told or (), author)
         self._answers_before(contents, author)
         if contents.said is None and error is None:
             self.told.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
@@ -254,22 +260,21 @@ class Teller:
         content = {"role": "user", "parts": [part]}
         self.told.events.append({"author": author, "content": content, "timestamp": time})
 
-    def _calls_before(self, contents: Contents, author: str) -> None:
-        """Take from what a model is told the calls of this turn that no span tells."""
+    def _hear(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
+        """Take the calls of this turn that no span tells from messages that were handed on, `before` so many events."""
         since: list[dict[str, Any]] = []
-        for message in contents.told or ():
+        for message in messages:
             if message.role == "user" and message.speaks:
                 since = []
             since += [part["function_call"] for part in message.parts if "function_call" in part]
         told = Counter([*self._known, *(str(call.part["name"]) for call in self.told.calls)] if since else ())
+        at = max(0, len(self.told.events) - before)
         for call in since:
             told[call["name"]] -= 1
-            if told[call["name"]] >= 0:
-                continue
-            self.told.heard += 1
-            self.told.calls.append(Call(call, author, by_model=True, is_executed=True))
-            content = {"role": "model", "parts": [{"function_call": call}]}
-            self.told.events.append({"author": author, "content": content})
+            if told[call["name"]] < 0:
+                content = {"role": "model", "parts": [{"function_call": call}]}
+                self.told.hear(Call(call, author, by_model=True, is_executed=True), content, at)
+                at += 1
 
     def _answers_before(self, contents: Contents, author: str) -> None:
         """Take from what a model is told what tools answered that have no span, or whose span does not say it."""

@@ -33,7 +33,11 @@ class Told:
     failed: int = 0
     """How many events there were when a tool had failed last."""
     heard: int = 0
-    """Calls that only what a later model call was given tells."""
+    """Calls that only messages tell which were handed on, to a later model call or out of the agent."""
+    is_bare: bool = False
+    """Whether of an agent only what it was given and gave is told."""
+    survived: list[tuple[str, str]] = field(default_factory=list)
+    """Agents inside that failed: name and message."""
     errors: list[tuple[str, str] | None] = field(default_factory=list)
     """How each model call ended, in order: class and message of its error, or `None`."""
     spoke: bool = False
@@ -42,6 +46,13 @@ class Told:
     tool_seconds: float = 0.0
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Instructions and tools by the agent's name."""
+
+    def hear(self, call: Call, content: dict[str, Any], at: int) -> None:
+        """Take a call that no span tells, as the event `at`."""
+        self.heard += 1
+        self.calls.append(call)
+        self.events.insert(at, {"author": call.author, "content": content})
+        self.failed += self.failed > at
 
     def made(self) -> list[Event]:
         """Return the events."""
