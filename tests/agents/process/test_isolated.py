@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.agents import builtin
 from proctor.agents.process.isolated import IsolatedAgent, isolated, reference_of
 from proctor.errors import AgentLoadError, SetupError
 from proctor.schema.trial import Trial
@@ -70,6 +71,13 @@ def test_what_an_agent_raises_is_the_same_failure(how: str) -> None:
     here, there = _both("raises_late", [how])
     _same(here, there)
     assert texts_of(there) == ["so far so good"]
+
+
+@pytest.mark.parametrize("how", ["exit", "interrupt"])
+def test_what_ends_a_program_in_a_task_of_the_agent_s_own_is_the_same_failure(how: str) -> None:
+    here, there = _both("raises_in_a_task", [how])
+    _same(here, there)
+    assert failure_of(there).type in {"SystemExit", "KeyboardInterrupt"}
 
 
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
@@ -181,9 +189,21 @@ def test_an_object_that_no_string_names_is_a_mistake_of_the_set_up() -> None:
             run(agent, ["hi"], isolate=True)
 
 
-def test_what_is_elsewhere_already_is_left_there() -> None:
-    agent = isolated("cmd:true")
-    assert not isinstance(agent, IsolatedAgent)
+ELSEWHERE = {
+    "cmd": "true",
+    "http": "//h",
+    "https": "//h",
+    **dict.fromkeys(("http+sse", "a2a+http", "adk+http"), "http://h/app"),
+    "openai+http": "http://h/v1?model=m",
+}
+
+
+@pytest.mark.parametrize("kind", sorted({*builtin.AGENTS} - {"replay"}))
+def test_what_is_elsewhere_already_is_left_there(kind: str) -> None:
+    assert not isinstance(isolated(f"{kind}:{ELSEWHERE[kind]}"), IsolatedAgent)
+
+
+def test_what_is_here_is_isolated() -> None:
     assert isinstance(isolated("replay"), IsolatedAgent)
 
 
