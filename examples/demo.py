@@ -71,6 +71,11 @@ STEPS = [
         exit_code=1,
     ),
     Step(
+        "Is the hasty desk worse than the careful one? (this must say so, and how sure it is)",
+        "compare previous latest",
+        exit_code=1,
+    ),
+    Step(
         "Agents written for google-adk, through its own runner",
         "eval examples/adk_weather examples/adk_weather/weather.evalset.json",
         needs="google.adk",
