@@ -367,3 +367,20 @@ def test_an_agent_that_tells_only_what_it_was_given_and_gave_is_noted(tmp_path: 
     assert conversation.notes == [
         "of a turn only what went into the agent and came out is told: no call would be seen"
     ]
+
+
+def test_a_tool_that_was_executed_with_other_arguments_is_noted(tmp_path: Path) -> None:
+    asks, executes = _asks(("c1", "look", {"id": 1})), tool("look", {"id": 2}, "ok", call="c1", at=1)
+    (conversation,) = told(tmp_path, agent("root", asks, executes, chat("go", "done", at=2)))
+    assert brief(conversation.turns[0])[0] == ("root", "look", {"id": 1})
+    assert conversation.notes == [
+        "the tool 'look' was executed with other arguments than the model asked for; what it asked for is judged"
+    ]
+
+
+@pytest.mark.parametrize("name", ["gen_ai.conversation.id", "session.id"])
+def test_ids_may_be_numbers(name: str, tmp_path: Path) -> None:
+    named = {name: 7, "proctor.eval_id": 8}
+    spans = [agent("root", chat("go", "done"), told=named, trace=f"a{at}", at=at) for at in (1, 9)]
+    (conversation,) = told(tmp_path, *spans)
+    assert (conversation.id, conversation.case_id, len(conversation.turns)) == ("7", "8", 2)

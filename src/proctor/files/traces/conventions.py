@@ -100,14 +100,25 @@ def call_id(span: Span) -> str | None:
 
 def conversation_id(span: Span) -> str:
     """Return the id of the conversation that a span belongs to."""
-    return span.text(
-        "gen_ai.conversation.id", "gcp.vertex.agent.session_id", "session.id", "langfuse.session.id",
-        "traceloop.association.properties.session_id",
-    )  # fmt: skip
+    for name in _CONVERSATION:
+        if (given := span.attributes.get(name)) is not None and (found := _id(given)):
+            return found
+    return ""
+
+
+_CONVERSATION = (
+    "gen_ai.conversation.id", "gcp.vertex.agent.session_id", "session.id", "langfuse.session.id",
+    "traceloop.association.properties.session_id",
+)  # fmt: skip
 
 
 CASE = "proctor.eval_id"
 """The attribute that names the case that was being run."""
+
+
+def _id(given: Any) -> str:
+    """An id, which may be a number."""
+    return str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
 
 
 def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
@@ -115,7 +126,7 @@ def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
     for name in (CASE, "test.case.name"):
         for span in spans:
             for told in (span.attributes, span.resource):
-                if isinstance(found := told.get(name), str) and found:
+                if found := _id(told.get(name)):
                     return found, name == CASE
     return "", False
 

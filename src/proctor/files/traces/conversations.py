@@ -22,6 +22,8 @@ from proctor.schema.trial import Failure, FailureKind
 TRACE = "trace"
 """Where a failure belongs that is the trace's, not the agent's: too little is in it."""
 
+_MOST_NOTES = 10
+
 CAPTURE = "contents are captured with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, see docs/traces.md"
 """Instrumentation leaves contents out unless it is told otherwise."""
 
@@ -165,9 +167,11 @@ def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
 def _turn_notes(told: Told) -> Iterable[str]:
     if told.heard:
         yield f"{told.heard} call(s) are told only by messages that were handed on"
+    for name in told.altered[:_MOST_NOTES]:
+        yield f"the tool {name!r} was executed with other arguments than the model asked for; what it asked for is judged"
     if told.is_bare:
         yield "of a turn only what went into the agent and came out is told: no call would be seen"
-    for name, message in told.survived:
+    for name, message in told.survived[:_MOST_NOTES]:
         yield f"the agent {name!r} failed inside of a turn that went on: {without_secrets(message)}"
 
 

@@ -225,6 +225,8 @@ class Teller:
             self.told.calls.append(call)
         elif call.part["args"] is None:
             call.part["args"] = args
+        elif args is not None and call.part["args"] != args:
+            self.told.altered.append(call.part["name"])
         if lost and call.part["args"] is None:
             self.told.lost.append(f"the arguments of {tool_name(span)!r} are not known: {lost}")
         call.is_executed = True

@@ -34,6 +34,8 @@ class Told:
     """How many events there were when a tool had failed last."""
     heard: int = 0
     """Calls that only messages tell which were handed on, to a later model call or out of the agent."""
+    altered: list[str] = field(default_factory=list)
+    """Tools that were executed with other arguments than the model asked for."""
     is_bare: bool = False
     """Whether of an agent only what it was given and gave is told."""
     survived: list[tuple[str, str]] = field(default_factory=list)
