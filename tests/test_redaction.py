@@ -35,6 +35,23 @@ from proctor.redaction import HIDDEN, redacted, redacted_text, without_secrets
         pytest.param(
             ["--tokens-per-case", "5"], ["--tokens-per-case", "5"], id="a count of tokens is no secret"
         ),
+        *(
+            pytest.param(
+                [f"cmd:bot {said}{secret} --fast"],
+                [f"cmd:bot {said}{HIDDEN} --fast"],
+                id=f"{said}{secret} in a command",
+            )
+            for said in ("--api-key ", "--api-key=", "-token  ", "MY_API_KEY=")
+            for secret in ("c4n", "'c4n c4n'", '"c4n c4n"')
+        ),
+        pytest.param(
+            ["cmd:bot --api-key 'c4n c4n"], [f"cmd:bot --api-key {HIDDEN}"], id="a quote that does not end"
+        ),
+        pytest.param(
+            ["cmd:bot --no-auth --key-file a b"],
+            ["cmd:bot --no-auth --key-file a b"],
+            id="options without a secret",
+        ),
         pytest.param(["--max-tokens", "5000"], ["--max-tokens", "5000"], id="a limit of tokens is no secret"),
         pytest.param(["monkey=7", "keyboard=us"], ["monkey=7", "keyboard=us"], id="words that hold a word"),
     ],

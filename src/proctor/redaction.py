@@ -12,6 +12,11 @@ HIDDEN = "***"
 _WORD = r"(?:api[-_]?key|key|token|secret|password|passwd|pwd|credentials?|auth|authorization|cookie)"
 _NAME = rf"(?<![\w.-])-{{0,2}}(?:[A-Z0-9]+[-_.])*{_WORD}"  # its last word says that it is secret
 _OPTION = re.compile(rf"--?(?:[A-Z0-9]+[-_.])*{_WORD}", re.IGNORECASE)
+_IN_COMMAND = re.compile(
+    rf"((?<!\S)--?(?:[A-Z0-9]+[-_.])*{_WORD}\s+(?!-)|{_NAME}=)(?:'[^']*'?|\"[^\"]*\"?|[^\s&;,'\"]+)",
+    re.IGNORECASE,
+)
+"""What stands behind `--api-key` in a command that is one text, and quoted behind `API_KEY=`; the closing quote may be missing."""
 _ASSIGNED = re.compile(rf"({_NAME}\s*[=:]\s*)(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"]+", re.IGNORECASE)
 _USER_INFO = re.compile(r"((?<![\w.-])\w[\w+.-]{0,30}://)[^/?#\s]{1,1000}@")  # bounds: texts may be very long
 _KNOWN = re.compile(
@@ -46,7 +51,8 @@ def _redacted(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def redacted_text(text: str) -> str:
-    """Return `text` with what looks like a secret hidden."""
+    """Return `text`, an address or a command, with what looks like a secret hidden."""
+    text = _IN_COMMAND.sub(rf"\1{HIDDEN}", text)
     text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
     text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
     return _KNOWN.sub(HIDDEN, text)

@@ -151,7 +151,7 @@ def _split(text: str) -> tuple[str, str]:
     if _DOTTED.fullmatch(target) or is_path(target):
         came = repr(attribute) if attribute else "nothing"
         raise AgentLoadError(
-            f"The agent {text!r} has {came} after its colon; expected an attribute of the module, "
+            f"The agent {redacted_text(text)!r} has {came} after its colon; expected an attribute of the module, "
             f"such as {target}:root_agent.{_prefix_meant(target)}"
         )
     return text, ""
@@ -162,6 +162,7 @@ def _prefix_meant(name: str) -> str:
 
 
 def _unreadable(text: str) -> AgentLoadError:
+    text = redacted_text(text)
     prefix, colon, _ = text.partition(":")
     if colon and _NAME.match(prefix):
         known = ", ".join(f"{name}:" for name in AGENTS.names())

@@ -148,9 +148,9 @@ def test_a_command_whose_file_has_changed_is_another_agent(project: Path) -> Non
 def test_a_secret_in_a_command_is_kept_nowhere_and_the_run_goes_on_with_the_agent_given_again(
     project: Path,
 ) -> None:
-    secret = "sk-canary123456789012345"
+    secret = "canary of two words"
     (project / "bot.py").write_text("import sys\nfor line in sys.stdin: sys.exit(1)\n")
-    agent = f"cmd:{sys.executable} bot.py --api-key {secret}"
+    agent = f"cmd:{sys.executable} bot.py --api-key '{secret}'"
     result = _proctor("eval", agent, "s.evalset.json", "--store", "sqlite:///runs.sqlite3")
     assert result.exit_code == 3
     kept = b"".join(file.read_bytes() for file in project.glob("runs.sqlite3*"))
@@ -161,3 +161,18 @@ def test_a_secret_in_a_command_is_kept_nowhere_and_the_run_goes_on_with_the_agen
     resumed = proctor.resume_sync("latest", store="runs.sqlite3", agent=agent, retry_errors=True)
     assert resumed.outcome is proctor.Outcome.ERROR
     assert not resumed.passed
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        pytest.param("cmd:python bot.py --api-key c4n4ry 'open", id="a quote that does not end"),
+        pytest.param("cmd:no-such-program --api-key c4n4ry", id="no such program"),
+        pytest.param("htp+sse:http://me:c4n4ry@127.0.0.1/", id="a prefix that there is not"),
+    ],
+)
+def test_what_cannot_be_loaded_tells_no_secret(agent: str, project: Path) -> None:
+    for command in (["eval", agent, "s.evalset.json"], ["agent", "check", agent]):
+        result = _proctor(*command)
+        assert result.exit_code == 2
+        assert "c4n4ry" not in result.output + result.stderr

@@ -26,15 +26,15 @@ class CommandAgent(ProcessAgent):
             AgentLoadError: there is none, or its quotes do not match.
         """
         super().__init__()
+        self._name = f"cmd:{redacted_text(command.strip())}"
         try:
             self._command = shlex.split(command)
         except ValueError as error:
-            raise AgentLoadError(f"The agent cmd:{command} cannot be read: {error}.") from error
+            raise AgentLoadError(f"The agent {self._name} cannot be read: {error}.") from error
         if not self._command:
             raise AgentLoadError(
                 "The agent cmd: names no command; write cmd:COMMAND, as in 'cmd:python agent.py'."
             )
-        self._name = f"cmd:{redacted_text(command.strip())}"
 
     def describe(self) -> AgentInfo:
         """Return the command."""
