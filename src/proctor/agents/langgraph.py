@@ -293,14 +293,15 @@ class RunnableAgent:
     def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
         if hasattr(self._runnable, "bind_tools"):  # a chat model
             return [*history, asked]
-        schema = self._runnable.get_input_jsonschema()
+        schema = _resolved(self._runnable.get_input_jsonschema())
         keys = [*(schema.get("properties") or {})]
         if not keys:
             return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
         given = {key: session.state[key] for key in keys if key in session.state}
         past = next((key for key in _HISTORY_KEYS if key in keys), "")
         left = [key for key in keys if key not in given and key != past]
-        text_key = next((key for key in _TEXT_KEYS if key in left), left[0] if len(left) == 1 else "")
+        only = left[0] if len(left) == 1 and past != MESSAGES else ""
+        text_key = next((key for key in _TEXT_KEYS if key in left), only)
         if past:
             given[past] = [*history] if text_key else [*history, asked]
         if text_key:
@@ -311,6 +312,13 @@ class RunnableAgent:
                 "Call it from a function: def agent(text): ..."
             )
         return given
+
+
+def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a schema refers to as a whole, as that of a graph within `with_retry()` does."""
+    name = str(schema.get("$ref") or "").rpartition("/")[2]
+    found: Mapping[str, Any] = (schema.get("$defs") or {}).get(name, schema)
+    return found
 
 
 def _answer_in(output: Any) -> Any:

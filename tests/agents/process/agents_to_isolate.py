@@ -65,6 +65,15 @@ def raises(text: str) -> str:
     raise errors[text]
 
 
+async def raises_in_a_task(text: str) -> str:
+    async def inner() -> None:
+        await asyncio.sleep(0)
+        raises(text)
+
+    await asyncio.create_task(inner())
+    return ""
+
+
 async def raises_late(text: str) -> AsyncIterator[str]:
     yield "so far so good"
     raises(text)

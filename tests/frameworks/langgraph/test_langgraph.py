@@ -503,6 +503,29 @@ def test_a_chain_that_does_not_say_what_the_text_is_asks_for_a_function() -> Non
         talk(as_agent(prompt | script(["hi"]), label="c"), "go")
 
 
+class Account(MessagesState):
+    """A conversation, and one key that a case need not have."""
+
+    owner: str
+
+
+def test_a_graph_within_another_runnable_gets_the_messages_and_no_text_in_its_other_keys() -> None:
+    asked: list[Any] = []
+
+    def look(state: Account) -> dict[str, Any]:
+        asked.append(([message.text for message in state["messages"]], state.get("owner")))
+        return {"messages": [AIMessage(f"{len(asked)}.")]}
+
+    builder = StateGraph(Account)
+    builder.add_node("look", look)
+    builder.add_edge(START, "look")
+    agent = as_agent(builder.compile().with_retry(), label="r")
+    _, second = talk(agent, "first", "second")
+    assert answer_of(second) == "2."
+    talk(agent, "third", session=new_session(owner="ann"))
+    assert asked == [(["first"], None), (["first", "1.", "second"], None), (["third"], "ann")]
+
+
 def test_tools_that_a_chain_calls_are_seen() -> None:
     model = script([[("wait", {"ms": 0})], "x"])
 

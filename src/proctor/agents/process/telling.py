@@ -90,13 +90,15 @@ _OURS = ("AgentError", "AgentUnreachableError", "AgentTruncatedError", "AgentCra
 def error_data(error: BaseException) -> dict[str, Any]:
     """Return an exception as JSON: an `error` of the protocol, with what only `raised_from` reads."""
     told = isinstance(error, AgentError | errors.SetupError)
-    type_of = error.type if isinstance(error, AgentRaisedError) else type(error).__name__
+    raised = error if isinstance(error, AgentRaisedError) else None
+    type_of = raised.type if raised else type(error).__name__
+    traceback = raised.traceback if raised else None if told else traceback_text(error)
     return {
         "type": "error",
         "code": type_of,
         "message": safe_str(error),
         "ours": type(error).__name__ if type(error).__name__ in _OURS else "",
-        "traceback": None if told else traceback_text(error),
+        "traceback": traceback,
         "infrastructure": is_infrastructure(error),
     }
 

@@ -26,6 +26,7 @@ from proctor.agents.process.lines import Lines
 from proctor.agents.process.telling import error_data, event_data, json_value
 from proctor.causes import safe_str
 from proctor.errors import AgentError, AgentLoadError, ProctorError
+from proctor.exits import contained_exits
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 
@@ -82,7 +83,8 @@ class Worker:
             if task is None:
                 continue
             try:
-                answer = await task(request)
+                with contained_exits():
+                    answer = await task(request)
             except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
                 _forget_cancellation()
                 answer = error_data(error)
