@@ -1,0 +1,155 @@
+"""In what two runs differ: change any one thing, and exactly that is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proctor.engine.unlike import unlike
+from proctor.schema.run import AgentManifest, JudgedSet, Judging, Manifest, MetricManifest, SetManifest
+
+JUDGED = "final_response_match_v2"
+
+
+def run() -> tuple[Manifest, Judging]:
+    """What a run with a judge, played users and a trajectory metric says of itself."""
+    manifest = Manifest(
+        run_id="r", created_at=0.0, agent=AgentManifest(label="desk", source_hash="a1"), num_runs=5,
+        sets=[SetManifest(eval_set_id="trips", num_runs=5)], options={"user": "gemini-2.5-flash"},
+        versions={"python": "3.11", "proctor": "0.1.0", "openai": "2.0"},
+    )  # fmt: skip
+    config: dict[str, Any] = {
+        "criteria": {
+            JUDGED: {"threshold": 0.5, "judge_model_options": {"judge_model": "m1", "num_samples": 5}},
+            "tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "EXACT"},
+        },
+        "trials": {"num_runs": 5, "min_pass_rate": 0.9},
+        "user_simulator_config": {"model": "m2", "max_allowed_invocations": 20},
+    }
+    metrics = [
+        MetricManifest(name=JUDGED, definition="d1", threshold=0.5, judge="m1", prompts={"verdict": "p1"}),
+        MetricManifest(name="tool_trajectory_avg_score", definition="d2", threshold=1.0),
+    ]
+    return manifest, Judging(
+        sets=[JudgedSet(eval_set_id="trips", config=config, config_hash="c", metrics=metrics)]
+    )
+
+
+def _judge(manifest: Manifest, judging: Judging) -> None:
+    judged = judging.sets[0]
+    judged.metrics[0].judge = "m9"
+    judged.metrics[0].definition = "other"
+    judged.config["criteria"][JUDGED]["judge_model_options"]["judge_model"] = "m9"
+
+
+def _prompt(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].metrics[0].prompts = {"verdict": "p9"}
+    judging.sets[0].metrics[0].definition = "other"
+
+
+def _samples(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["criteria"][JUDGED]["judge_model_options"]["num_samples"] = 3
+    judging.sets[0].metrics[0].definition = "other"
+
+
+def _option(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["match_type"] = "IN_ORDER"
+    judging.sets[0].metrics[1].definition = "other"
+
+
+def _threshold(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["threshold"] = 0.9
+    judging.sets[0].metrics[1].threshold = 0.9
+    judging.sets[0].metrics[1].definition = "other"
+
+
+def _gate(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].metrics[1].gate = False
+    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["gate"] = False
+
+
+def _code(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].metrics[1].definition = "other"
+
+
+def _gone(manifest: Manifest, judging: Judging) -> None:
+    del judging.sets[0].metrics[1]
+    del judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]
+
+
+def _user(manifest: Manifest, judging: Judging) -> None:
+    manifest.options["user"] = "gpt-5"
+
+
+def _user_model(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["user_simulator_config"]["model"] = "m9"
+
+
+def _rule(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["trials"]["min_pass_rate"] = 0.8
+
+
+def _trials(manifest: Manifest, judging: Judging) -> None:
+    manifest.sets[0].num_runs = 1
+    judging.sets[0].config["trials"]["num_runs"] = 1
+
+
+def _version(manifest: Manifest, judging: Judging) -> None:
+    manifest.versions["proctor"] = "0.2.0"
+
+
+def _source(manifest: Manifest, judging: Judging) -> None:
+    manifest.agent.source_hash = "b2"
+
+
+def _agent(manifest: Manifest, judging: Judging) -> None:
+    manifest.agent = AgentManifest(label="hasty", source_hash="b2", version="9")
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "text"),
+    [
+        (_judge, "judge", f"the judge of {JUDGED} was m1 and is m9"),
+        (_prompt, "prompt", f"the prompt of {JUDGED} is another one"),
+        (_samples, "option", f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
+        (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
+        (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
+        (_gate, "option", "the metric tool_trajectory_avg_score does not decide any more"),
+        (
+            _code,
+            "code",
+            "the metric tool_trajectory_avg_score is not defined as it was (its code, or a default)",
+        ),
+        (_gone, "metric", "the metric tool_trajectory_avg_score is not judged any more"),
+        (_user, "user", "the users of scenarios were played by gemini-2.5-flash and are by gpt-5"),
+        (_user_model, "user", "model of the users of scenarios was m2 and is m9"),
+        (_rule, "config", "min_pass_rate of the config's trials was 0.9 and is 0.8"),
+        (_trials, "trials", "the cases of trips had 5 trials and have 1 trial"),
+        (_version, "version", "proctor was 0.1.0 and is 0.2.0"),
+        (_source, "agent", "the source of the agent desk has changed"),
+        (_agent, "agent", "the agent was desk and is hasty"),
+    ],
+    ids=lambda given: given.__name__.strip("_") if callable(given) else "",
+)
+def test_one_change_is_named_and_nothing_else(
+    change: Callable[[Manifest, Judging], None], what: str, text: str
+) -> None:
+    after = run()
+    change(*after)
+    assert [(one.what, one.text) for one in unlike(run(), after)] == [(what, text)]
+
+
+def test_runs_that_are_alike_differ_in_nothing() -> None:
+    assert unlike(run(), run()) == []
+
+
+def test_of_users_that_were_objects_nothing_is_known() -> None:
+    after = run()
+    after[0].options["user"] = "(an object)"
+    assert unlike(run(), after, objects="(an object)") == []
+
+
+def test_a_set_of_one_run_only_says_nothing() -> None:
+    after = run()
+    after[1].sets[0].eval_set_id = after[0].sets[0].eval_set_id = "others"
+    assert unlike(run(), after) == []
