@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -31,6 +32,14 @@ def as_response(value: Any) -> dict[str, Any]:
     """Return what a tool answered as the object of a `function_response`; as in google-adk, `result` holds what is none."""
     plain = as_json(value)
     return plain if isinstance(plain, dict) else {"result": plain}
+
+
+def response_told(value: Any) -> dict[str, Any]:
+    """Return the same of what a framework hands on as text: that of a JSON object is the object."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return as_response(json.loads(value))
+    return as_response(value)
 
 
 def spoken(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 from proctor.agents.foreign import (
     Watch,
     as_json,
-    as_response,
     call_part,
     details_of,
     no_place_for,
+    response_told,
     spoken,
     thought,
     tokens,
@@ -94,16 +93,8 @@ def author_of(node: str, namespace: tuple[str, ...], name: str) -> str:
 
 
 def _returned(content: Any) -> dict[str, Any]:
-    """What a tool answered: LangChain has objects as JSON text."""
-    if isinstance(content, str) and content.lstrip().startswith("{"):
-        try:
-            found = json.loads(content)
-        except ValueError:
-            return {"result": content}
-        return found if isinstance(found, dict) else {"result": content}
-    if content == "null":
-        return {"result": None}
-    return as_response(content)
+    """What a tool answered: LangChain has objects, and nothing at all, as JSON text."""
+    return {"result": None} if content == "null" else response_told(content)
 
 
 def _text_of(message: Any) -> str:

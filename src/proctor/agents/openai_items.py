@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from proctor.agents.foreign import as_json, as_response, call_part, spoken, thought, tokens
+from proctor.agents.foreign import as_json, as_response, call_part, response_told, spoken, thought, tokens
 from proctor.schema.content import Part, UsageMetadata
 from proctor.schema.event import Event
 
@@ -38,17 +38,7 @@ def returned(name: str, result: Any, call_id: str, author: str, *, usage: tuple[
     """Return what a tool answered; `usage` are tokens (in, out) of agents that it asked."""
     spent = tokens(*usage)
     fields: dict[str, Any] = {} if spent is None else {"usage_metadata": spent}
-    return Event.returned(name, as_response(_parsed(result)), id=call_id, author=author, **fields)
-
-
-def _parsed(result: Any) -> Any:
-    """A tool's result; one that is the text of a JSON object as that object."""
-    if isinstance(result, str) and result.lstrip().startswith("{"):
-        try:
-            return json.loads(result)
-        except ValueError:
-            return result
-    return result
+    return Event.returned(name, response_told(result), id=call_id, author=author, **fields)
 
 
 def _texts(message: Mapping[str, Any]) -> Iterable[Part]:
