@@ -143,6 +143,20 @@ def test_a_kind_of_fault_that_does_not_exist_is_refused() -> None:
         evaluated(END, config=faults_on(left_plans=False))
 
 
+@pytest.mark.parametrize("said", ["off", "false", 0, {"left_plan": "no"}, {"left_plan": 0}, []])
+def test_faults_are_not_switched_off_by_anything_but_false(said: Any) -> None:
+    with pytest.raises(SetupProblems, match=r"faults.*expected true"):
+        evaluated(OUT_OF_ROLE, END, config={**NOTHING, "user_simulator_config": {"faults": said}})
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("fault", "faults"), ("max_allowed_invocation", "max_allowed_invocations")]
+)
+def test_a_misspelled_key_about_the_user_is_refused(key: str, meant: str) -> None:
+    with pytest.raises(SetupProblems, match=f"{key}: unknown key; .*did you mean `{meant}`"):
+        evaluated(END, config={**NOTHING, "user_simulator_config": {key: 2}})
+
+
 # --- again ------------------------------------------------------------------------------------------------------------
 
 
@@ -170,7 +184,9 @@ def test_resume_makes_it_again_only_where_errors_are_to_be_made_again(tmp_path: 
     (earlier,) = only(again).trials[0].earlier
     assert earlier.failure is not None
     assert earlier.failure.kind is FailureKind.SPOILED
-    assert (WhoseFault(again.cases).user.faults, WhoseFault(again.cases).user.of) == (1, 2)
+    whose = WhoseFault(again.cases)
+    assert (whose.user.faults, whose.user.of) == (1, 2)
+    assert whose.kinds == {FaultKind.LEFT_PLAN: 1}  # what was found before is not forgotten
 
 
 def test_judging_again_finds_the_same_without_a_call_and_another_config_may_let_it_pass(

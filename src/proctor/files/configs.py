@@ -65,7 +65,7 @@ def misspelled_keys(config: EvalConfig) -> list[Finding]:
         for key in config.model_extra or ()
         if key in _PREBUILT
     ]
-    return [*slips, *beside, *_misspelled_trials(config)]
+    return [*slips, *beside, *_misspelled_trials(config), *_misspelled_user(config)]
 
 
 def _misspelled_trials(config: EvalConfig) -> Iterator[Finding]:
@@ -76,6 +76,17 @@ def _misspelled_trials(config: EvalConfig) -> Iterator[Finding]:
             near = near_key(key, known)
             hint = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
             yield Finding(("trials", key), "unknown key; nothing reads it", hint, at_key=True)
+
+
+def _misspelled_user(config: EvalConfig) -> Iterator[Finding]:
+    """Keys of `user_simulator_config` that are nearly known ones: who misspells `faults` does not get what was meant."""
+    simulator = config.user_simulator_config
+    if simulator is None:
+        return
+    for key in islice(simulator.model_extra or (), _SAID):
+        if key not in _COMMENT_KEYS and (near := near_key(key, tuple(type(simulator).model_fields))):
+            path = ("user_simulator_config", key)
+            yield Finding(path, "unknown key; nothing reads it", f"did you mean `{near}`?", at_key=True)
 
 
 def _unknown_keys(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:

@@ -117,9 +117,17 @@ class LlmBackedUserSimulatorConfig(WireModel):
             return self.faults.get(kind.value, True)
         return self.faults is not False
 
-    @field_validator("faults")
+    @field_validator("faults", mode="before")
     @classmethod
     def _names_faults(cls, faults: Any) -> Any:
+        """Take nothing for `false` but `false`: what does not count must be meant."""
+        says = [*faults.values()] if isinstance(faults, dict) else [] if faults is None else [faults]
+        if not all(isinstance(one, bool) for one in says):
+            raise PydanticCustomError(
+                "faults",
+                "expected true, false, or an object from kinds of faults to true or false, got {got}",
+                {"got": repr(faults)},
+            )
         kinds = [kind.value for kind in FaultKind if kind is not FaultKind.NO_MESSAGE]
         unknown = [name for name in (faults if isinstance(faults, dict) else ()) if name not in kinds]
         if unknown:

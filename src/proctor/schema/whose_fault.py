@@ -79,6 +79,7 @@ class WhoseFault:
             for failure in _earlier(trial):
                 self._take(Outcome.ERROR, failure)
             self._take(trial.outcome, trial.failure)
+            self.kinds.update(fault.kind for one in trial.earlier for fault in _by_rules(one))
             self.kinds.update(fault.kind for fault in user_faults(case, place))
 
     def _take(self, outcome: Outcome, failure: Failure | None) -> None:
@@ -108,10 +109,15 @@ def user_faults(case: CaseResult, place: int) -> list[UserFault]:
     """Return the faults of the user in the trial at `place`, its earlier attempts included: by rules, then by judges."""
     if not case.is_played:
         return []
-    data: dict[str, Any] = case.trials[place].evidence_data() or {}
-    played = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
-    found = [UserFault.model_validate(fault) for one in played for fault in one.get("faults") or ()]
+    found = _by_rules(case.trials[place])
     for metric in case.metrics.values():
         score = metric.per_trial[place] if place < len(metric.per_trial) else None
         found += faults_in(score.details) if score is not None else []
     return found
+
+
+def _by_rules(trial: TrialResult) -> list[UserFault]:
+    """Return what rules found in a trial and in the attempts within its evidence."""
+    data: dict[str, Any] = trial.evidence_data() or {}
+    played = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
+    return [UserFault.model_validate(fault) for one in played for fault in one.get("faults") or ()]
