@@ -392,3 +392,14 @@ def test_showing_a_trace(here: Path) -> None:
 def test_what_is_shown_reaches_no_terminal_raw(here: Path) -> None:
     written(here / "t.jsonl", request(agent("ro\x1b[31mot", chat([user("hi\x07")], "A\x1b]0;x\x07"))))
     assert "\x1b" not in CliRunner().invoke(cli, ["trace", "show", "t.jsonl"]).output
+
+
+def test_a_case_whose_user_is_played_needs_nobody_who_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT"):
+        monkeypatch.delenv(name, raising=False)
+    scenario = {"eval_id": "x", "conversation_scenario": {"starting_prompt": "hi", "conversation_plan": "p"}}
+    rules = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "delete"}]}}}
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"proctor.eval_id": "x"})))
+    assert outcomes(scored(file, scenario, config=rules)) == {"x": "passed"}

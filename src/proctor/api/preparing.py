@@ -50,15 +50,21 @@ _RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
 
 
 def prepare(
-    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
+    agent: AgentLike,
+    eval_sets: EvalSetLike | Sequence[EvalSetLike],
+    options: EvaluateOptions,
+    *,
+    plays: bool = True,
 ) -> Prepared:
     """Load the agent and the sets, find the configs, and plan: everything that can be wrong is said at once.
+
+    `plays`: whether somebody must be there to play the users of scenarios; not where all has happened already.
 
     Raises:
         SetupProblems: what is wrong.
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
-    run_options = _run_options(options)
+    run_options = _run_options(options, plays=plays)
     judges, users = run_options.judges, run_options.users
     wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
     wrong += users.wrong() if isinstance(users, UsersOnDemand) else []
@@ -123,7 +129,7 @@ def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None
         return None
 
 
-def _run_options(options: EvaluateOptions) -> RunOptions:
+def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
     """Take what the engine reads; `None` is the default, one name a list of one."""
     given: dict[str, Any] = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
     for name in ("metrics", "tags"):
@@ -131,7 +137,7 @@ def _run_options(options: EvaluateOptions) -> RunOptions:
             given[name] = [given[name]]
     given["budget"] = budget_of(options)
     given["judges"] = JudgesOnDemand(options.get("judge"), budget=given["budget"])
-    given["users"] = UsersOnDemand(options.get("user"), budget=given["budget"])
+    given["users"] = UsersOnDemand(options.get("user"), budget=given["budget"]) if plays else None
     without_limit = {"timeout"}  # the one option for which None says something else than the default
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None or name in without_limit}

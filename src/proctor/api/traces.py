@@ -140,7 +140,7 @@ def _prepared(
 ) -> Prepared:
     """Plan the judging, as of a run whose agent has already answered."""
     given = {name: value for name, value in options.items() if value is not None}
-    prepared = prepare(_Traced(), sets, given)  # type: ignore[arg-type]  # names are checked above
+    prepared = prepare(_Traced(), sets, given, plays=False)  # type: ignore[arg-type]  # names are checked above
     prepared.agent, prepared.agent_label = None, _label(paths)
     return prepared
 
