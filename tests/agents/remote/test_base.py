@@ -206,6 +206,8 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
         AgentError,
         "redirects (307) to http://other.example/",
     ),
+    "a promise": (lambda exchange: exchange.answer({}, status=202), AgentError, "status 202, which is no whole answer"),
+    "a part": (lambda exchange: exchange.answer({}, status=206), AgentError, "status 206, which is no whole answer"),
     "redirect to nowhere": (lambda exchange: exchange.answer(b"", status=301), AgentError, "to nowhere"),
     "unauthorized": (lambda exchange: exchange.answer({}, status=401), AgentError, "Set PROCTOR_AGENT_TOKEN"),
     "not found": (lambda exchange: exchange.answer(b"no such page", "text/plain", 404), AgentError, "Is the path right?"),

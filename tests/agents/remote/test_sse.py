@@ -74,6 +74,7 @@ def test_turns_share_a_connection(talk: Any) -> None:
 ANSWERS: dict[str, tuple[bytes, str]] = {
     "a stream": (stream({"text": "Hi"}, DONE), SSE),
     "done as the event's name": (stream({"text": "Hi"}) + b"event: done\ndata: {}\n\n", SSE),
+    "done with empty data": (stream({"text": "Hi"}) + b"event: done\ndata:\n\n", SSE),
     "a charset": (stream({"text": "Hi"}, DONE), "text/event-stream; charset=utf-8"),
     "JSON over several lines": (b'data: {"text":\ndata: "Hi"}\n\n' + stream(DONE), SSE),
     "a plain answer": (b'{"text": "Hi"}', "application/json"),
@@ -118,6 +119,9 @@ FAULTS: dict[str, tuple[bytes, str, type[AgentError], str]] = {
         "no city",
     ),
     "an error as the event's name": (b"event: error\ndata: gone\n\n", SSE, AgentError, "is not JSON"),
+    "an error without data": (
+        stream({"text": "Hi"}) + b"event: error\n\n" + stream(DONE), SSE, AgentRaisedError, "the agent said that it failed",
+    ),
     "no JSON": (b"data: [DONE]\n\n", SSE, AgentError, "is not JSON"),
     "not an answer": (stream({"hello": "world"}), SSE, AgentError, "a dict that has"),
     "an unknown type": (stream({"type": "dnoe"}), SSE, AgentError, "Did you mean 'done'?"),

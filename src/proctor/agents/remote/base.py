@@ -74,8 +74,6 @@ class HttpClient:
             ) from None
         self.address = address
         self.bounds = bounds or Bounds()
-        self.waited = 0.0
-        """Seconds for which requests have been held back because the server asked for it."""
         self._headers = dict(headers or {})
         self._idle: list[Any] = []
         """Clients of httpx with a connection each: one that has many looks at all of them, twice, for each request."""
@@ -124,7 +122,7 @@ class HttpClient:
         """Send one request and give the head of its answer; leaving the block ends the answer, read or not.
 
         `path` stands below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, without a GET,
-        unless `method` says otherwise. `allow`: statuses that are given as they are, where all but 2xx are raised.
+        unless `method` says otherwise. `allow`: statuses that are given as they are, where all but `_ANSWERS` are raised.
 
         Raises:
             AgentError: there is no answer, or one that is none; see above for its kinds.
@@ -160,7 +158,7 @@ class HttpClient:
         left = self.bounds.patience
         while True:
             response = await self._once(client, asked_for)
-            if 200 <= response.status_code < 300 or response.status_code in allow:
+            if response.status_code in _ANSWERS or response.status_code in allow:
                 return response
             try:
                 asked = _asked_to_wait(response)
@@ -169,7 +167,6 @@ class HttpClient:
             finally:
                 await response.aclose()
             left -= asked
-            self.waited += asked
             await asyncio.sleep(asked)
 
     async def _once(self, client: Any, asked_for: _Asked) -> Any:
@@ -245,6 +242,9 @@ class HttpClient:
         """Reading all certificates takes longer than many an answer."""
         return self.address.url.startswith("https:") or not self.address.is_loopback
 
+
+_ANSWERS = frozenset({200, 201, 203, 204})
+"""Statuses of whole answers; 202 is a promise of one, and 206 a part."""
 
 _Asked = tuple[str, str, bytes | None, Mapping[str, str]]
 """A request: method, URL, body, headers."""

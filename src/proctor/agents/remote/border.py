@@ -167,6 +167,8 @@ def from_status(
 ) -> AgentError:
     """Say what a status other than 2xx means; `asked`: the seconds that the server asks to wait."""
     said = excerpt(body, content_type)
+    if status < 300:
+        return broke(address, f"answered with status {status}, which is no whole answer: {said}")
     if 300 <= status < 400:
         where = location or "nowhere"
         return broke(

@@ -26,7 +26,7 @@ class EventTooLargeError(ValueError):
 class StreamReader:
     """Takes chunks of bytes, cut anywhere, and gives the events in them.
 
-    Lines end with LF, CR or CR LF. Comments, `id` and `retry` are passed over, as are events without data. What has
+    Lines end with LF, CR or CR LF. Comments, `id` and `retry` are passed over, as are events without data but `error`. What has
     no blank line after it is no event: `unfinished` says whether there is such. Bytes that are no UTF-8 become U+FFFD.
     """
 
@@ -87,7 +87,10 @@ class StreamReader:
         return None
 
     def _dispatch(self) -> ServerEvent | None:
-        event = ServerEvent("\n".join(self._data), self._name or "message") if self._data else None
+        is_one = (
+            self._data or self._name == "error"
+        )  # by the standard none without data; but no failure is passed over
+        event = ServerEvent("\n".join(self._data), self._name or "message") if is_one else None
         self._data.clear()
         self._name, self._size = "", 0
         return event

@@ -76,7 +76,8 @@ async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
     """Read one answer after the other up to `done`."""
     async with aclosing(reply.events()) as events:
         async for event in events:
-            answer = read_answer(read_json(event.data, "the data of an event"), kind=event.name)
+            data = read_json(event.data, "the data of an event") if event.data else None
+            answer = read_answer(data, kind=event.name)
             yield answer
             if answer.done:
                 await reply.nothing_more(events)
