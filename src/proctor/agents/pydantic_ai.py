@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -77,7 +77,7 @@ class PydanticAiAgent:
                 deps=talk.deps,
                 capabilities=[_capability()(watch, self._name)],
             ) as run:
-                turn = _Turn(self._name, run)
+                turn = _Turn(self._name, run, talk.history or ())
                 async for node in run:
                     for event in turn.events(node):
                         yield event
@@ -117,9 +117,11 @@ class _Talk:
 class _Turn:
     """Reads the steps of one run."""
 
-    def __init__(self, author: str, run: Any) -> None:
+    def __init__(self, author: str, run: Any, before: Sequence[Any]) -> None:
         self._author, self._run = author, run
-        self._returned: set[str] = set()
+        self._goes_on = True
+        """Whether no model was asked yet: what comes first, where calls waited, is the answer that made them."""
+        self._returned = _returned_since_the_last_answer(before)
         self._said = ""
         self._answers_by_tool = False
         self._tokens_in = self._tokens_out = 0
@@ -128,8 +130,10 @@ class _Turn:
         """Return what is new with a step that is about to be made."""
         kind = type(node).__name__
         if kind == "CallToolsNode":
-            yield from self._response(node.model_response)
+            if not self._goes_on:
+                yield from self._response(node.model_response)
         elif kind == "ModelRequestNode":
+            self._goes_on = False
             yield from self._returns(node.request)
 
     def last_words(self, talk: _Talk) -> Iterator[Event]:
@@ -216,6 +220,18 @@ class _Turn:
         parts = [call_part(call.tool_name, call.args_as_dict(), call.tool_call_id) for call in calls]
         talk.pending.note(spoken(self._author, parts, long_running_tool_ids=ids))
         return Event(author=self._author, long_running_tool_ids=ids)
+
+
+def _returned_since_the_last_answer(messages: Sequence[Any]) -> set[str]:
+    """The ids of calls whose responses were told in the turn before: those that ran beside calls that wait."""
+    ids: set[str] = set()
+    for message in reversed(messages):
+        if message.kind == "response":
+            break
+        ids |= {
+            part.tool_call_id for part in message.parts if part.part_kind in {"tool-return", "retry-prompt"}
+        }
+    return ids
 
 
 def _as_text(output: Any) -> str:

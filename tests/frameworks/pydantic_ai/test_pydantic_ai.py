@@ -426,6 +426,31 @@ def test_an_approval_ends_the_turn_and_is_answered_in_the_next(response: dict[st
     assert answer_of(second) == "Deleted."
 
 
+def test_a_turn_that_answers_an_approval_tells_nothing_of_the_turn_before_again() -> None:
+    agent = Agent(
+        script([[("delete", {"file": "a"}), ("delete", {"file": "b"}), ("look", {})], "Done."], ["Done."]),
+        output_type=[str, DeferredToolRequests],
+    )
+    agent.tool_plain(requires_approval=True, name="delete")(_delete)
+    agent.tool_plain(name="look")(_look)
+    answers = [part for sure in (True, False) for part in _answer("delete", {"confirmed": sure}).parts or []]
+    first, second = talk(PydanticAiAgent(agent), "go", Content(role="user", parts=answers))
+    assert [call.name for call in read(first).tool_calls] == ["delete", "delete", "look"]
+    assert [back.name for back in read(first).tool_responses] == ["look"]
+    assert read(second).tool_calls == []
+    told = [(back.name, (back.response or {})["result"]) for back in read(second).tool_responses]
+    assert told == [("delete", "a is gone"), ("delete", "The tool call was denied.")]
+    assert [len(read(turn).usage_metadata) for turn in (first, second)] == [1, 1]
+
+
+def _delete(file: str) -> str:
+    return f"{file} is gone"
+
+
+def _look() -> int:
+    return 1
+
+
 def test_an_unclear_answer_to_an_approval_is_an_error() -> None:
     with pytest.raises(AgentError, match=r"approval of 'delete' .*expected \{\"confirmed\": true\}"):
         talk(PydanticAiAgent(_careful()), "go", _answer("delete", {"yes": 1}))
