@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.common import SectionedCommand, common, common_options, option
-from proctor.cli.eval import names
-from proctor.cli.stored import report_options, store_option
+from proctor.cli.common import SectionedCommand, common, common_options
+from proctor.cli.stored import judge_options, report_options, store_option
 
 if TYPE_CHECKING:
     from proctor.cli.execution import Execution, Shown, Start
     from proctor.schema.verdict import RunResult
     from proctor.stores.base import Store
-
-JUDGE = "How to judge"
 
 EXAMPLES = """
 proctor score latest --config strict.json
@@ -28,33 +25,9 @@ proctor show 7f3k2c --judging 1           as it was judged first
 """
 
 
-def _judge_options(command: Any) -> Any:
-    declared = [
-        option("--config", section=JUDGE, metavar="FILE",
-               help="The criteria.  [those that the run was judged with last]"),
-        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
-               help="Only these metrics of the config; the others are reported as skipped."),
-        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
-        option("--judge", section=JUDGE, metavar="MODEL",
-               help="The model that metrics ask whose criterion names none.  "
-                    "[that of the run, else PROCTOR_JUDGE_MODEL, the setting `judge`]"),
-        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
-               help="Score exactly as google-adk does, known weaknesses included."),
-        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
-               help="Spend at most USD on judges; passed by less than one call."),
-        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help="Ask judges at most N times."),
-        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help="Trials judged at once.  [8]"),
-    ]  # fmt: skip
-    for declare in reversed(declared):
-        command = declare(command)
-    return command
-
-
 @click.command("score", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("run", default="latest", metavar="[RUN]")
-@_judge_options
+@judge_options("those that the run was judged with last", judge="that of the run, else ", trials="Trials")
 @report_options
 @store_option
 @common_options

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.common import SectionedCommand, common, common_options, option
-from proctor.cli.eval import names
-from proctor.cli.stored import report_options
+from proctor.cli.stored import judge_options, report_options
 
 if TYPE_CHECKING:
     from proctor.cli.execution import Start
     from proctor.schema.verdict import RunResult
 
-WHAT, JUDGE = "What to judge", "How to judge"
+WHAT = "What to judge"
 
 EXAMPLES = """
 proctor score-trace traces.jsonl --set booking.evalset.json
@@ -36,21 +35,6 @@ def _options(command: Any) -> Any:
         option("--store", "stores", section=WHAT, multiple=True, metavar="URL",
                help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
                     ".proctor/store.sqlite3]"),
-        option("--config", section=JUDGE, metavar="FILE",
-               help="The criteria.  [with --set: test_config.json beside each set or above it, else ADK's defaults]"),
-        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
-               help="Only these metrics of the config; the others are reported as skipped."),
-        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
-        option("--judge", section=JUDGE, metavar="MODEL",
-               help="The model that metrics ask whose criterion names none.  [PROCTOR_JUDGE_MODEL, the setting `judge`]"),
-        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
-               help="Score exactly as google-adk does, known weaknesses included."),
-        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
-               help="Spend at most USD on judges; passed by less than one call."),
-        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help="Ask judges at most N times."),
-        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
-               help="Conversations judged at once.  [8]"),
     ]  # fmt: skip
     for declare in reversed(declared):
         command = declare(command)
@@ -60,6 +44,11 @@ def _options(command: Any) -> Any:
 @click.command("score-trace", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @_options
+@judge_options(
+    "with --set: test_config.json beside each set or above it, else ADK's defaults",
+    judge="",
+    trials="Conversations",
+)
 @report_options
 @common_options
 @click.pass_context

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import click
+
 from proctor.cli.common import OTHER, option
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+JUDGE = "How to judge"
 SHOW = "What to show"
 STORE_HELP = "Where runs are kept: a URL (sqlite:///PATH) or a path.  [the project's .proctor/store.sqlite3]"
 
@@ -41,3 +44,33 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
         "--json", "format_", section=section, flag_value="json",
         help="The JSON report, and nothing else: the same as --format json",
     )  # fmt: skip
+
+
+def judge_options(config: str, *, judge: str, trials: str) -> Callable[[_Command], _Command]:
+    """Add what evidence that is there already is judged with; the words are defaults, and what is judged at once."""
+    from proctor.cli.eval import names
+
+    declared = [
+        option("--config", section=JUDGE, metavar="FILE", help=f"The criteria.  [{config}]"),
+        option("--metrics", section=JUDGE, callback=names, metavar="A,B",
+               help="Only these metrics of the config; the others are reported as skipped."),
+        option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--judge", section=JUDGE, metavar="MODEL",
+               help=f"The model that metrics ask whose criterion names none.  [{judge}PROCTOR_JUDGE_MODEL, the setting "
+                    "`judge`]"),
+        option("--compat", section=JUDGE, type=click.Choice(["adk"]),
+               help="Score exactly as google-adk does, known weaknesses included."),
+        option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+               help="Spend at most USD on judges; passed by less than one call."),
+        option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help="Ask judges at most N times."),
+        option("--concurrency", section=JUDGE, type=click.IntRange(min=1), metavar="N",
+               help=f"{trials} judged at once.  [8]"),
+    ]  # fmt: skip
+
+    def declare(command: _Command) -> _Command:
+        for one in reversed(declared):
+            command = one(command)
+        return command
+
+    return declare
