@@ -121,3 +121,51 @@ def test_strict_refuses_what_is_not_alike(store: Path) -> None:
     done = compare(store, "--strict")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "error: not compared, as --strict asks: the threshold of response_match_score" in done.stderr
+
+
+# --- one case side by side -------------------------------------------------------------------------------------------
+
+
+def test_a_case_is_told_from_where_the_runs_part(store: Path) -> None:
+    runs(store, good, bad)
+    done = compare(store, "previous", "latest", "case1")
+    assert done.exit_code == 0
+    assert done.stdout == (
+        "CASE  words/case1  they part in turn 1, alike for 1 step\n"
+        "BASE  trial 1 of 1, passed\n"
+        "CANDIDATE  trial 1 of 1, failed\n"
+        "    = turn 1: user: case1\n"
+        "    - turn 1: answer: You said case1\n"
+        "    + turn 1: answer: Pardon?\n"
+        "SAW  response_match_score\n"
+        "    - 1.00\n"
+        '    + 0.00 (turn 1: 0 of the reference\'s 3 words are in the answer of 1 word; missing: "you", "said", '
+        '"case1"; not in the reference: "pardon")\n'
+    )
+
+
+def test_of_a_case_in_error_the_failure_is_told(store: Path) -> None:
+    runs(store, good, broken)
+    shown = compare(store, "previous", "latest", "words/case3").stdout
+    assert "CANDIDATE  trial 1 of 1, error: agent raised in turn 1: RuntimeError: no connection" in shown
+    assert "    + turn 1: failure: agent raised in turn 1: RuntimeError: no connection" in shown
+    assert "    + not scored" in shown
+
+
+def test_a_case_that_did_the_same_says_so(store: Path) -> None:
+    runs(store, good, good)
+    assert "both do the same" in compare(store, "previous", "latest", "case1").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["case99"], "the run has no case 'case99'"),
+        (["case1", "--json"], "are about whole runs: leave the case out"),
+    ],
+    ids=["unknown", "as json"],
+)
+def test_a_case_that_cannot_be_shown_is_said(store: Path, arguments: list[str], message: str) -> None:
+    runs(store, good, good)
+    done = compare(store, "previous", "latest", *arguments)
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr

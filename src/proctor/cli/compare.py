@@ -16,6 +16,7 @@ EXAMPLES = """
 proctor compare                            the newest run with the one before it
 proctor compare 7f3k2c latest              two runs, by the beginnings of their ids
 proctor compare 7f3k2c latest --margin 0.02 --report md=comparison.md
+proctor compare previous latest refund     one case side by side: where the two runs part
 proctor compare 7f3k2c latest --strict     refuse runs that differ in more than the agent
 """
 
@@ -23,6 +24,7 @@ proctor compare 7f3k2c latest --strict     refuse runs that differ in more than 
 @click.command("compare", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("base", default="previous", metavar="[BASE]")
 @click.argument("candidate", default="latest", metavar="[CANDIDATE]")
+@click.argument("case", required=False, metavar="[CASE]")
 @option(
     "--margin",
     section=HOW,
@@ -67,7 +69,9 @@ proctor compare 7f3k2c latest --strict     refuse runs that differ in more than 
 @store_option
 @common_options
 @click.pass_context
-def compare(ctx: click.Context, /, base: str, candidate: str, *, store: str | None, **given: Any) -> None:
+def compare(
+    ctx: click.Context, /, base: str, candidate: str, case: str | None, *, store: str | None, **given: Any
+) -> None:
     """Compare two runs case by case: did the candidate get worse?
 
     A run is an id, the beginning of one, `latest`, or `latest~1` (the one before it, also called
@@ -75,16 +79,26 @@ def compare(ctx: click.Context, /, base: str, candidate: str, *, store: str | No
     regression, improvement, no regression (the pass rate has not fallen by more than --margin) or
     inconclusive, with about how many more cases or trials would tell.
 
+    With CASE, the id of a case or SET/CASE: a trial of each run side by side, from the turn in
+    which they part, and what the metrics saw in both (exit code 0, whatever it shows).
+
     \b
     Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
     3 cases that passed could not be judged this time, 4 inconclusive.
     """
     from proctor.api.comparing import compare_sync
-    from proctor.cli.comparing import parse_places, write_places
+    from proctor.cli.comparing import parse_places, show_parting, write_places
+    from proctor.errors import SetupError
     from proctor.reports.base import ReportOptions
     from proctor.reports.comparison import write_comparison
 
+    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
     places = parse_places(given["reports"], given["format_"])
+    if case is not None:
+        if places:
+            raise SetupError("--report, --format and --json are about whole runs: leave the case out")
+        show_parting((base, candidate), case, store, sys.stdout, options)
+        return
     found = compare_sync(
         base,
         candidate,
@@ -95,7 +109,6 @@ def compare(ctx: click.Context, /, base: str, candidate: str, *, store: str | No
         strict=given["strict"],
     )
     if not any(place.path is None for place in places):
-        options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
         write_comparison(found, sys.stdout, options=options)
     write_places(places, found, sys.stdout)
     ctx.exit(found.exit_code)

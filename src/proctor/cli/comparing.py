@@ -1,16 +1,22 @@
-"""Where `proctor compare` writes to."""
+"""The work of `proctor compare`: where it writes to, and one case side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
+from proctor.api.comparing import find_run
+from proctor.api.runs import open_runs
 from proctor.cli.outputs import STDOUT, check_writable, named_place
+from proctor.cli.showing import find_case
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
+from proctor.reports.base import ReportOptions
 from proctor.reports.comparison import NAMES, Writer, writer_of
+from proctor.reports.parting import parting, write_parting
 from proctor.schema.comparison import Comparison
 
 
@@ -67,3 +73,17 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
         place.path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(place.path, errors="backslashreplace") as file:
             place.write(found, file)
+
+
+def show_parting(
+    names: tuple[str, str], case: str, store_url: str | None, stdout: TextIO, options: ReportOptions
+) -> None:
+    """Show one case of two runs side by side.
+
+    Raises:
+        SetupError: there is no such run or case.
+    """
+    with closing(open_runs(store_url, read_only=True)) as store:
+        runs = [find_run(store, name) for name in names]
+        found = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
+        write_parting(parting(*found), stdout, options=options)

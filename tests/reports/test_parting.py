@@ -1,0 +1,81 @@
+"""Two trials side by side: where they part, and which trials are chosen."""
+
+import io
+
+from proctor.reports.base import ReportOptions
+from proctor.reports.kind import Kind
+from proctor.reports.parting import parting, write_parting
+from proctor.schema.content import user_text
+from proctor.schema.event import Event
+from proctor.schema.score import MetricScore, Score
+from proctor.schema.trial import Trial, Turn
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
+
+PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
+
+
+def case(*trials: tuple[Outcome, list[list[Event]]]) -> CaseResult:
+    """A case with these trials: how each ended, and the events of its turns."""
+    results = []
+    for number, (outcome, turns) in enumerate(trials):
+        told = [Turn(user_content=user_text(f"turn {n}"), events=events) for n, events in enumerate(turns)]
+        trial = Trial(eval_set_id="set", eval_id="case", number=number, turns=told)
+        results.append(TrialResult(number, outcome, evidence=trial))
+    outcome = FAILED if any(ended is FAILED for ended, _ in trials) else PASSED
+    scores = [
+        MetricScore(
+            float(ended is PASSED), [Score(float(ended is PASSED), "" if ended is PASSED else "it is wrong")]
+        )
+        for ended, _ in trials
+    ]
+    verdict = MetricVerdict("quality", outcome, None, 0.5, per_trial=scores)
+    return CaseResult("set", "case", outcome, "", {"quality": verdict}, results)
+
+
+BOOK, SAY = Event.called("book", {"covers": 2}), Event.said("Booked.")
+WRONG = Event.called("book", {"covers": 4})
+
+
+def test_they_part_where_the_first_step_differs() -> None:
+    found = parting(case((PASSED, [[SAY], [BOOK, SAY]])), case((FAILED, [[SAY], [WRONG, SAY]])))
+    assert (found.turn, found.alike) == (1, 3)
+    assert found.lines == [
+        (Kind.SAME, "turn 2: user: turn 1"),
+        (Kind.MISSING, "turn 2: call: book(covers=2)"),
+        (Kind.EXTRA, "turn 2: call: book(covers=4)"),
+        (Kind.SAME, "turn 2: answer: Booked."),
+    ]
+
+
+def test_a_turn_that_only_one_of_them_reached_is_where_they_part() -> None:
+    found = parting(case((PASSED, [[SAY], [SAY]])), case((FAILED, [[SAY]])))
+    assert found.turn == 1
+    assert {kind for kind, _ in found.lines} == {Kind.MISSING}
+
+
+def test_of_several_trials_those_that_ended_as_the_case_did_are_chosen() -> None:
+    found = parting(case((PASSED, [[SAY]]), (PASSED, [[SAY]])), case((PASSED, [[SAY]]), (FAILED, [[BOOK]])))
+    assert (found.base, found.candidate) == ("trial 1 of 2, passed", "trial 2 of 2, failed")
+
+
+def test_what_the_metrics_saw_is_told_where_it_differs() -> None:
+    (saw,) = parting(case((PASSED, [[SAY]])), case((FAILED, [[BOOK]]))).saw
+    assert (saw.metric, saw.base, saw.candidate) == ("quality", "1.00", "0.00 (turn 1: it is wrong)")
+    assert parting(case((PASSED, [[SAY]])), case((PASSED, [[SAY]]))).saw == []
+
+
+def test_a_case_that_was_not_run_is_said() -> None:
+    empty = CaseResult("set", "case", Outcome.NOT_RUN)
+    assert parting(case((PASSED, [[SAY]])), empty).candidate == "was not run"
+    out = io.StringIO()
+    write_parting(parting(empty, empty), out)
+    assert "nothing is kept of what they did" in out.getvalue()
+
+
+def test_long_steps_are_cut_and_nothing_a_terminal_obeys_goes_out() -> None:
+    found = parting(case((PASSED, [[SAY]])), case((FAILED, [[Event.said("\x1b[31m" + "long " * 200)]])))
+    short, whole = io.StringIO(), io.StringIO()
+    write_parting(found, short)
+    write_parting(found, whole, options=ReportOptions(verbose=True))
+    assert len(short.getvalue()) < 600 < len(whole.getvalue())
+    assert "\x1b" not in short.getvalue() + whole.getvalue()
