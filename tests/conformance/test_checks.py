@@ -223,6 +223,11 @@ def test_an_agent_that_never_answers_fails_in_time() -> None:
     assert found.evidence == "turn 1 took more than 0.1 s"
 
 
+def test_an_agent_that_raises_is_told_in_which_turn() -> None:
+    found = _check(Sound(), "pairing", messages=["Hello!", "fail"], failing=None)["pairing"]
+    assert found.evidence == "ValueError: as told, in turn 2 ('fail')"
+
+
 def test_an_agent_that_cannot_be_loaded_is_a_mistake_of_the_set_up() -> None:
     for agent in ("nowhere.py:agent", "cmd:no-such-program"):
         with pytest.raises(SetupError):

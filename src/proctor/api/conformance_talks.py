@@ -100,6 +100,9 @@ async def talk_through(subject: Subject, case: EvalCase) -> Talk:
                     await record_turn(answer, turn, session, Intake(Caps(), []))
             except TimeoutError:
                 raise ConformanceError(f"turn {number} took more than {subject.timeout:g} s") from None
+            except Exception as error:
+                error.add_note(f"in turn {number} ({shown(invocation.user_content)})")
+                raise
         talk.final_state = await ask(agent, "final_state", session, otherwise=session.state)
     finally:
         await ask(agent, "end", session)

@@ -119,6 +119,7 @@ async def run_check(
             if isinstance(error, ProctorError)
             else f"{type(error).__name__}: {safe_str(error)}"
         )
+        evidence = ", ".join([evidence, *getattr(error, "__notes__", ())])
     finally:
         await ask(loaded, "close")
     return Finding(check.name, check.shows, fit, evidence)
