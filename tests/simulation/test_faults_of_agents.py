@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -51,6 +52,16 @@ AGENTS: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("agent", AGENTS)
 def test_no_agent_makes_its_user_look_guilty(agent: str, state: dict[str, Any] | None) -> None:
     assert find_faults(heard(SHOES, *AGENTS[agent], state=state)) == []
+
+
+def test_nonsense_for_400_turns_is_read_in_time() -> None:
+    letters = str.maketrans("0123456789", "klmnopqrst")
+    talk = [
+        said for n in range(400) for said in (HI, f"u{n}x v{n}y w{n}z z{n}u y{n}v x{n}w".translate(letters))
+    ]
+    began = time.process_time()
+    assert find_faults(heard(SHOES * 6, *talk)) == []
+    assert time.process_time() - began < 2
 
 
 WORDS: dict[str, tuple[str, ...]] = {

@@ -51,19 +51,18 @@ def repeated_itself(heard: Heard) -> Iterator[UserFault]:
     for said, turns in seen.items():
         if len(said.split()) < _SHORTEST:
             continue
+        met = _met(heard, turns)
         for place, turn in enumerate(turns[1:], 1):
-            if turn in own and _is_fault(heard, turn, turns[0], times=place + 1):
+            if turn in own and met < turn and _is_fault(heard, turn, times=place + 1):
                 why = f"it said the same in turn {turns[place - 1] + 1}, and what was answered is no reason to say it again"
                 yield fault(FaultKind.REPEATED_ITSELF, turn, own[turn], why)
                 break
 
 
-def _is_fault(heard: Heard, turn: int, first: int, *, times: int) -> bool:
+def _is_fault(heard: Heard, turn: int, *, times: int) -> bool:
     last, text = heard.answer_before(turn), heard.said[turn]
     goes_in_circles = any(is_like(last, each, 0.9) for each in heard.answers[: turn - 1])
     if is_failing(last) or goes_in_circles:
-        return False
-    if not any(_is_about(answer, text, heard.plan) for answer in heard.answers[first:turn]):
         return False
     if times > 2:
         return True
@@ -74,6 +73,15 @@ def _is_fault(heard: Heard, turn: int, first: int, *, times: int) -> bool:
         return True
     may_answer = _ASKS_NUMBER.search(asked) and any(char.isdigit() for char in text)
     return not (may_answer or shares_word(content_words(text), content_words(asked)))
+
+
+def _met(heard: Heard, turns: list[int]) -> int:
+    """The first turn whose answer came to what was said in all of `turns`; the last of them where none did."""
+    first, last = turns[0], turns[-1]
+    text = heard.said[first]
+    return next(
+        (turn for turn in range(first, last) if _is_about(heard.answers[turn], text, heard.plan)), last
+    )
 
 
 def _is_about(answer: str, text: str, plan: str) -> bool:
