@@ -127,6 +127,7 @@ DRAWN = """
   cost of the run  $0.420     $0.390
 
   ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+    proctor compare 7f3k2c 9xkq2p travel/two_turns
 
 """
 

@@ -22,7 +22,7 @@ HEADINGS = {
 }
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
-    "invocation_duration_v1": ("seconds a turn", "{:.2g}"),
+    "invocation_duration_v1": ("seconds a turn", "{:.3f}"),
     "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
     "inference_call_count_v1": ("model calls a turn", "{:.2f}"),
 }

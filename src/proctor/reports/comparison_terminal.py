@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -152,3 +153,7 @@ def _draw_outcome(page: Page, found: Comparison) -> None:
     page.print(
         Text.assemble((f"{page.marks.outcome(like)} {word}", f"bold {STYLES[like]}"), ": ", page.text(said))
     )
+    runs = found.base.run_id, found.candidate.run_id
+    if found.cases and all(runs):
+        command = shlex.join(["proctor", "compare", *runs, found.cases[0].name])
+        page.print(page.text(command, "dim"), indent=4)
