@@ -95,6 +95,12 @@ def test_a_metric_that_is_only_reported_decides_nothing() -> None:
     assert (seen.verdict, seen.decides, seen.adjusted) == ("worse", False, None)
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_a_score_that_is_no_finite_number_is_left_out(number: float) -> None:
+    found = compared(scored("quality", 0.5, 0.5), scored("quality", number, 0.75))
+    assert (found.measure("quality").pairs, found.measure("quality").difference) == (1, 0.25)
+
+
 def test_of_tokens_fewer_are_better() -> None:
     found = compared(scored("token_usage_v1", *[900] * 50), scored("token_usage_v1", *[500] * 50))
     assert found.measure("token_usage_v1").verdict == "better"

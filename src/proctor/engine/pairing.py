@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from math import isfinite
 
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.comparison import CaseChange, ChangedCase, Trials
@@ -20,7 +21,7 @@ class BriefCase:
     outcome: Outcome
     trials: Trials
     scores: dict[str, float]
-    """By metric the mean over the trials; without those that could not be computed."""
+    """By metric the mean over the trials; without those that could not be computed, or are no finite number."""
     gating: tuple[str, ...]
     """The metrics that decide."""
     reason: str
@@ -50,7 +51,7 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
     for name, metric in case.metrics.items():
         if metric.gate:
             gating.append(name)
-        if metric.score is not None and metric.outcome is not Outcome.ERROR:
+        if metric.score is not None and metric.outcome is not Outcome.ERROR and isfinite(metric.score):
             scores[name] = metric.score
     return BriefCase(case.outcome, trials, scores, tuple(gating), case.reason or case.missed, content_hash)
 
