@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
+from proctor.finish_reasons import why_cut_off
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.content import Content, FunctionCall, Part, UsageMetadata
 from proctor.schema.event import Event
@@ -53,6 +54,12 @@ def spoken(
     """Return one answer of a model as an event."""
     content = Content(role="model", parts=[*parts])
     return Event(author=author, content=content, usage_metadata=usage, model_version=model or None, **fields)
+
+
+def cut_off(finish: object, author: str) -> Event | None:
+    """Return the event that ends a turn whose last answer is not whole, by why it ended; `None` where it is whole."""
+    why = why_cut_off(str(finish or ""))
+    return Event(author=author, error_code=str(finish), error_message=why) if why else None
 
 
 def call_part(name: str, args: Any, call_id: str | None) -> Part:

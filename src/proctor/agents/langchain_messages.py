@@ -10,6 +10,7 @@ from proctor.agents.foreign import (
     Watch,
     as_json,
     call_part,
+    cut_off,
     details_of,
     no_place_for,
     response_told,
@@ -25,6 +26,10 @@ from proctor.schema.event import Event
 _FEATURE = "An agent of LangChain"
 
 
+_ENDS = ("finish_reason", "stop_reason", "done_reason")
+"""Where the providers' models say why an answer ended: OpenAI's and Gemini's, Anthropic's, Ollama's."""
+
+
 class MessageReader:
     """Reads the messages of one conversation as events, each once: graphs hand them over again and again."""
 
@@ -37,6 +42,7 @@ class MessageReader:
         self._callers: dict[str, str] = {}
         self.last_author = name or "agent"
         self.last_text = ""
+        self._finish: object = None
 
     def skip(self, message: Any) -> None:
         """Take a message as read: one that the user said."""
@@ -55,6 +61,10 @@ class MessageReader:
             else:
                 yield self._answer(message, message.name or author_of(node, namespace, self._name))
 
+    def cut_off(self) -> Event | None:
+        """Return the event that ends a turn whose last answer is not whole; `None` where it is, or where that is not told."""
+        return cut_off(self._finish, self.last_author)
+
     def _is_known(self, message: Any) -> bool:
         """By the object, or by its id, which a graph gives it when it takes it in: after it was read here."""
         self._ids |= {one.id for one in self._without_id if one.id}
@@ -71,6 +81,7 @@ class MessageReader:
             self._callers[call["id"] or ""] = author
             parts.append(call_part(call["name"] or "", call["args"], call["id"]))
         said = message.response_metadata
+        self._finish = next((said[key] for key in _ENDS if said.get(key)), None)
         model = said.get("model_name") or said.get("model")
         return spoken(author, parts, usage=_usage_of(message), model=model)
 

@@ -152,6 +152,8 @@ class LangGraphAgent:
             yield Event.said(_as_text(values.get(self._answer_key)), author=self._name or "agent")
         elif isinstance(values, Mapping) and values.get("structured_response") is not None:
             yield Event.said(_as_text(values["structured_response"]), author=talk.reader.last_author)
+        if (broken := talk.reader.cut_off()) is not None:
+            yield broken
 
 
 @dataclass(slots=True)
@@ -289,6 +291,8 @@ class RunnableAgent:
             yield from reader.events([said], node=self._name, namespace=())
         elif said != reader.last_text:
             yield Event.said(said, author=self._name)
+        if (broken := reader.cut_off()) is not None:
+            yield broken
 
     def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
         if hasattr(self._runnable, "bind_tools"):  # a chat model

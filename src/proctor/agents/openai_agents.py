@@ -144,6 +144,8 @@ class OpenAiAgent:
         said = output if isinstance(output, str) else json.dumps(as_json(output), ensure_ascii=False)
         if (isinstance(output, str) and output != hooks.said) or not hooks.said:
             yield Event.said(said, author=result.last_agent.name)
+        if _is_incomplete(result):
+            yield Event(author=result.last_agent.name, error_code="incomplete", error_message=_INCOMPLETE)
 
     def _waiting(self, result: Any, talk: _Talk) -> Event:
         items = result.interruptions
@@ -151,6 +153,15 @@ class OpenAiAgent:
         parts = [call_part(item.name, json.loads(item.arguments or "{}"), item.call_id) for item in items]
         talk.pending.note(spoken(result.last_agent.name, parts, long_running_tool_ids=ids))
         return Event(author=result.last_agent.name, long_running_tool_ids=ids)
+
+
+_INCOMPLETE = "the model's answer ends before its end (status: incomplete)"
+
+
+def _is_incomplete(result: Any) -> bool:
+    """Whether the last that a model said is not whole. The Responses API tells; chat completions are not told here."""
+    items = [item for response in result.raw_responses[-1:] for item in response.output]
+    return any(getattr(item, "status", None) == "incomplete" for item in items)
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from proctor.agents.foreign import (
     as_json,
     as_response,
     call_part,
+    cut_off,
     declared,
     details_of,
     spoken,
@@ -123,6 +124,8 @@ class _Turn:
         """Whether no model was asked yet: what comes first, where calls waited, is the answer that made them."""
         self._returned = _returned_since_the_last_answer(before)
         self._said = ""
+        self._finish: object = None
+        """Why the last answer of the model ended, as far as that is told."""
         self._answers_by_tool = False
         self._tokens_in = self._tokens_out = 0
 
@@ -149,8 +152,11 @@ class _Turn:
                 yield Event.said(output, author=self._author)
         elif self._answers_by_tool or not self._said:
             yield Event.said(_as_text(output), author=self._author)
+        if (broken := cut_off(self._finish, self._author)) is not None:
+            yield broken
 
     def _response(self, response: Any) -> Iterator[Event]:
+        self._finish = response.finish_reason
         output_tools = self._output_tools()
         calls = [part for part in response.parts if part.part_kind == "tool-call"]
         self._answers_by_tool = any(call.tool_name in output_tools for call in calls)

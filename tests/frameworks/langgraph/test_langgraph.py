@@ -537,3 +537,29 @@ def test_tools_that_a_chain_calls_are_seen() -> None:
     (events,) = talk(as_agent(RunnableLambda(chain), label="c"), "go")
     assert calls(events) == [("wait", {"ms": 0}, {"waited": 0})]
     assert answer_of(events) == 'It took {"waited": 0}.'
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({}, None),
+        ({"finish_reason": "stop"}, None),
+        ({"finish_reason": "length"}, "length"),
+        ({"finish_reason": "MAX_TOKENS"}, "MAX_TOKENS"),
+        ({"stop_reason": "max_tokens"}, "max_tokens"),
+        ({"done_reason": "length"}, "length"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["graph", "chain"])
+def test_an_answer_that_is_not_whole_is_an_error(kind: str, said: dict[str, str], code: str | None) -> None:
+    answer = AIMessage(content="Half of it", response_metadata=said)
+    model = RunnableLambda(lambda _: answer)
+    agent: Any = RunnableAgent(model)
+    if kind == "graph":
+        graph = StateGraph(MessagesState)
+        graph.add_node("bot", lambda _: {"messages": [answer]})
+        graph.add_edge(START, "bot")
+        agent = LangGraphAgent(graph.compile())
+    (events,) = talk(agent, "go")
+    assert events[0].content is not None
+    assert events[-1].error_code == code

@@ -448,3 +448,12 @@ def test_an_agent_of_somebody_else_s_package_of_that_name_is_none(monkeypatch: p
     monkeypatch.setitem(sys.modules, "agents", types.ModuleType("agents"))
     with pytest.raises(AgentLoadError):
         as_agent(bot(["hi"]), label="a")
+
+
+@pytest.mark.parametrize(("status", "code"), [("completed", None), ("incomplete", "incomplete")])
+def test_an_answer_that_is_not_whole_is_an_error(status: Any, code: str | None) -> None:
+    text = ResponseOutputText(type="output_text", text="Half of it", annotations=[])
+    said = ResponseOutputMessage(id="m", type="message", role="assistant", status=status, content=[text])
+    (events,) = talk(OpenAiAgent(bot([[said]])), "go")
+    assert events[0].content is not None
+    assert events[-1].error_code == code

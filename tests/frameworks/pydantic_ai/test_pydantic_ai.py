@@ -602,3 +602,16 @@ def test_a_file_that_has_the_name_of_the_library_says_so(tmp_path: Path) -> None
 
 def test_its_own_library_is_not_its_folder() -> None:
     assert agent_folder(Agent(TestModel())) is None
+
+
+@pytest.mark.parametrize(
+    ("finish", "code"),
+    [("stop", None), (None, None), ("length", "length"), ("content_filter", "content_filter")],
+)
+def test_an_answer_that_is_not_whole_is_an_error(finish: Any, code: str | None) -> None:
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Half of it")], finish_reason=finish)
+
+    (events,) = talk(PydanticAiAgent(Agent(FunctionModel(answer))), "go")
+    assert events[0].content is not None
+    assert events[-1].error_code == code
