@@ -38,6 +38,26 @@ def texts(events: list[Event]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("finish", "code"), [("STOP", None), ("MAX_TOKENS", "MAX_TOKENS"), ("SAFETY", "SAFETY"), (None, None)]
+)
+def test_an_answer_that_is_not_whole_is_an_error(finish: str | None, code: str | None) -> None:
+    from google.adk.agents import LlmAgent
+    from google.adk.models import BaseLlm
+    from google.genai import types
+
+    from tests.agents.adk_script import response, text
+
+    class Ends(BaseLlm):
+        async def generate_content_async(self, request: Any, stream: bool = False) -> Any:
+            reason = None if finish is None else types.FinishReason(finish)
+            yield response(text("Half of it"), finish_reason=reason)
+
+    events = one_turn(AdkAgent(LlmAgent(name="bot", model=Ends(model="m"))))
+    assert texts(events) == [("bot", "Half of it")]
+    assert events[-1].error_code == code
+
+
 # --- streaming -------------------------------------------------------------------------------------------------------
 
 

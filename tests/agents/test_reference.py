@@ -44,7 +44,10 @@ SPELLINGS = [
     ("http://localhost:8000/run", "http://localhost:8000/run"),
     ("HTTPS://Example.com", "https://Example.com"),
     ("http+sse://localhost:8000", "http+sse://localhost:8000"),
-    ("http+sse:http://me:hunter2@localhost:8000/?token=hunter2", "http+sse:http://***@localhost:8000/?token=***"),
+    (
+        "http+sse:http://me:hunter2@localhost:8000/?token=hunter2",
+        "http+sse:http://***@localhost:8000/?token=***",
+    ),
     ("https://hunter2@localhost:8000/", "https://***@localhost:8000/"),
 ]
 

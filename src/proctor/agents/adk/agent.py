@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.adk.declared import declared, declares_everything, tree_of
-from proctor.agents.adk.events import event_of, lasting
+from proctor.agents.adk.events import LastAnswer, event_of, lasting
 from proctor.agents.adk.logs import say_it_once
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
@@ -78,6 +78,7 @@ class AdkAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         talk.watch.restart()
+        last = LastAnswer()
         try:
             events = talk.runner.run_async(
                 user_id=session.user_id,
@@ -90,7 +91,10 @@ class AdkAgent:
                     read = event_of(event)
                     talk.pending.note(read)
                     talk.watch.note_event()
+                    last.note(read, getattr(event, "finish_reason", None))
                     yield read
+            if (broken := last.cut_off()) is not None:
+                yield broken
             if reason := talk.watch.broken_off():
                 raise AgentRaisedError(reason, type="CancelledError")
         finally:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from proctor.agents.foreign import cut_off
 from proctor.redaction import HIDDEN
 from proctor.schema.base import plain_data, to_camel
 from proctor.schema.event import Event
@@ -43,6 +44,30 @@ def event_of_json(event: Mapping[str, Any]) -> Event:
     actions = _either(event, "actions")
     known = actions if isinstance(actions, Mapping) else {}
     return _event(lambda name: _either(event, name), lambda name: _either(known, name))
+
+
+class LastAnswer:
+    """Whether the last answer of a model in a turn is whole, by why it ended."""
+
+    def __init__(self) -> None:
+        self._finish: object = None
+        self._author = ""
+
+    def note(self, event: Event, finish: object) -> None:
+        """Take one event of the turn, and google-adk's `finish_reason` of it."""
+        if finish is not None and not event.partial:
+            self._finish, self._author = getattr(finish, "value", finish), event.author
+        if event.error_code:  # it says so itself
+            self._finish = None
+
+    def cut_off(self) -> Event | None:
+        """Return the event that ends a turn whose answer is not whole; `None` where it is."""
+        return cut_off(self._finish, self._author)
+
+
+def finish_in(event: Mapping[str, Any]) -> Any:
+    """Return why a model's answer ended, as the JSON of its event says it; `None` where it does not."""
+    return _either(event, "finish_reason")
 
 
 def lasting(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import ValidationError
 
-from proctor.agents.adk.events import event_of_json, lasting
+from proctor.agents.adk.events import LastAnswer, event_of_json, finish_in, lasting
 from proctor.agents.answers import first_problem
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.pending import PendingCalls
@@ -134,6 +134,8 @@ class AdkServerAgent:
                     talk.pending.note(event)
                     yield event
             reading.end()
+            if (broken := reading.answer.cut_off()) is not None:
+                yield broken
 
     async def final_state(self, session: Session) -> dict[str, Any]:
         """Return the state of the server's session; that of the events where the server does not tell."""
@@ -173,6 +175,7 @@ class _Reading:
         self._reply = reply
         self._id = ""
         self._last: Event | None = None
+        self.answer = LastAnswer()
 
     def event(self, data: Any) -> Event:
         """Read one event.
@@ -193,6 +196,7 @@ class _Reading:
             event.usage_metadata = event.model_version = None  # the same event once more, with what it saved
         self._id = str(data.get("id") or "")
         self._last = event
+        self.answer.note(event, finish_in(data))
         return event
 
     def end(self) -> None:
