@@ -9,8 +9,8 @@ from typing import Any
 
 from proctor.causes import safe_str
 from proctor.models.base import ModelError, ModelFault
-from proctor.retry_after import read_retry_after
 from proctor.redaction import without_secrets
+from proctor.retry_after import read_retry_after
 
 __all__ = ["model_error"]
 
