@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -75,7 +76,7 @@ class FolderDocuments:
     def create(self, path: str, model: BaseModel) -> bool:
         """Write a new file: of two that do so at once, one does."""
         target = self._root / path
-        aside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        aside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             aside.write_text(to_adk_json(model), encoding="utf-8")
