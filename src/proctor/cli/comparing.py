@@ -9,9 +9,9 @@ from typing import TextIO
 
 from proctor.api.comparing import find_run
 from proctor.api.runs import open_runs
-from proctor.cli.outputs import STDOUT, check_writable, named_place
+from proctor.cli.outputs import check_writable, named_place, parse_placed
 from proctor.cli.showing import find_case
-from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.errors import SetupError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 from proctor.reports.base import ReportOptions
@@ -34,19 +34,7 @@ def parse_places(reports: Sequence[str], format_: str | None) -> list[Place]:
     Raises:
         SetupProblems: an unknown report, a place that cannot be written, two reports in one place.
     """
-    problems: list[SetupError] = []
-    found: list[Place] = []
-    for word in [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]:
-        try:
-            found.append(_place(word))
-        except SetupError as problem:
-            problems.append(problem)
-    places = [str(place.path or "stdout") for place in found]
-    twice = sorted({place for place in places if places.count(place) > 1})
-    problems += [SetupError(f"two reports go to {place}: give each its own place") for place in twice]
-    if problems:
-        raise SetupProblems(problems)
-    return found
+    return parse_placed(reports, format_, _place)
 
 
 def _place(word: str) -> Place:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO, TypeVar
 
 from proctor.causes import safe_str
 from proctor.cli.failures import say
@@ -46,26 +46,48 @@ class Output:
             self.report.write(runs, file, options=options)
 
 
+class Placed(Protocol):
+    """Something that is written to a place of its own; `None` is stdout."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file."""
+
+
+_Placed = TypeVar("_Placed", bound=Placed)
+
+
 def parse_outputs(reports: Sequence[str], format_: str | None) -> list[Output]:
     """Read `--report NAME=PATH` and `--format NAME`.
 
     Raises:
         SetupProblems: an unknown report, no path, a place that cannot be written, two reports on stdout.
     """
+    return parse_placed(reports, format_, _parse)
+
+
+def parse_placed(
+    reports: Sequence[str], format_: str | None, parse: Callable[[str], _Placed]
+) -> list[_Placed]:
+    """Read each `NAME=PATH` with `parse`, and `format_` as that name on stdout; every problem is told at once.
+
+    Raises:
+        SetupProblems: what `parse` refuses, or two reports in one place.
+    """
     asked = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
     problems: list[SetupError] = []
-    outputs: list[Output] = []
+    found: list[_Placed] = []
     for word in asked:
         try:
-            outputs.append(_parse(word))
+            found.append(parse(word))
         except SetupError as problem:
             problems.append(problem)
-    places = [str(output.path or "stdout") for output in outputs]
+    places = [str(each.path or "stdout") for each in found]
     twice = sorted({place for place in places if places.count(place) > 1})
     problems += [SetupError(f"two reports go to {place}: give each its own place") for place in twice]
     if problems:
         raise SetupProblems(problems)
-    return outputs
+    return found
 
 
 def _parse(word: str) -> Output:
