@@ -15,8 +15,11 @@ FACADE = frozenset({"", "types", "testing", "conformance"})
 
 PYDANTIC = frozenset({"pydantic", "pydantic_core"})
 CORE = PYDANTIC | {"click", "rich", "yaml", "dotenv"}
-OF_A_DOOR = {"pytest_plugin": frozenset({"pytest"})}
-"""What is there whenever somebody comes in by that door: only pytest imports its plug-in."""
+OF_A_DOOR = {
+    "pytest_plugin": frozenset({"pytest"}),
+    "server": frozenset({"fastapi", "starlette", "uvicorn"}),
+}
+"""What is there whenever somebody comes in by that door: only pytest imports its plug-in, only `proctor web` the server."""
 
 
 def part_of(module: str) -> str:

@@ -1,0 +1,1 @@
+"""The web server: our own API for the page, and an ADK-compatible one. Needs the extra `web`."""

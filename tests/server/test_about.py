@@ -1,0 +1,9 @@
+"""What the server says of itself."""
+
+from fastapi.testclient import TestClient
+
+from proctor.version import __version__
+
+
+def test_says_which_proctor_it_is(client: TestClient) -> None:
+    assert client.get("/api/about").json()["version"] == __version__
