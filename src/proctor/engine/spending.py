@@ -56,7 +56,8 @@ class Spending:
         """Count one trial of the case at `position`, the attempts before its last one included."""
         before, fields = self.tokens, trial.__dict__  # one look-up in place of one per field
         self._add(fields["turns"])
-        self._add_user(fields["played_user"])
+        if fields["played_user"] is not None:
+            self._add_user(fields["played_user"])
         for attempt in fields["attempts"]:
             self._add(attempt.turns)
             self._add_user(attempt.played_user)

@@ -42,7 +42,11 @@ def _plain(value: Any) -> Any:
         return _plain_event(recipe)
     if not isinstance(value, WireModel):
         return value
-    made = {name: _plain(each) for name, each in value.__dict__.items() if each is not None}
+    made = {
+        name: each if type(each) in _ATOMS else _plain(each)  # a call less for most: this runs for every trial
+        for name, each in value.__dict__.items()
+        if each is not None
+    }
     if extra := value.__pydantic_extra__:
         made |= {name: _plain(each) for name, each in extra.items() if each is not None}
     return made
