@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         load_eval_set as load_eval_set,
         load_run as load_run,
         open_store as open_store,
+        plan as plan,
+        plan_sync as plan_sync,
         prune_runs as prune_runs,
         receive_traces as receive_traces,
         rescore as rescore,
@@ -137,6 +139,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     from proctor.schema.event import Event as Event
     from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
+    from proctor.schema.run_size import MeasureSize as MeasureSize, RunSize as RunSize, SizeRow as SizeRow
     from proctor.schema.score import (
         Explanation as Explanation,
         MetricScore as MetricScore,
@@ -163,7 +166,7 @@ _WHERE = {
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
         " bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
         " generate_scenarios generate_scenarios_sync import_run import_runs"
-        " list_runs load_run open_store prune_runs"
+        " list_runs load_run open_store plan plan_sync prune_runs"
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"
     ),
@@ -182,6 +185,7 @@ _WHERE = {
     "proctor.schema.label": "HumanLabel",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",
     "proctor.schema.run": "RunRecord RunState",
+    "proctor.schema.run_size": "MeasureSize RunSize SizeRow",
     "proctor.schema.score": "Score MetricScore Explanation",
     "proctor.schema.verdict": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",
     "proctor.schema": (

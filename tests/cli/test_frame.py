@@ -69,7 +69,7 @@ def test_version() -> None:
         (["evl"], "error: No command 'evl'. Did you mean 'eval'?"),
         (
             ["xyzzy"],
-            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, export, import, prune, ",
+            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, plan, export, import, prune, ",
         ),
         (
             ["eval", "--concurency", "x"],

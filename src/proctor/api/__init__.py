@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.api.generating import generate_scenarios, generate_scenarios_sync
     from proctor.api.importing_runs import import_run, import_runs
     from proctor.api.labelling import label_run
+    from proctor.api.planning import plan, plan_sync
     from proctor.api.preparing import Prepared, prepare
     from proctor.api.reading import load_agent, load_config, load_eval_set
     from proctor.api.receiving_traces import receive_traces
@@ -36,6 +37,7 @@ _WHERE = {
     "generating": ("generate_scenarios", "generate_scenarios_sync"),
     "importing_runs": ("import_run", "import_runs"),
     "labelling": ("label_run",),
+    "planning": ("plan", "plan_sync"),
     "preparing": ("Prepared", "prepare"),
     "reading": ("load_agent", "load_config", "load_eval_set"),
     "rescoring": ("rescore", "rescore_sync"),
@@ -79,6 +81,8 @@ __all__ = [
     "load_eval_set",
     "load_run",
     "open_store",
+    "plan",
+    "plan_sync",
     "prepare",
     "prune_runs",
     "receive_traces",

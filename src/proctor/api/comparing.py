@@ -156,7 +156,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         margin=asked.margin,
         confidence=asked.confidence,
         keep_changed=asked.keep_changed_cases,
-        reach=_reaches(names),
+        reach=reaches(names),
     )
     found = compare_runs(base[0], candidate[0], options)
     found.unlike = [
@@ -186,7 +186,7 @@ def _nothing_in_common(found: Comparison) -> str:
     )
 
 
-def _reaches(names: Iterable[str]) -> dict[str, float]:
+def reaches(names: Iterable[str]) -> dict[str, float]:
     """How far scores of a metric can lie apart, where its facts say so."""
     found = {}
     for name in names:

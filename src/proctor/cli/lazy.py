@@ -25,6 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "proctor.cli.compare:compare",
         "Compare two runs case by case: did the candidate get worse?",
     ),
+    "plan": (
+        "proctor.cli.plan:plan",
+        "Say how many cases and trials it takes to see a drop, by the variance of a run.",
+    ),
     "export": ("proctor.cli.export:export", "Write a run in a form that other tools read."),
     "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),

@@ -150,15 +150,19 @@ def _differences(values: Iterable[tuple[float, float]]) -> list[float]:
     return [round(now - before, 12) + 0.0 for before, now in values]
 
 
+def share_of(name: str, others: int) -> float:
+    """Return which share of the chance of a false alarm a measure has, where so many metrics decide beside pass and fail."""
+    if not others:
+        return 1.0
+    return _SHARE_OF_PASSED if name == PASSED else (1 - _SHARE_OF_PASSED) / others
+
+
 def _adjusted(found: Sequence[Measured], confidence: float) -> Iterator[Measured]:
     """Adjust the p-values of those that decide, and say which differences are significant."""
     from dataclasses import replace
 
     deciding = [one for one in found if one.decides]
-    others = max(1, len(deciding) - 1)
-    weights = [
-        _SHARE_OF_PASSED if one.name == PASSED else (1 - _SHARE_OF_PASSED) / others for one in deciding
-    ]
+    weights = [share_of(one.name, sum(each.name != PASSED for each in deciding)) for one in deciding]
     adjusted = iter(holm([one.p_value for one in deciding], weights))
     for one in found:
         p_value = next(adjusted) if one.decides else None
