@@ -9,8 +9,8 @@ from typing import TextIO
 
 from proctor.api.comparing import find_run
 from proctor.api.runs import open_runs
+from proctor.api.viewing import find_case
 from proctor.cli.outputs import check_writable, named_place, parse_placed
-from proctor.cli.showing import find_case
 from proctor.errors import SetupError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file

@@ -82,7 +82,7 @@ def export(
     """
     from proctor.api.exporting import export_run
     from proctor.api.runs import open_runs
-    from proctor.cli.showing import judging_of, listed_run
+    from proctor.api.viewing import judging_of, listed_run
     from proctor.schema.run import RunState
 
     form = format_ or _form_of(output)

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from proctor.api.runs import open_runs
+from proctor.api.viewing import find_case, judging_of, listed_run, view_case
 from proctor.cli.failures import ERROR, say
 from proctor.cli.outputs import parse_outputs, write_outputs
-from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.errors import SetupError, UnknownNameError
 from proctor.registry import METRICS
 from proctor.reports.base import ReportOptions
-from proctor.reports.case_view import CaseView, Judged, write_case
+from proctor.reports.case_view import CaseView, write_case
 from proctor.reports.run_head import write_head
-from proctor.reports.run_list import ListedRun, short_ids
+from proctor.reports.run_list import ListedRun
 from proctor.reports.show import show as show_report
 from proctor.sanitize import clean_json
-from proctor.schema.run import PlannedCase, RunRecord, RunState, counting
-from proctor.schema.trial import Trial
+from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, RunResult
 
 if TYPE_CHECKING:
-    from proctor.schema.scenario import ConversationScenario
     from proctor.stores.base import Store
-
-_MOST_NAMES = 5_000
-"""Case ids among which the closest one is searched."""
 
 
 def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
@@ -92,7 +87,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
         run_id = store.find(name)
         judging = judging_of(store, run_id, given["judging"])
         planned = find_case(store.planned(run_id), case)
-        view = _view(store, listed_run(store, run_id), planned, judging)
+        view = view_case(store, listed_run(store, run_id), planned, judging)
     view = replace(view, trials=_checked(given["trials"], view.case))
     if given["as_json"]:
         stdout.write(_as_json(view))
@@ -117,92 +112,6 @@ def lacks_reasons(case: CaseResult) -> bool:
         if score.value is not None and score.value >= metric.threshold
     ]
     return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)
-
-
-def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
-    """Return the number of the judging that is wanted, by default of the one whose verdicts count.
-
-    Raises:
-        UnknownNameError: the run has not been judged so often.
-    """
-    judgings = store.judgings(run_id)
-    numbers = [judging.number for judging in judgings]
-    if wanted is not None and wanted not in numbers:
-        listed = ", ".join(map(str, numbers))
-        raise UnknownNameError(f"--judging {wanted}: the run has {listed}; `proctor score` adds another")
-    return wanted or counting(judgings).number
-
-
-def listed_run(store: Store, run_id: str) -> ListedRun:
-    """Return a run as a list has it."""
-    records = {run.run_id: run for run in store.runs()}
-    record: RunRecord = records[run_id]
-    manifest = store.manifest(run_id)
-    short = short_ids(list(records))[run_id]
-    return ListedRun(record, short, manifest.agent.commit, manifest.imported_from)
-
-
-def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
-    """Return the case called `name`: its id, or `set/case`.
-
-    Raises:
-        UnknownNameError: there is none; the message has the closest id.
-        SetupError: several sets have one.
-    """
-    found: list[PlannedCase] = []
-    names: list[str] = []
-    for case in planned:
-        if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}"):
-            found.append(case)
-        if len(names) < _MOST_NAMES:
-            names.append(case.eval_id)
-    if not found:
-        listed = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
-        raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {listed}.")
-    if len(found) > 1:
-        choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in found)
-        raise SetupError(f"several sets have a case {name!r}: say {choice}")
-    return found[0]
-
-
-def _view(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
-    run = listed.run
-    history = [
-        Judged(
-            one.number,
-            one.created_at,
-            _criteria(one.sets, planned),
-            _case(store, run.run_id, planned, one.number),
-        )
-        for one in store.judgings(run.run_id)
-    ]
-    shown = next(one.case for one in history if one.number == judging)
-    badges = {
-        name: badge for name, badge in store.load(run.run_id, judging).badges.items() if name in shown.metrics
-    }
-    earlier: dict[int, list[Trial]] = {}
-    for attempt in store.trials(run.run_id, planned.position, judging, every_attempt=True):
-        earlier.setdefault(attempt.number, []).append(Trial.model_validate_json(attempt.evidence))
-    return CaseView(
-        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history, badges=badges,
-        earlier={number: attempts[:-1] for number, attempts in earlier.items()},
-        scenario=_scenario(store.case(run.run_id, planned.position)),
-    )  # fmt: skip
-
-
-def _scenario(case: bytes | None) -> ConversationScenario | None:
-    """Return what the user of a case was to play; a case that was not kept, or is recorded, has none."""
-    from proctor.schema.case import EvalCase
-
-    return EvalCase.model_validate_json(case).conversation_scenario if case else None
-
-
-def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:
-    return store.load(run_id, judging).cases[planned.position]
-
-
-def _criteria(sets: Sequence[Any], planned: PlannedCase) -> str:
-    return next((one.config_source for one in sets if one.eval_set_id == planned.eval_set_id), "")
 
 
 def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:
