@@ -8,7 +8,6 @@ def test_my_metric():
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -24,6 +23,7 @@ from proctor.registry import METRICS
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
 from proctor.schema.score import MetricScore, Score
+from proctor.settling import settle
 
 __all__ = ["check_metric", "sample_views"]
 
@@ -145,8 +145,7 @@ async def _asked(metric: Metric, view: CaseView, judge: Any) -> object:
     """What it answers, which need not be what its contract says."""
     if hasattr(metric, "use"):
         metric.use(JudgesOnDemand(judge))
-    answer = metric.score(view)
-    return await answer if inspect.isawaitable(answer) else answer
+    return await settle(metric.score(view))
 
 
 def _values(score: MetricScore) -> tuple[float | None, list[float | None]]:

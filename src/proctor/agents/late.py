@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from proctor.errors import AgentError
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
+from proctor.settling import settle
 
 
 class LateAgent:
@@ -42,7 +42,7 @@ class LateAgent:
         """
         from proctor.agents.load import as_agent, using
 
-        made = await _settle(self._factory())
+        made = await settle(self._factory())
         if isinstance(made, tuple) and len(made) == 2:
             made, self._stack = made
         try:
@@ -91,14 +91,10 @@ class LateAgent:
 
     async def _ask(self, name: str, otherwise: Any, *args: Any) -> Any:
         method = getattr(self._made, name, None)
-        return otherwise if method is None else await _settle(method(*args))
+        return otherwise if method is None else await settle(method(*args))
 
     async def _close_stack(self) -> None:
         stack, self._stack = self._stack, None
         close = getattr(stack, "aclose", None) or getattr(stack, "close", None)
         if close is not None:
-            await _settle(close())
-
-
-async def _settle(outcome: Any) -> Any:
-    return await outcome if inspect.isawaitable(outcome) else outcome
+            await settle(close())

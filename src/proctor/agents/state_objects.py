@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
 from proctor.agents.base import Session
 from proctor.agents.foreign import as_json
 from proctor.errors import AgentError
+from proctor.settling import settle
 
 _ADAPTERS = {
     "langgraph": "proctor.agents.langgraph.LangGraphAgent",
@@ -32,8 +32,7 @@ async def state_object(wanted: Any, session: Session, *, framework: str, what: s
     if wanted is Session:
         return session
     if callable(wanted) and not isinstance(wanted, type) and not hasattr(wanted, "__origin__"):
-        made = wanted(session)
-        return await made if inspect.isawaitable(made) else made
+        return await settle(wanted(session))
     return _made_of(wanted, session.state, framework, what)
 
 

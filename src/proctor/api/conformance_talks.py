@@ -9,7 +9,7 @@ from contextlib import aclosing, nullcontext
 from typing import Any
 
 from proctor.agents.base import Agent, Session
-from proctor.engine.inference import DEFAULT_APP, DEFAULT_USER, new_session, settle
+from proctor.engine.inference import DEFAULT_APP, DEFAULT_USER, new_session
 from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import copy_message, new_turn, record_turn
 from proctor.quick_dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
 from proctor.schema.session import SessionInput
 from proctor.schema.trial import Turn
+from proctor.settling import settle
 
 KEY = "proctor_check"
 """The key of the session's state under which every conversation has a text of its own."""

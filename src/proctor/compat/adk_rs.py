@@ -23,6 +23,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.invocation import Invocation
 from proctor.schema.session import SessionInput
+from proctor.settling import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,8 +251,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:
         if expected_invocation is None:
             return Score(not_applicable=True, reason="nothing was recorded to compare with")
-        said = evaluator.evaluate(expected_invocation, actual_invocation)
-        score = await said if inspect.isawaitable(said) else said
+        score = await settle(evaluator.evaluate(expected_invocation, actual_invocation))
         if not isinstance(score, EvalScore):
             raise MetricError(f"{name}: evaluate() returned {type(score).__name__}; it must be an EvalScore")
         value: Any = score.score

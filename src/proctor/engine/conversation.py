@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.agents.base import Agent, Session
 from proctor.engine.failures import failure_from, timed_out
-from proctor.engine.inference import SESSION_PREFIX, new_session, settle
+from proctor.engine.inference import SESSION_PREFIX, new_session
 from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import copy_json, copy_message, new_turn, record_turn
 from proctor.exits import contained_exits
@@ -20,6 +20,7 @@ from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
 from proctor.schema.session import SessionInput
 from proctor.schema.trial import Failure, Turn
+from proctor.settling import settle
 
 Heard = Callable[[Event], None]
 

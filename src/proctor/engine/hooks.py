@@ -10,6 +10,7 @@ from typing import Any
 from proctor.agents.base import Session
 from proctor.errors import SetupError
 from proctor.schema.case import EvalCase
+from proctor.settling import settle
 
 Hook = Callable[..., Any]
 
@@ -44,6 +45,4 @@ async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
         return
     from proctor.threads import THREADS  # brings asyncio, which `import proctor` need not wait for
 
-    answer = await THREADS.call(partial(hook, **wanted))
-    if inspect.isawaitable(answer):
-        await answer
+    await settle(await THREADS.call(partial(hook, **wanted)))

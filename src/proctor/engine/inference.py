@@ -25,6 +25,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.making import defaults, maker
 from proctor.schema.trial import Attempt, Failure, FailureKind, Trial
+from proctor.settling import settle
 from proctor.simulation.base import WHERE as SIMULATOR
 
 DEFAULT_APP = "EvaluationGenerator"
@@ -268,8 +269,3 @@ def _readable(failure: Failure, intake: Intake) -> Failure:
 
 _trial = maker(Trial)
 _TRIAL = defaults(Trial)
-
-
-async def settle(outcome: Any) -> Any:
-    """Let an optional method be written with `def` or with `async def`."""
-    return await outcome if inspect.isawaitable(outcome) else outcome

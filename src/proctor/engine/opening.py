@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from proctor.agents.base import Agent, AgentInfo
 from proctor.causes import safe_repr, safe_str
 from proctor.engine.described import contradicted
-from proctor.engine.inference import settle
 from proctor.engine.plan import Plan
 from proctor.errors import AgentLoadError, ProctorError, SetupProblems
 from proctor.exits import contained_exits
 from proctor.schema.invocation import AppDetails
+from proctor.settling import settle
 
 __all__ = ["close_agent", "open_agent"]
 

@@ -25,6 +25,7 @@ from proctor.registry import METRICS
 from proctor.schema.config import CustomMetricConfig
 from proctor.schema.criterion import BaseCriterion, EvalMetric
 from proctor.schema.score import MetricScore, mean_score
+from proctor.settling import settle
 
 __all__ = [
     "FunctionMetric",
@@ -85,8 +86,9 @@ class FunctionMetric:
         return mean_score(scores)
 
     async def _ask(self, **values: Any) -> Any:
-        answer = self.function(**self._signature.arguments({**values, "criterion": self._criterion}))
-        return await answer if inspect.isawaitable(answer) else answer
+        return await settle(
+            self.function(**self._signature.arguments({**values, "criterion": self._criterion}))
+        )
 
     def _eval_metric(self) -> EvalMetric:
         """As ADK passes it: the threshold stands in the criterion only."""

@@ -15,6 +15,7 @@ from proctor.causes import safe_repr, safe_str
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 from proctor.redaction import without_secrets
+from proctor.settling import settle
 from proctor.threads import THREADS
 
 __all__ = ["Answering", "FunctionModel", "Said", "raised", "reply_of", "sound_reply", "takes_options"]
@@ -71,8 +72,7 @@ class FunctionModel:
         arguments = (messages, options) if self._wants_options else (messages,)
         if self._is_async:
             return await self._function(*arguments)
-        said = await THREADS.call(self._function, *arguments)
-        return await said if inspect.isawaitable(said) else said
+        return await settle(await THREADS.call(self._function, *arguments))
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------

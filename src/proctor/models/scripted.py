@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from proctor.errors import SetupError
 from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.function import Answering, Said, raised, reply_of, takes_options
+from proctor.settling import settle
 
 __all__ = ["Asked", "ScriptedModel"]
 
@@ -82,9 +82,7 @@ class ScriptedModel:
         self.asked.append(asked)
         began = time.monotonic()
         try:
-            said = self._say(asked)
-            if inspect.isawaitable(said):
-                said = await said
+            said = await settle(self._say(asked))
         except ModelError:
             raise
         except Exception as error:

@@ -29,6 +29,7 @@ from proctor.schema.invocation import Invocation
 from proctor.schema.played import PlayedUser, UserReply
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.trial import FailureKind
+from proctor.settling import settle
 from proctor.simulation.base import NoMessageError, failed
 from proctor.simulation.history import paragraphs
 from proctor.simulation.templates import HISTORY, fill, persona_text
@@ -259,5 +260,4 @@ class FunctionVoice:
         arguments = (shown, self._scenario) if self._wants_scenario else (shown,)
         if inspect.iscoroutinefunction(self._function):
             return await self._function(*arguments)
-        said = await THREADS.call(self._function, *arguments)
-        return await said if inspect.isawaitable(said) else said
+        return await settle(await THREADS.call(self._function, *arguments))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import inspect
 import json
 import os
 import sys
@@ -29,6 +28,7 @@ from proctor.errors import AgentError, AgentLoadError, ProctorError
 from proctor.exits import contained_exits
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
+from proctor.settling import settle
 
 
 class Channel:
@@ -94,7 +94,7 @@ class Worker:
         self._session = Session(**request["session"])
         begin = getattr(self._agent, "begin", None)
         if begin is not None:
-            await _settle(begin(self._session, EvalCase.model_validate(request["case"])))
+            await settle(begin(self._session, EvalCase.model_validate(request["case"])))
         return {"type": "done"}
 
     async def _turn(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -120,14 +120,14 @@ class Worker:
 
     async def _final_state(self, _request: dict[str, Any]) -> dict[str, Any]:
         ask = getattr(self._agent, "final_state", None)
-        state = self._session.state if ask is None else await _settle(ask(self._session))
+        state = self._session.state if ask is None else await settle(ask(self._session))
         return {"type": "done", "final_state": json_value(state)}
 
     async def _end(self, _request: dict[str, Any]) -> dict[str, Any]:
         end = getattr(self._agent, "end", None)
         try:
             if end is not None:
-                await _settle(end(self._session))
+                await settle(end(self._session))
         finally:
             self._session = Session("", "", "")
             is_clean = self._before.restore()
@@ -135,12 +135,8 @@ class Worker:
 
     async def _close(self, _request: dict[str, Any]) -> dict[str, Any]:
         if (close := getattr(self._agent, "close", None)) is not None:
-            await _settle(close())
+            await settle(close())
         return {"type": "done"}
-
-
-async def _settle(outcome: Any) -> Any:
-    return await outcome if inspect.isawaitable(outcome) else outcome
 
 
 def _forget_cancellation() -> None:
@@ -167,9 +163,9 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
 
 async def _opened(agent: Agent) -> AgentInfo | None:
     if (opener := getattr(agent, "open", None)) is not None:
-        await _settle(opener())
+        await settle(opener())
     describe = getattr(agent, "describe", None)
-    return None if describe is None else await _settle(describe())
+    return None if describe is None else await settle(describe())
 
 
 def _info_data(info: AgentInfo) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from proctor.schema.criterion import BaseCriterion, EvalMetric, MetricInfo
 from proctor.schema.invocation import Invocation
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.verdict import InvocationVerdict, MetricVerdict
+from proctor.settling import settle
 
 # --- an evaluator as a metric ----------------------------------------------------------------------------------------
 
@@ -91,7 +92,7 @@ async def evaluated(
     if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
         values = {name: value for name, value in values.items() if name in taken}
     answer: Any = evaluator.evaluate_invocations(**values)  # type: ignore[arg-type]  # chosen by its own signature
-    return cast("EvaluationResult", await answer if inspect.isawaitable(answer) else answer)
+    return cast("EvaluationResult", await settle(answer))
 
 
 # --- a metric as an evaluator ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.result import EvalCaseResult
 from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult
+from proctor.settling import settle
 
 if TYPE_CHECKING:
     from proctor.api.forms import ConfigLike, EvaluateOptions
@@ -154,6 +154,4 @@ async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
         found = list(of_set)
         results = [result for one in found for result in one.results()]
         eval_set_id, taken = found[0].result.eval_set_id, as_taken_by(asked.keeper, results)
-        saved = asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, taken)
-        if inspect.isawaitable(saved):
-            await saved
+        await settle(asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, taken))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -30,6 +29,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.result import EvalCaseResult
 from proctor.schema.trial import Trial
+from proctor.settling import settle
 
 __all__ = ["EVAL_SESSION_ID_PREFIX", "LocalEvalService"]
 
@@ -165,9 +165,7 @@ class LocalEvalService(BaseEvalService):
             return
         for (app_name, eval_set_id), results in kept.items():
             taken = as_taken_by(self._keeper, results)
-            saved: Any = self._keeper.save_eval_set_result(app_name, eval_set_id, taken)
-            if inspect.isawaitable(saved):
-                await saved
+            await settle(self._keeper.save_eval_set_result(app_name, eval_set_id, taken))
 
 
 def _playing(provider: Any) -> dict[str, Any]:
