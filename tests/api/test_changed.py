@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 import proctor
-from proctor.api.history import History
+from proctor.api.commit_files import CommitFiles
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 
 SETS = ("a.evalset.json", "sub/b.evalset.json")
@@ -390,10 +390,10 @@ def _broken() -> None:
         raise RuntimeError("not yet")
 
 
-def test_history_knows_what_is_there(project: Path) -> None:
-    history = History("HEAD")
-    assert history.was_there(project / SETS[0])
-    assert not history.was_there(project / "other.json")
-    assert history.content(project / SETS[0]) == (project / SETS[0]).read_bytes()
-    assert history.content(project / "other.json") is None
-    assert history.commits == [git("rev-parse", "HEAD")]
+def test_the_files_of_a_commit_are_known(project: Path) -> None:
+    then = CommitFiles("HEAD")
+    assert then.was_there(project / SETS[0])
+    assert not then.was_there(project / "other.json")
+    assert then.content(project / SETS[0]) == (project / SETS[0]).read_bytes()
+    assert then.content(project / "other.json") is None
+    assert then.commits == [git("rev-parse", "HEAD")]

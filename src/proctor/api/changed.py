@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proctor.api.history import History
+from proctor.api.commit_files import CommitFiles
 from proctor.engine.plan import PlannedSet
 from proctor.errors import NothingToRunError, SetupError
 from proctor.schema.config import EvalConfig
@@ -60,11 +60,11 @@ class _Choice:
     said: list[str] = field(default_factory=list)
     cases: int = 0
     changed: int = 0
-    _history: History = field(init=False)
+    _then: CommitFiles = field(init=False)
     _configs: dict[Path, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._history = History(self.ref)
+        self._then = CommitFiles(self.ref)
         if isinstance(self.config, Mapping | EvalConfig):
             self.said.append(
                 "the config was given in Python, where nothing is known of how it was: cases are not run for its sake"
@@ -72,7 +72,7 @@ class _Choice:
 
     @property
     def commit(self) -> str:
-        found = self._history.commits
+        found = self._then.commits
         return found[0] if len(found) == 1 else self.ref
 
     def narrowed(self, planned: PlannedSet) -> bool:
@@ -90,14 +90,14 @@ class _Choice:
         if why := self._why_all(planned, path):
             self.said.append(f"{path}: every case is run: {why}")
         else:
-            ids = [] if self._history.is_as_it_was(path) else self._another_content(planned, path, ids)
+            ids = [] if self._then.is_as_it_was(path) else self._another_content(planned, path, ids)
             planned.only = [*ids, *unknown]
         self.changed += len(ids)
         return bool(ids or unknown)
 
     def _why_all(self, planned: PlannedSet, path: Path) -> str:
         """Say why every case of a set counts as changed; empty when it does not."""
-        if not self._history.was_there(path):
+        if not self._then.was_there(path):
             return "the file is new"
         return self._why_judged_otherwise(planned, path)
 
@@ -134,7 +134,7 @@ class _Choice:
             return why
         if self.config is None:
             for gone in _nearer(path, used):
-                if self._history.was_there(gone):
+                if self._then.was_there(gone):
                     return f"{gone} judged it, and is gone"
         return ""
 
@@ -146,9 +146,9 @@ class _Choice:
     def _difference(self, path: Path) -> str:
         from proctor.files.load import load_config
 
-        if not self._history.was_there(path):
+        if not self._then.was_there(path):
             return f"its config {path} is new"
-        if self._history.is_as_it_was(path):
+        if self._then.is_as_it_was(path):
             return ""
         with self._as_it_was(path) as file:
             try:
@@ -163,7 +163,7 @@ class _Choice:
     @contextmanager
     def _as_it_was(self, path: Path) -> Iterator[Path | None]:
         """Lay a file as it was where it can be read, under its own name; `None` where git cannot give it."""
-        content = self._history.content(path)
+        content = self._then.content(path)
         if content is None:
             yield None
             return

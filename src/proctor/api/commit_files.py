@@ -17,7 +17,7 @@ _ELSEWHERE = (
 )  # a hook of git sets them, for its own folder
 
 
-class History:
+class CommitFiles:
     """The files of one commit; `ref` is any name of it (a branch, a tag, `HEAD~1`), the same in every repository."""
 
     def __init__(self, ref: str) -> None:
