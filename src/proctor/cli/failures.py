@@ -14,6 +14,7 @@ import click
 
 from proctor.causes import safe_str, traceback_text
 from proctor.cli.common import common
+from proctor.cli.telling import tell_problems
 from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.sanitize import clean
 
@@ -43,6 +44,7 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, Stopped):
         return error.code
     if isinstance(error, SetupError):
+        tell_problems(problems_of(error))
         show_setup_error(error)
         return SETUP_ERROR
     if isinstance(error, BrokenPipeError):

@@ -9,6 +9,7 @@ import click
 from proctor.cli.common import common_options
 from proctor.cli.lazy import LazyGroup
 from proctor.cli.process import leave, own_end, own_streams
+from proctor.cli.telling import listen_to_environment
 from proctor.version import __version__
 
 CONTEXT = {
@@ -58,6 +59,7 @@ does not look (see `loaded`): hardly anything of that is garbage, and the looks 
 def main() -> None:
     """Run the command line and end the process, whatever threads an agent has left behind."""
     gc.set_threshold(_OFTEN, *gc.get_threshold()[1:])
+    listen_to_environment()
     own_streams()
     own_end()
     try:

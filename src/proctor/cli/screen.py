@@ -7,6 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from proctor.cli.telling import tell_run
 from proctor.reports.base import ReportOptions
 from proctor.reports.live import watch
 from proctor.reports.show import show
@@ -49,6 +50,7 @@ class Screen:
         """Follow the next run."""
         self.runs.append(run)
         self._under_way.append(run)
+        tell_run(run.run_id, trials)
         with suppress(Exception):
             self._watch.run_started(run, trials)
 

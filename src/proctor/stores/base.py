@@ -11,7 +11,15 @@ from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
     from proctor.schema.calibration import Calibration
-    from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
+    from proctor.schema.run import (
+        AgentManifest,
+        Judging,
+        Manifest,
+        PlannedCase,
+        RunRecord,
+        RunState,
+        RunSummary,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,26 @@ class StoredLabel:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far one judging of a run is."""
+
+    state: RunState
+    cases: int
+    """Cases that were planned."""
+    trials: int
+    """Attempts at trials whose evidence is on disk."""
+    counts: dict[str, int]
+    """Cases with a verdict, by outcome."""
+    complete: bool
+    """Whether the judging came to its end."""
+    seconds: float
+    """How long processes were at work on it."""
+    worker: str
+    """Which process is at work on the run, for people; empty where none is."""
+    worker_pid: int | None
+
+
 class Store(Protocol):
     """Where runs live.
 
@@ -169,6 +197,10 @@ class Store(Protocol):
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
         """Return what came of a judging (default: the last one)."""
+        ...
+
+    def standing(self, run_id: str, judging: int = 1) -> Standing:
+        """Return how far a judging of a run is, without reading its cases: cheap enough to be asked several times a second."""
         ...
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:

@@ -23,6 +23,7 @@ from proctor.stores.memory import Memory
 from proctor.stores.reading import RunReader
 from proctor.stores.results import result_of
 from proctor.stores.sqlite_file import SqliteFile
+from proctor.stores.standings import StandingStore
 from proctor.stores.states import judging_progress
 from proctor.stores.writer import Writer
 
@@ -52,7 +53,7 @@ def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
     return SqliteFile(urls.sqlite_path(url), read_only)
 
 
-class SqliteStore(LabelledStore, AnsweringStore):
+class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
     """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:

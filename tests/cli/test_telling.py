@@ -1,0 +1,67 @@
+"""What `proctor` tells a program that started it: the run that began, or all that is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+AGENT = """
+import os
+
+async def root_agent(message, session):
+    yield os.environ.get("PROCTOR_TELL", "nobody listens")
+"""
+TURN = {
+    "user_content": {"parts": [{"text": "hi"}]},
+    "final_response": {"parts": [{"text": "nobody listens"}]},
+}
+CASE = {"eval_id": "one", "conversation": [TURN]}
+
+
+def _told(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code, and what was told."""
+    (folder / "talker.py").write_text(AGENT)
+    (folder / "set.json").write_text(json.dumps({"eval_set_id": "set", "eval_cases": [CASE]}))
+    file = folder / "told.jsonl"
+    ended = subprocess.run(
+        [sys.executable, "-m", "proctor", *words],
+        cwd=folder, env={**os.environ, "PROCTOR_TELL": str(file)}, capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    lines = file.read_text().splitlines() if file.exists() else []
+    return ended.returncode, [json.loads(line) for line in lines]
+
+
+def test_the_run_that_began_is_told_by_its_id(tmp_path: Path) -> None:
+    code, told = _told(tmp_path, "eval", "talker.py:root_agent", "set.json", "--num-runs=2")
+    listed = subprocess.run(
+        [sys.executable, "-m", "proctor", "runs", "--json"], cwd=tmp_path, capture_output=True, check=True, timeout=60
+    )  # fmt: skip
+    (run,) = json.loads(listed.stdout)["runs"]
+    assert told == [{"run": run["run_id"], "trials": 2}]
+    assert code == 0
+
+
+def test_all_problems_are_told_one_by_one(tmp_path: Path) -> None:
+    code, told = _told(tmp_path, "eval", "talkre.py", "missing.json", "--config=none.json")
+    assert code == 2
+    (only,) = told
+    kinds = [problem["kind"] for problem in only["problems"]]
+    assert kinds[0] == "AgentLoadError"
+    assert any("missing.json" in problem["message"] for problem in only["problems"])
+
+
+def test_a_file_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+    place = "no/such/folder/told.jsonl"
+    ended = subprocess.run(
+        [sys.executable, "-m", "proctor", "eval", "nobody"],
+        cwd=tmp_path, env={**os.environ, "PROCTOR_TELL": place}, capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert b"error: " in ended.stderr
+
+
+def test_what_the_agent_starts_does_not_inherit_the_file(tmp_path: Path) -> None:
+    _told(tmp_path, "eval", "talker.py:root_agent", "set.json", "--report=json=out.json")
+    assert "nobody listens" in (tmp_path / "out.json").read_text()
