@@ -22,6 +22,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 
+from proctor.bounds import MAX_DEPTH
 from proctor.causes import safe_repr, safe_str
 from proctor.errors import AgentError, did_you_mean
 from proctor.schema.base import plain_data
@@ -34,7 +35,6 @@ ACCEPTED = (
 )
 
 
-_MAX_DEPTH = 100
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -77,8 +77,8 @@ def _from_data(answer: object) -> list[Event]:
 
 def _check_json(value: object, depth: int = 0) -> None:
     """Refuse what could not be kept as evidence; models and bytes may stand within a dict."""
-    if depth > _MAX_DEPTH:
-        raise AgentError(f"the agent's answer is nested deeper than {_MAX_DEPTH} levels, or contains itself")
+    if depth > MAX_DEPTH:
+        raise AgentError(f"the agent's answer is nested deeper than {MAX_DEPTH} levels, or contains itself")
     if isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, _SCALARS):

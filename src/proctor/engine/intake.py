@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from proctor.bounds import MAX_DEPTH, MAX_EVENTS, MAX_TEXT
 from proctor.causes import safe_repr
 from proctor.errors import AgentError
 from proctor.quick_dataclasses import dataclass
@@ -18,7 +19,6 @@ from proctor.schema.flat import flat_size
 
 MOST_NOTES = 20
 
-_MAX_DEPTH = 100
 _LONGEST_NUMBER = 4_000  # digits; Python itself refuses to write or read 4,300
 _MAX_BITS = int(_LONGEST_NUMBER / math.log10(2))
 _ALWAYS = 1_000  # characters that every text has room for: a huge tool response does not silence the answer
@@ -30,9 +30,9 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 class Caps:
     """How much one turn may say."""
 
-    max_text: int = 2**20
+    max_text: int = MAX_TEXT
     """Characters of one text; all texts of a turn together may have eight times as many."""
-    max_events: int = 10_000
+    max_events: int = MAX_EVENTS
 
 
 class Intake:
@@ -137,9 +137,9 @@ class Intake:
         if value is None or isinstance(value, int | float):
             self._spend(_OF_A_NUMBER)
             return self._number(value, what)
-        if _depth > _MAX_DEPTH:
+        if _depth > MAX_DEPTH:
             raise AgentError(
-                f"a tool argument, tool response or state value is nested deeper than {_MAX_DEPTH} levels"
+                f"a tool argument, tool response or state value is nested deeper than {MAX_DEPTH} levels"
             )
         if isinstance(value, dict):
             return self._items(value, what, _depth)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from proctor.bounds import MAX_EVENTS, MAX_TEXT
 from proctor.engine.executor import MOST_ASIDE
 from proctor.engine.sharding import parse_shard
 from proctor.engine.stopping import StopRequest
@@ -56,10 +57,10 @@ class RunOptions:
     """Keeps the two limits before this; whoever calls a model asks it. `None`: there are none."""
     max_time: float | None = None
     """Stop after so many seconds; trials under way get a few more to finish."""
-    max_text: int = 2**20
+    max_text: int = MAX_TEXT
     """Characters that one text of an agent may have; longer ones are cut, and say so. All texts and media of a turn
     together may have eight times as many."""
-    max_events: int = 10_000
+    max_events: int = MAX_EVENTS
     """Events that an agent may emit in one turn; one that does not stop by then is an error."""
     stop: StopRequest | None = None
     """Lets somebody else end the run early, in order."""

@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from proctor import errors
+from proctor.bounds import MAX_DEPTH
 from proctor.causes import safe_repr, safe_str, traceback_text
 from proctor.errors import AgentError, AgentRaisedError
 from proctor.infrastructure import is_infrastructure
 from proctor.schema.event import Event
 
-_MAX_DEPTH = 100
 _LONGEST_NUMBER = 13_000  # bits, about 4,000 digits: Python writes no longer ones
 
 
@@ -64,9 +64,9 @@ def json_value(value: Any, depth: int = 0) -> Any:
                 "a tool argument, tool response or state value is a whole number of more than 4000 digits"
             )
         return int(value)
-    if depth > _MAX_DEPTH + 10:  # the engine counts, and says so, where it is less
+    if depth > MAX_DEPTH + 10:  # the engine counts, and says so, where it is less
         raise AgentError(
-            f"a tool argument, tool response or state value is nested deeper than {_MAX_DEPTH} levels"
+            f"a tool argument, tool response or state value is nested deeper than {MAX_DEPTH} levels"
         )
     if isinstance(value, Mapping):
         return {

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from proctor.bounds import MAX_EVENTS
 from proctor.files.traces.contents import Contents
 from proctor.files.traces.conventions import (
     Kind,
@@ -30,9 +31,6 @@ from proctor.redaction import without_secrets
 
 AGENT = "agent"
 """Who speaks where no span says its name."""
-
-MOST_EVENTS = 10_000
-"""The most events of one turn, as for an agent that runs."""
 
 
 @dataclass(slots=True)
@@ -66,9 +64,9 @@ class Teller:
                 if is_left:
                     self._leave(visit)
                     continue
-                if len(self.told.events) > MOST_EVENTS:
+                if len(self.told.events) > MAX_EVENTS:
                     self.told.lost.append(
-                        f"of more than {MOST_EVENTS:,} events in one turn, the rest is not read"
+                        f"of more than {MAX_EVENTS:,} events in one turn, the rest is not read"
                     )
                     return self.told
                 self._enter(visit)

@@ -1,0 +1,10 @@
+"""How much an agent may say, wherever it lives: beyond these an answer is cut, or is an error that names the bound."""
+
+MAX_DEPTH = 100
+"""Levels of nesting of a tool argument, a tool response or a state value."""
+
+MAX_TEXT = 2**20
+"""Characters of one text; all texts of a turn together may have eight times as many."""
+
+MAX_EVENTS = 10_000
+"""Events of one turn."""
