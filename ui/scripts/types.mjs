@@ -1,0 +1,17 @@
+// Writes src/data/api.gen.ts from the server's OpenAPI description. Needs the repository's Python environment.
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import openapi, { astToString } from "openapi-typescript";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const own = `${root}.venv/bin/python`;
+const python = process.env.PYTHON ?? (existsSync(own) ? own : "python3");
+const target = fileURLToPath(new URL("../src/data/api.gen.ts", import.meta.url));
+
+const described = execFileSync(python, ["-m", "proctor.server.openapi"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+const head = "// Made by `npm run types` from the server's OpenAPI description. Not to be edited.\n\n";
+const made = head + astToString(await openapi(JSON.parse(described.toString())));
+
+if (process.argv.includes("--stdout")) process.stdout.write(made);
+else writeFileSync(target, made);

@@ -1,0 +1,78 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useSource } from "../data/queries";
+import { KeyHelp } from "./KeyHelp";
+import styles from "./Shell.module.css";
+import { type Binding, useKeys } from "./keyboard";
+import { NAV, SCREENS } from "./routes";
+import { type Theme, useTheme } from "./theme";
+
+const THEMES: Record<Theme, [sign: string, words: string]> = {
+  system: ["◐", "Colours: as the system has them"],
+  light: ["○", "Colours: light"],
+  dark: ["●", "Colours: dark"],
+};
+
+/** What every page has: the way to the others, the colours, the help. */
+export function Shell({ children }: { children: ReactNode }) {
+  const [help, setHelp] = useState(false);
+  const [path, navigate] = useLocation();
+  const entries = useEntries();
+  const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
+  useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
+  useEffect(() => window.scrollTo(0, 0), [path]);
+  return (
+    <>
+      <a className={styles.skip} href="#main" onClick={focusMain}>
+        Skip to the content
+      </a>
+      <header className={`${styles.top} no-print`}>
+        <Link href="/runs" className={styles.brand}>
+          Proctor
+        </Link>
+        <nav className={styles.nav} aria-label="Pages">
+          {entries.map(({ name, to }) => (
+            <Link key={to} href={to} aria-current={isUnder(path, to) ? "page" : undefined}>
+              {name}
+            </Link>
+          ))}
+        </nav>
+        <span className={styles.tools}>
+          <ThemeSwitch />
+          <button type="button" aria-label="Keyboard help" title="Keyboard help (?)" onClick={() => setHelp(true)}>
+            ?
+          </button>
+        </span>
+      </header>
+      <main id="main" tabIndex={-1} className={styles.main}>
+        {children}
+      </main>
+      <KeyHelp open={help} close={() => setHelp(false)} />
+    </>
+  );
+}
+
+function useEntries() {
+  const { live } = useSource();
+  return NAV.filter((entry) => (live || !entry.live) && SCREENS.some(({ path }) => path === entry.to));
+}
+
+function ThemeSwitch() {
+  const [theme, next] = useTheme();
+  const [sign, words] = THEMES[theme];
+  return (
+    <button type="button" aria-label={words} title={words} onClick={next}>
+      <span aria-hidden>{sign}</span>
+    </button>
+  );
+}
+
+function isUnder(path: string, to: string): boolean {
+  return path === to || path.startsWith(`${to}/`);
+}
+
+/** In the one-file report the part behind `#` is the address, so the link moves the focus itself. */
+function focusMain(event: { preventDefault: () => void }): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}

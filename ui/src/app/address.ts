@@ -1,0 +1,32 @@
+import { useCallback } from "react";
+import { useLocation, useSearch } from "wouter";
+
+export type AddressChanges = Record<string, string | null>;
+
+/** The query with `changes` made to it; an empty value takes its name out. */
+export function changed(search: string, changes: AddressChanges): string {
+  const params = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") params.delete(name);
+    else params.set(name, value);
+  }
+  return params.toString();
+}
+
+/**
+ * What the address says behind its `?`, and how to change it: state that a link carries and a reload keeps.
+ * `const [query, setQuery] = useAddress(); query.get("q"); setQuery({ q: "outcome:failed" })`.
+ * Changes replace the place in the history unless `{ push: true }`.
+ */
+export function useAddress(): [URLSearchParams, (changes: AddressChanges, how?: { push?: boolean }) => void] {
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const set = useCallback(
+    (changes: AddressChanges, how: { push?: boolean } = {}) => {
+      const next = changed(search, changes);
+      navigate(next ? `${path}?${next}` : path, { replace: !how.push });
+    },
+    [search, path, navigate],
+  );
+  return [new URLSearchParams(search), set];
+}

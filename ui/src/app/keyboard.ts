@@ -1,0 +1,83 @@
+import { useEffect, useRef, useSyncExternalStore } from "react";
+
+/** A key (`j`, `?`, `Enter`) or two in a row (`g r`), what it does in words for the help, and what it does. */
+export interface Binding {
+  keys: string;
+  does: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+const PATIENCE = 1_000; // milliseconds between the two keys of a sequence
+
+type Layer = { current: readonly Binding[] };
+let layers: Layer[] = [];
+let watchers: (() => void)[] = [];
+let first = { key: "", at: 0 };
+
+/** The bindings of what is on the screen; the newest layer wins where two want the same key. */
+export function allBindings(): readonly Binding[] {
+  const found = new Map<string, Binding>();
+  for (const layer of layers) for (const one of layer.current) found.set(one.keys, one);
+  return [...found.values()];
+}
+
+/** Find what was meant: the second key of a sequence comes before a single key. */
+export function meant(bindings: readonly Binding[], before: string, key: string): Binding | undefined {
+  return bindings.find((one) => before && one.keys === `${before} ${key}`) ?? bindings.find((one) => one.keys === key);
+}
+
+/** True where keys are text. */
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target.closest("[role=menu],[role=listbox],[role=dialog]")) return true;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  const before = event.timeStamp - first.at < PATIENCE ? first.key : "";
+  first = { key: event.key, at: event.timeStamp };
+  const found = meant(allBindings(), before, event.key);
+  if (!found || (event.key === "Enter" && isControl(event.target))) return;
+  event.preventDefault();
+  first = { key: "", at: 0 };
+  found.run(event);
+}
+
+/** A focused link or button answers Enter itself. */
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("a,button,summary,[role=tab]") !== null;
+}
+
+function add(layer: Layer): () => void {
+  if (!layers.length) window.addEventListener("keydown", pressed);
+  layers = [...layers, layer];
+  for (const tell of watchers) tell();
+  return () => {
+    layers = layers.filter((one) => one !== layer);
+    if (!layers.length) window.removeEventListener("keydown", pressed);
+    for (const tell of watchers) tell();
+  };
+}
+
+/** Bind keys while this component is shown. They are off while a text field or a dialog has the focus. */
+export function useKeys(bindings: readonly Binding[]): void {
+  const layer = useRef(bindings);
+  useEffect(() => {
+    layer.current = bindings;
+  });
+  useEffect(() => add(layer), []);
+}
+
+function watch(tell: () => void): () => void {
+  watchers = [...watchers, tell];
+  return () => {
+    watchers = watchers.filter((one) => one !== tell);
+  };
+}
+
+/** How many layers of keys there are: what shows the bindings draws itself again when that changes. */
+export function useLayers(): number {
+  return useSyncExternalStore(watch, () => layers.length);
+}

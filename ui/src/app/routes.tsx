@@ -1,0 +1,34 @@
+import type { ComponentType } from "react";
+import { RunsScreen } from "../screens/runs/RunsScreen";
+
+export interface ScreenRoute {
+  /** wouter's pattern; read `:names` with `useParams()`. */
+  path: string;
+  Screen: ComponentType;
+  /** Needs a server: hidden in the one-file report. */
+  live?: boolean;
+}
+
+/** One line a screen. The first pattern that fits wins. */
+export const SCREENS: readonly ScreenRoute[] = [
+  { path: "/runs", Screen: RunsScreen },
+];
+
+export interface NavEntry {
+  name: string;
+  to: string;
+  /** What follows `g` on the keyboard. */
+  key: string;
+  live?: boolean;
+}
+
+/** The head of every page, in this order. An entry shows as soon as a screen above has its path. */
+export const NAV: readonly NavEntry[] = [
+  { name: "Runs", to: "/runs", key: "r" },
+  { name: "Eval sets", to: "/eval-sets", key: "e", live: true },
+  { name: "Compare", to: "/compare", key: "c" },
+  { name: "History", to: "/history", key: "h" },
+  { name: "Judges", to: "/judges", key: "j" },
+  { name: "Chat", to: "/chat", key: "t", live: true },
+  { name: "Start", to: "/start", key: "s", live: true },
+];

@@ -1,0 +1,97 @@
+import {
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { createContext, useContext } from "react";
+import { type Answer, HttpSource, type Method, type Sent, type Source, SourceError } from "./source";
+
+const SourceContext = createContext<Source>(new HttpSource());
+
+export const SourceProvider = SourceContext.Provider;
+
+/** Where the data comes from; `useSource().live` is false in the one-file report. */
+export function useSource(): Source {
+  return useContext(SourceContext);
+}
+
+export function makeClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: { retry: retries, staleTime: 2_000 },
+    },
+  });
+}
+
+/** Ask again only where asking again can help: not what is not there, and not what was asked wrongly. */
+function retries(count: number, error: Error): boolean {
+  return error instanceof SourceError && (error.status === 0 || error.status >= 500) && count < 1;
+}
+
+export interface DataOptions {
+  /** Ask again every so many milliseconds (while something runs). */
+  poll?: number | false;
+  /** Show what the same path answered to another query (a filter, a page) until this one is answered. Default true. */
+  keep?: boolean;
+  /** How long an answer counts as fresh, in milliseconds; `Infinity` for what never changes. */
+  fresh?: number;
+}
+
+/**
+ * Read `path` (`/api/...`). `null` reads nothing. One path is read once, whoever asks:
+ * `const { data, error, isPending } = useData<RunPage>(`/api/runs/${run}`)`.
+ */
+export function useData<T>(path: string | null, options: DataOptions = {}): UseQueryResult<T, SourceError> {
+  const { data, ...rest } = useAnswer<T>(path, options);
+  return { ...rest, data: data?.body } as UseQueryResult<T, SourceError>;
+}
+
+/** Like `useData`, with the version (`etag`) that a change must name. */
+export function useAnswer<T>(path: string | null, options: DataOptions = {}): UseQueryResult<Answer<T>, SourceError> {
+  const source = useSource();
+  const { poll = false, keep = true, fresh } = options;
+  return useQuery<Answer<T>, SourceError>({
+    queryKey: [path],
+    queryFn: ({ signal }) => source.get<T>(path ?? "", signal),
+    enabled: path !== null,
+    refetchInterval: source.live ? poll : false,
+    placeholderData: (before, query) => (keep && sameSubject(query?.queryKey[0], path) ? before : undefined),
+    ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
+  });
+}
+
+function sameSubject(before: unknown, path: string | null): boolean {
+  return typeof before === "string" && path !== null && before.split("?")[0] === path.split("?")[0];
+}
+
+export interface Change extends Sent {
+  method: Method;
+  path: string;
+}
+
+/**
+ * Change something: `const change = useChange<Label>(["/api/runs/x/cases/3"])`, then
+ * `change.mutate({ method: "PUT", path, body })`. Every path that begins with one of `stale` is read again afterwards.
+ */
+export function useChange<T>(stale: readonly string[] = []): UseMutationResult<Answer<T>, SourceError, Change> {
+  const source = useSource();
+  const client = useQueryClient();
+  return useMutation<Answer<T>, SourceError, Change>({
+    mutationFn: ({ method, path, ...sent }) => source.send<T>(method, path, sent),
+    onSuccess: () => client.invalidateQueries({ predicate: (query) => isStale(query.queryKey[0], stale) }),
+  });
+}
+
+function isStale(key: unknown, stale: readonly string[]): boolean {
+  return typeof key === "string" && stale.some((path) => key.startsWith(path));
+}
+
+/** A path with its query, empty values left out, in the order given: `/api/runs?limit=50`. */
+export function pathOf(path: string, query: Record<string, string | number | null | undefined> = {}): string {
+  const told = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const search = told.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
+  return search ? `${path}?${search}` : path;
+}

@@ -1,0 +1,92 @@
+// Where a page's data comes from: a server, or the file that the page itself is in.
+
+/** What the server said no to, in its own words. */
+export class SourceError extends Error {
+  readonly status: number;
+  readonly etag: string | null;
+
+  constructor(status: number, detail: string, etag: string | null = null) {
+    super(detail);
+    this.name = "SourceError";
+    this.status = status;
+    this.etag = etag;
+  }
+}
+
+export interface Answer<T> {
+  body: T;
+  /** The version of what was read; send it back as `etag` when changing it. */
+  etag: string | null;
+}
+
+export type Method = "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface Sent {
+  body?: unknown;
+  /** The version that the change was made from (`If-Match`): answered 412 when somebody else was faster. */
+  etag?: string | null;
+  signal?: AbortSignal;
+}
+
+export interface Source {
+  /** False in the one-file report: screens that need a server hide themselves. */
+  readonly live: boolean;
+  get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>>;
+  send<T>(method: Method, path: string, sent?: Sent): Promise<Answer<T>>;
+}
+
+/** Our own API, on the server that this page came from. Paths begin with `/api/`. */
+export class HttpSource implements Source {
+  readonly live = true;
+
+  get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
+    return this.ask<T>(path, { ...(signal ? { signal } : {}) });
+  }
+
+  send<T>(method: Method, path: string, sent: Sent = {}): Promise<Answer<T>> {
+    const headers: Record<string, string> = {};
+    if (sent.body !== undefined) headers["Content-Type"] = "application/json";
+    if (sent.etag) headers["If-Match"] = sent.etag;
+    return this.ask<T>(path, {
+      method,
+      headers,
+      ...(sent.body !== undefined ? { body: JSON.stringify(sent.body) } : {}),
+      ...(sent.signal ? { signal: sent.signal } : {}),
+    });
+  }
+
+  private async ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+    const response = await this.reach(path, init);
+    const text = await response.text();
+    const etag = response.headers.get("ETag");
+    if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag);
+    return { body: (text ? JSON.parse(text) : null) as T, etag };
+  }
+
+  private async reach(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(path, { credentials: "same-origin", ...init });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw new SourceError(0, "The server does not answer. Is `proctor web` still running?");
+    }
+  }
+}
+
+function detailOf(text: string, status: number): string {
+  try {
+    const detail: unknown = (JSON.parse(text) as { detail?: unknown }).detail;
+    if (typeof detail === "string") return detail;
+    if (Array.isArray(detail)) return detail.map(problem).join("; ");
+  } catch {
+    // not ours: a proxy's page, perhaps
+  }
+  return `The server answered ${status} and did not say why.`;
+}
+
+/** One of the problems in a 422 of the framework: where, and what. */
+function problem(found: unknown): string {
+  const { loc, msg } = (found ?? {}) as { loc?: unknown; msg?: unknown };
+  const where = Array.isArray(loc) ? loc.slice(1).join(".") : "";
+  return where ? `${where}: ${String(msg)}` : String(msg);
+}

@@ -1,0 +1,6 @@
+// Short names of what the API answers with; the shapes come from `api.gen.ts` (`npm run types`).
+import type { components } from "./api.gen";
+
+type Schemas = components["schemas"];
+
+export type AboutPage = Schemas["AboutPage"];

@@ -1,0 +1,32 @@
+import { CopyLine } from "./Copy";
+import { LinkButton } from "./Button";
+import styles from "./Empty.module.css";
+
+interface Props {
+  /** What there is not: "No runs yet". */
+  title: string;
+  /** What to do next, in a sentence. */
+  does?: React.ReactNode;
+  /** One command to copy. */
+  command?: string;
+  /** Or one page to go to. */
+  to?: string;
+  children?: React.ReactNode;
+}
+
+/** Nothing is here: why, and what to do next. */
+export function Empty({ title, does, command, to, children }: Props) {
+  return (
+    <div className={styles.empty}>
+      <h1>{title}</h1>
+      {does && <p className="dim">{does}</p>}
+      {command && <CopyLine text={command} />}
+      {to && (
+        <LinkButton to={to} look="first">
+          Go there
+        </LinkButton>
+      )}
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { useEffect, useRef, useState } from "react";
+import { useKeys } from "../app/keyboard";
+import styles from "./FilterBox.module.css";
+
+interface Props {
+  /** What is filtered by now: keep it in the address (`useAddress`). */
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  placeholder?: string;
+  /** Words that can be pressed instead of typed: `outcome:failed`. */
+  offers?: readonly string[];
+  /** What it found: "6 of 40". Told to those who hear the page, too. */
+  found?: string;
+}
+
+const PAUSE = 150; // milliseconds without a key before the filter is taken
+
+/** A line to filter by. `/` goes there, Escape leaves it. */
+export function FilterBox({ value, onChange, label, placeholder, offers = [], found }: Props) {
+  const [text, setText] = useState(value);
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = window.setTimeout(() => onChange(text), PAUSE);
+    return () => window.clearTimeout(timer);
+  }, [text]); // eslint-disable-line
+  useKeys([{ keys: "/", does: "filter", run: () => box.current?.select() }]);
+  return (
+    <div className={`${styles.filter} no-print`} role="search">
+      <input
+        ref={box}
+        type="text"
+        value={text}
+        aria-label={label}
+        placeholder={placeholder}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") event.currentTarget.blur();
+          if (event.key === "Enter") onChange(text);
+        }}
+      />
+      {offers.map((offer) => (
+        <button key={offer} type="button" aria-pressed={hasWord(text, offer)} onClick={() => onChange(withWord(text, offer))}>
+          {offer}
+        </button>
+      ))}
+      <span role="status" className="dim num">
+        {found}
+      </span>
+    </div>
+  );
+}
+
+export function hasWord(text: string, word: string): boolean {
+  return text.split(/\s+/).includes(word);
+}
+
+/** `text` with `word` in it, or without it where it was there. */
+export function withWord(text: string, word: string): string {
+  const words = text.split(/\s+/).filter(Boolean);
+  return (words.includes(word) ? words.filter((one) => one !== word) : [...words, word]).join(" ");
+}

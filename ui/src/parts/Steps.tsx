@@ -1,0 +1,73 @@
+import styles from "./Steps.module.css";
+import { type Piece, TextPieces } from "./TextPieces";
+
+export type StepKind = "same" | "differs" | "missing" | "extra" | "moved";
+
+export interface Step {
+  kind: StepKind;
+  /** Empty: this side has nothing here. */
+  expected: readonly Piece[];
+  actual: readonly Piece[];
+  /** A word behind the line: "not expected". Each kind has its own where this is not given. */
+  note?: string | null;
+}
+
+const SIGNS: Record<StepKind, [sign: string, words: string]> = {
+  same: ["=", "the same"],
+  differs: ["≠", "differs"],
+  missing: ["−", "missing"],
+  extra: ["+", "not expected"],
+  moved: ["⇄", "moved"],
+};
+
+interface Props {
+  steps: readonly Step[];
+  /** Heads of the two sides; `null` leaves the head out. */
+  heads?: readonly [expected: string, actual: string] | null;
+  /** The step that the address names: marked, and scrolled to by whoever sets it. */
+  at?: number | null;
+  /** The id of a step's row (a deep link's target). */
+  idOf?: (index: number) => string;
+}
+
+/** Expected left, actual right, one line a step, the sign of how they relate between them. */
+export function Steps({ steps, heads = ["expected", "actual"], at = null, idOf }: Props) {
+  return (
+    <div className={styles.steps} role="table" aria-label={heads ? heads.join(" and ") : "expected and actual"}>
+      {heads && (
+        <div role="row" className={styles.head}>
+          <div role="columnheader">{heads[0]}</div>
+          <div role="columnheader" className={styles.sign}>
+            <span className="hidden">relation</span>
+          </div>
+          <div role="columnheader">{heads[1]}</div>
+        </div>
+      )}
+      {steps.map((step, index) => (
+        <Line key={index} step={step} on={index === at} id={idOf?.(index)} />
+      ))}
+    </div>
+  );
+}
+
+function Line({ step, on, id }: { step: Step; on: boolean; id: string | undefined }) {
+  const [sign, words] = SIGNS[step.kind];
+  const note = step.note ?? (step.kind === "extra" || step.kind === "missing" || step.kind === "moved" ? words : null);
+  const noteLeft = step.kind === "missing";
+  return (
+    <div role="row" id={id} className={`${styles.line} ${styles[step.kind]}`} data-on={on || undefined} data-kind={step.kind}>
+      <div role="cell" className={styles.expected} data-empty={!step.expected.length || undefined}>
+        <TextPieces pieces={step.expected} />
+        {note && noteLeft && <span className={styles.note}> {note}</span>}
+      </div>
+      <div role="cell" className={styles.sign} title={words}>
+        <span aria-hidden>{sign}</span>
+        <span className="hidden">{words}</span>
+      </div>
+      <div role="cell" className={styles.actual} data-empty={!step.actual.length || undefined}>
+        <TextPieces pieces={step.actual} />
+        {note && !noteLeft && <span className={styles.note}> {note}</span>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { type MouseEvent, memo } from "react";
+import { Link, useLocation } from "wouter";
+import type { Choice, Column } from "./Table";
+import styles from "./Table.module.css";
+
+interface Props<Row> {
+  id: string;
+  row: Row;
+  index: number;
+  /** Pixels from the top of the body; `null` where every row is drawn, one below the other. */
+  start: number | null;
+  columns: readonly Column<Row>[];
+  current: boolean;
+  measure: ((element: Element | null) => void) | null;
+  href?: string;
+  choice?: Choice;
+}
+
+function Row<Row>({ id, row, index, start, columns, current, measure, href, choice }: Props<Row>) {
+  const [, navigate] = useLocation();
+  const open = (event: MouseEvent<HTMLElement>) => {
+    if (!href || isControl(event.target) || window.getSelection()?.toString()) return;
+    navigate(href);
+  };
+  return (
+    <div
+      role="row"
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      aria-current={current || undefined}
+      className={styles.row}
+      data-opens={href !== undefined || undefined}
+      style={start === null ? undefined : { position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
+      onClick={open}
+    >
+      {choice && <Box id={id} choice={choice} />}
+      {columns.map((column, at) => (
+        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional}>
+          {at === 0 && href ? (
+            <Link href={href} className={styles.link}>
+              {column.cell(row)}
+            </Link>
+          ) : (
+            column.cell(row)
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** One row: drawn again only when something of it changes. */
+export const TableRow = memo(Row) as typeof Row;
+
+function Box({ id, choice }: { id: string; choice: Choice }) {
+  return (
+    <div role="cell" className={styles.box}>
+      <label>
+        <input type="checkbox" checked={choice.chosen.has(id)} onChange={(event) => choice.onChoose(id, event.target.checked)} />
+        <span className="hidden">{`${choice.label} ${id}`}</span>
+      </label>
+    </div>
+  );
+}
+
+function isControl(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("a,button,input,label,select,textarea") !== null;
+}

@@ -1,0 +1,35 @@
+import * as Ariakit from "@ariakit/react";
+import styles from "./Tabs.module.css";
+
+export interface Tab {
+  id: string;
+  name: React.ReactNode;
+}
+
+interface Props {
+  label: string;
+  tabs: readonly Tab[];
+  /** The tab that is shown: keep it in the address (`useAddress`). */
+  at: string;
+  onChange: (id: string) => void;
+  /** What the chosen tab shows. */
+  children: React.ReactNode;
+}
+
+/** Several views of one thing, one at a time. Arrow keys move between them. */
+export function Tabs({ label, tabs, at, onChange, children }: Props) {
+  return (
+    <Ariakit.TabProvider selectedId={at} setSelectedId={(id) => id && onChange(id)}>
+      <Ariakit.TabList aria-label={label} className={`${styles.list} no-print`}>
+        {tabs.map(({ id, name }) => (
+          <Ariakit.Tab key={id} id={id} className={styles.tab}>
+            {name}
+          </Ariakit.Tab>
+        ))}
+      </Ariakit.TabList>
+      <Ariakit.TabPanel tabId={at} className={styles.panel} focusable={false}>
+        {children}
+      </Ariakit.TabPanel>
+    </Ariakit.TabProvider>
+  );
+}

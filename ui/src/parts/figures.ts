@@ -1,0 +1,69 @@
+// How figures read, the same everywhere. What is not known is "–", never 0.
+
+export const UNKNOWN = "–";
+export const THIN = "\u202f";
+
+/** A number with so many digits at most: 0.961, 1,204. */
+export function numText(value: number | null | undefined, digits = 3): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return UNKNOWN;
+  return value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace("-", "−");
+}
+
+/** A score: two digits, three where two would hide a difference to 1. */
+export function scoreText(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  const two = value.toFixed(2);
+  return (value !== 1 && two === "1.00" ? Math.floor(value * 1000) / 1000 : Number(two)).toFixed(two === "1.00" && value !== 1 ? 3 : 2).replace("-", "−");
+}
+
+/** A share of 1 as percent: 92.5 %. */
+export function percentText(share: number | null | undefined, digits = 1): string {
+  if (share === null || share === undefined) return UNKNOWN;
+  return `${numText(toward(share * 100, digits), digits)}${THIN}%`;
+}
+
+/** 99.96 % is not 100 %, and 0.04 % is not 0 %: an end that was not reached is not shown. */
+function toward(percent: number, digits: number): number {
+  const unit = 10 ** -digits;
+  if (percent < 100 && percent > 100 - unit) return 100 - unit;
+  if (percent > 0 && percent < unit) return unit;
+  return percent;
+}
+
+/** US dollars: $0.42, $0.0031, $1,204.00. */
+export function moneyText(dollars: number | null | undefined): string {
+  if (dollars === null || dollars === undefined) return UNKNOWN;
+  if (dollars === 0) return "$0";
+  const digits = Math.abs(dollars) >= 0.1 ? 2 : Math.abs(dollars) >= 0.01 ? 3 : 4;
+  if (Math.abs(dollars) < 0.0001) return `< $0.0001`;
+  return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+}
+
+/** A length of time: 320 ms, 2.4 s, 3 m 12 s, 2 h 05 m. */
+export function secondsText(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return UNKNOWN;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${numText(seconds, 1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${String(whole % 60).padStart(2, "0")} s`;
+  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, "0")} m`;
+}
+
+/** How long ago: just now, 5 min ago, 3 h ago, yesterday, then the date. */
+export function agoText(at: number, now: number = Date.now() / 1000): string {
+  const past = now - at;
+  if (past < 60) return "just now";
+  if (past < 3600) return `${Math.floor(past / 60)} min ago`;
+  if (past < 86_400) return `${Math.floor(past / 3600)} h ago`;
+  if (past < 2 * 86_400) return "yesterday";
+  if (past < 7 * 86_400) return `${Math.floor(past / 86_400)} days ago`;
+  return clockText(at).slice(0, 10);
+}
+
+/** A time on the clock here: 2026-11-22 14:02. */
+export function clockText(at: number): string {
+  const time = new Date(at * 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}

@@ -1,0 +1,115 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { useKeys } from "../app/keyboard";
+
+const DRAW_ALL = 80; // rows up to which all are drawn
+const ROW = 38; // pixels that a row takes until it is measured
+const HEAD = 60; // pixels at the top of the window that the head of the page covers
+
+export interface RowWindow {
+  items: readonly { index: number; start: number | null }[];
+  style: CSSProperties | undefined;
+  measure: ((element: Element | null) => void) | null;
+  reveal: (index: number) => void;
+}
+
+/** The rows that are drawn: all of a few, of many those in view. */
+export function useRowWindow(
+  body: RefObject<HTMLDivElement | null>,
+  count: number,
+  printing: boolean,
+  onEnd: (() => void) | undefined,
+): RowWindow {
+  const [top, setTop] = useState(0);
+  const all = count <= DRAW_ALL || printing;
+  useLayoutEffect(() => {
+    const found = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    if (Math.abs(found - top) > 1) setTop(found);
+  });
+  const virtual = useWindowVirtualizer({
+    count: all ? 0 : count,
+    estimateSize: () => ROW,
+    overscan: 12,
+    scrollMargin: top,
+    scrollPaddingStart: HEAD,
+  });
+  const items = virtual.getVirtualItems();
+  const last = all ? count - 1 : (items.at(-1)?.index ?? -1);
+  useEffect(() => {
+    if (count && last === count - 1) onEnd?.();
+  }, [last, count, onEnd]);
+  if (all) {
+    const every = Array.from({ length: count }, (_, index) => ({ index, start: null }));
+    return { items: every, style: undefined, measure: null, reveal: (index) => revealDrawn(body, index) };
+  }
+  return {
+    items: items.map(({ index, start }) => ({ index, start: start - top })),
+    style: { position: "relative", height: virtual.getTotalSize() },
+    measure: virtual.measureElement,
+    reveal: (index) => virtual.scrollToIndex(index, { align: "auto" }),
+  };
+}
+
+function rowAt(body: RefObject<HTMLDivElement | null>, index: number): HTMLElement | null {
+  return body.current?.querySelector<HTMLElement>(`:scope > [data-index="${index}"]`) ?? null;
+}
+
+function revealDrawn(body: RefObject<HTMLDivElement | null>, index: number): void {
+  rowAt(body, index)?.scrollIntoView({ block: "nearest" });
+}
+
+/** True while the page is printed: paper has no scrolling, so every row is drawn. */
+export function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const before = () => flushSync(() => setPrinting(true));
+    const after = () => setPrinting(false);
+    window.addEventListener("beforeprint", before);
+    window.addEventListener("afterprint", after);
+    return () => {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+    };
+  }, []);
+  return printing;
+}
+
+interface RowKeys {
+  on: boolean;
+  count: number;
+  at: number;
+  setAt: (index: number) => void;
+  body: RefObject<HTMLDivElement | null>;
+  reveal: (index: number) => void;
+  choose: ((index: number) => void) | null;
+}
+
+/** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
+export function useRowKeys({ on, count, at, setAt, body, reveal, choose }: RowKeys): void {
+  const moved = useRef(false);
+  const move = (to: number) => {
+    if (!count) return;
+    const next = Math.max(0, Math.min(count - 1, to));
+    moved.current = true;
+    setAt(next);
+    reveal(next);
+  };
+  useEffect(() => {
+    if (!moved.current) return;
+    const row = rowAt(body, at);
+    if (!row) return; // not drawn yet: the next drawing brings it
+    moved.current = false;
+    row.querySelector<HTMLElement>("a,button")?.focus({ preventScroll: true });
+  });
+  useEffect(() => {
+    if (at >= count) setAt(count - 1);
+  }, [at, count, setAt]);
+  const keys = [
+    { keys: "j", does: "next row", run: () => move(at + 1) },
+    { keys: "k", does: "row before", run: () => move(at - 1) },
+    { keys: "Enter", does: "open the row", run: () => rowAt(body, at)?.querySelector<HTMLElement>("a")?.click() },
+    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(at) }] : []),
+  ];
+  useKeys(on ? keys : []);
+}
