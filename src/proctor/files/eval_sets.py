@@ -131,6 +131,10 @@ class EvalSetFile:
         """The line that a case begins in."""
         return self._cases.start(index).line
 
+    def start(self, index: int) -> Place:
+        """Line and column of a case."""
+        return self._cases.start(index)
+
     def eval_set(self) -> EvalSet:
         """The whole set, in memory."""
         whole = self.header.model_copy()

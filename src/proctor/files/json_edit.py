@@ -89,6 +89,10 @@ class JsonEdit(SplicedText):
         """Put JSON text in the place of a value."""
         self._splices.append((node.start, node.end, text))
 
+    def remove_text(self, start: int, end: int) -> None:
+        """Take out what stands between two characters."""
+        self._splices.append((start, end, ""))
+
     def put(self, node: JsonNode, key: str, value: Any, *, after: str | None = None) -> None:
         """Give an object a member, or its member another value; a new one stands behind `after`, or last."""
         members = node.members if node.members is not None else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,13 +23,18 @@ def check_edit(
     changed: Collection[str] = (),
     added: Sequence[EvalCase] = (),
     removed: Collection[str] = (),
+    replaced: Mapping[str, EvalCase] | None = None,
 ) -> dict[str, EvalCase]:
     """Read an edited text again, and return the cases of `changed` as they would then be.
+
+    `replaced`: cases by the ids that they have in `before`, as they have to be now, under the same id or another.
 
     Raises:
         EvalFileError: it cannot be read, or another case than those named would be another one: nothing may be written.
     """
-    wanted = {eval_id: said for eval_id, said in _content(before).items() if eval_id not in removed}
+    there = {eval_id: said for eval_id, said in _content(before).items() if eval_id not in removed}
+    new = {eval_id: (case.eval_id, case_hash(case)) for eval_id, case in (replaced or {}).items()}
+    wanted = dict(new.get(eval_id, (eval_id, said)) for eval_id, said in there.items())
     wanted |= {case.eval_id: case_hash(case) for case in added}
     with TemporaryDirectory() as folder:
         copy = Path(folder, path.name)
@@ -43,7 +48,7 @@ def check_edit(
         raise _refused(path, "its cases would be others")
     for eval_id, said in wanted.items():
         if eval_id not in changed and found[eval_id] != said:
-            raise _refused(path, f"the case {eval_id} would change, too")
+            raise _refused(path, f"the case {eval_id} would be another one")
     return cases
 
 

@@ -81,6 +81,30 @@ class YamlEdit(SplicedText):
             end = beside.end()
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{written.rstrip()}"))
 
+    def replace_value(self, node: yaml.Node, value: Any) -> None:
+        """Put another value in the place of an item of a list, or of the whole document."""
+        if node in self._shared:
+            self._check_own(node, "")
+        if node is self.root:
+            self._splices.append((node.start_mark.index, self._end_of(node), emit(value).rstrip()))
+            return
+        if isinstance(node, yaml.CollectionNode) and node.flow_style:
+            self._check_lines(node)
+        text = self._indented(emit([value]), node.start_mark.column - 2)
+        self._splices.append((node.start_mark.index, self._end_of(node), text[2:].rstrip()))
+
+    def remove_entry(self, node: yaml.Node, key: str) -> None:
+        """Take an entry out of an object, with the lines that it stands in; one entry at least has to stay."""
+        self._check_lines(node)
+        self._check_own(node, key)
+        index = next(place for place, (name, _) in enumerate(node.value) if name.value == key)
+        name, held = node.value[index]
+        if index == 0:  # it may share its line with the dash of a list
+            self._splices.append((name.start_mark.index, node.value[1][0].start_mark.index, ""))
+            return
+        start = self.source.rfind("\n", 0, name.start_mark.index) + 1
+        self._splices.append((start, self._line_end(self._end_of(held)), ""))
+
     def _put_parts(self, node: yaml.Node, before: Any, value: Any) -> bool:
         """Write the items or the entries of a value that differ; false where the value is to be written whole."""
         if not isinstance(node, yaml.CollectionNode) or node.flow_style:
