@@ -11,21 +11,26 @@ from proctor.schema.verdict import RunResult
 
 VOID = "calibration void"
 """How a badge begins that does not hold any more (`proctor.schema.calibration`)."""
-_NAMES = {"judge": "judges", "user": "played users", "agent": "agent"}
+PURPOSE_NAMES = {"judge": "judges", "user": "played users", "agent": "agent"}
 
 
 def money_of(run: RunResult) -> list[str]:
     """Return what each purpose took: `judges $0.60 (60 calls, 6,600 tokens)`."""
-    return [f"{_NAMES.get(purpose, purpose)} {told}" for purpose, told in money_by_purpose(run.spent)]
+    return [f"{PURPOSE_NAMES.get(purpose, purpose)} {told}" for purpose, told in money_by_purpose(run.spent)]
 
 
 def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
     """Return each purpose with what it took, those that took nothing left out."""
+    for purpose, found in by_purpose(spent):
+        yield purpose, f"{cost_text(found)} ({', '.join(_counts(found))})"
+
+
+def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
+    """Return what was spent for each purpose, judges first."""
     others = [one.purpose for one in spent if one.purpose not in PURPOSES]
     for purpose in dict.fromkeys([*reversed(PURPOSES), *others]):
-        found = [one for one in spent if one.purpose == purpose]
-        if found:
-            yield purpose, f"{cost_text(found)} ({', '.join(_counts(found))})"
+        if found := [one for one in spent if one.purpose == purpose]:
+            yield purpose, found
 
 
 def cost_text(spent: Iterable[Spent]) -> str:
@@ -51,8 +56,13 @@ def _counts(spent: Sequence[Spent]) -> Iterator[str]:
         yield f"{tokens:,} tokens"
     if cached:
         yield f"{cached:,} known from before"
-    if unknown := sorted({one.model or "a model without a name" for one in spent if one.unpriced}):
+    if unknown := unpriced_models(spent):
         yield f"no price known of {', '.join(unknown)}"
+
+
+def unpriced_models(spent: Sequence[Spent]) -> list[str]:
+    """Return the models whose price is not known."""
+    return sorted({one.model or "a model without a name" for one in spent if one.unpriced})
 
 
 def badge_style(badge: str) -> str:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from proctor.server.context import ServerContext
+from proctor.server.errors import add_handlers
 from proctor.server.routes import ROUTES
 from proctor.version import __version__
 
@@ -18,6 +19,7 @@ def create_app(context: ServerContext) -> FastAPI:
         title="Proctor", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
     app.state.context = context
+    add_handlers(app)
     api = APIRouter(prefix="/api", generate_unique_id_function=_operation_id)
     for name in ROUTES:
         api.include_router(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from proctor.api.runs import open_runs, open_store
+from proctor.server.looks import Looks
 from proctor.stores.base import Store
 
 
@@ -24,6 +25,8 @@ class ServerContext:
     """Where runs are kept; `None`: the project's own store."""
     agents: Path | None = None
     """A folder with a folder for each agent, or one agent's folder; `None`: the project's settings name the agent."""
+    looks: Looks = field(default_factory=Looks, compare=False, repr=False)
+    """What is remembered of runs that will not change."""
 
     @contextmanager
     def runs(self) -> Iterator[Store]:

@@ -235,7 +235,17 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
         row["scored"] = "?" * trials
     elif len(verdict.per_trial) != trials or None in verdict.per_trial:
         row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
+    if verdict.scored != (counted := _counted(verdict.score, verdict.threshold, trials))[0]:
+        row["values"] = verdict.scored  # both are said where they do not follow
+    if verdict.met != counted[1]:
+        row["met"] = verdict.met
     return row
+
+
+def _counted(score: float | None, threshold: float | None, trials: int) -> tuple[int, int]:
+    """In how many trials there is a score, and meets its threshold, if all are alike."""
+    scored = trials if score is not None else 0
+    return scored, scored if score is not None and threshold is not None and score >= threshold else 0
 
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -276,21 +286,35 @@ def read_briefly(result: CaseResult, outcome: str, text: str) -> None:
     row = loaded(text)
     result.outcome, result.reason = OUTCOMES[outcome], row.get("reason", "")
     result.missed, result.is_played = row.get("missed", ""), row.get("played", False)
+    result.rule = TrialRule(**row["rule"]) if "rule" in row else None
     result.trials = [
-        TrialResult(trial.get("number", i), OUTCOMES[trial["outcome"]], evidence=None)
+        TrialResult(
+            trial.get("number", i),
+            OUTCOMES[trial["outcome"]],
+            evidence=None,
+            failure=None if result.reason else _read_failure(trial.get("failure")),
+        )
         for i, trial in enumerate(row["trials"])
     ]
     result.metrics = {
-        name: MetricVerdict(
-            name,
-            OUTCOMES[one["outcome"]],
-            number(one.get("score")),
-            number(one.get("threshold")),
-            one.get("gate", True),
-            one.get("reason", ""),
-        )
-        for name, one in row["metrics"].items()
+        name: _read_metric_briefly(name, one, len(result.trials)) for name, one in row["metrics"].items()
     }
+
+
+def _read_metric_briefly(name: str, row: dict[str, Any], trials: int) -> MetricVerdict:
+    get = row.get
+    score, threshold = number(get("score")), number(get("threshold"))
+    scored, met = _counted(score, threshold, trials)
+    return MetricVerdict(
+        name,
+        OUTCOMES[row["outcome"]],
+        score,
+        threshold,
+        get("gate", True),
+        get("reason", ""),
+        scored=get("values", scored),
+        met=get("met", met),
+    )
 
 
 _NOTHING: dict[str, dict[str, Any]] = {}

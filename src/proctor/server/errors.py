@@ -1,0 +1,67 @@
+"""What a mistake becomes on its way out: a status, and one clear sentence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from proctor.api.runs import NoRunsError
+from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
+from proctor.sanitize import clean
+
+_log = logging.getLogger("proctor.server")
+
+STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (UnknownNameError, 404),
+    (NoRunsError, 404),
+    (StoreError, 409),
+    (SetupError, 400),
+    (ProctorError, 409),
+)
+"""What each of our errors is for a client; the first that fits."""
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have whatever is raised in a route become an answer."""
+    app.add_exception_handler(ProctorError, _said)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(Exception, _broken)
+
+
+def answer(status: int, text: str) -> JSONResponse:
+    """Return the answer that says `text`: what came, what was expected, what to do next."""
+    return JSONResponse({"detail": clean(text, lines=True)}, status_code=status)
+
+
+def status_of(error: Exception) -> int:
+    """Return the status that one of our errors has."""
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+
+
+async def _said(_request: Request, error: Exception) -> JSONResponse:
+    return answer(status_of(error), str(error))
+
+
+async def _not_valid(_request: Request, error: Exception) -> JSONResponse:
+    problems = error.errors() if isinstance(error, RequestValidationError) else ()
+    return answer(422, _sentence(problems))
+
+
+def _sentence(problems: Sequence[Any]) -> str:
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}{_given(one)}" for one in problems]
+    return "; ".join(told) or "the request is not what was expected"
+
+
+def _given(problem: Any) -> str:
+    given = problem.get("input")
+    return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    _log.error("%s %s broke", request.method, request.url.path, exc_info=error)
+    return answer(500, f"{type(error).__name__}: this is a bug in Proctor; the server's log has where")
