@@ -52,6 +52,17 @@ def test_a_later_label_of_the_same_thing_takes_its_place(tmp_path: Path) -> None
     assert [label.passes for label in store.labels("run1")] == [False, False]
 
 
+def test_a_label_is_forgotten_and_those_of_other_things_stay(tmp_path: Path) -> None:
+    store = store_with_a_run(tmp_path / "s.sqlite3")
+    store.label("run1", LABELS)
+    assert (
+        store.unlabel("run1", [StoredLabel(position=0, number=1, passes=True, turn=0, note="whatever")]) == 1
+    )
+    assert [label.rubric_id for label in store.labels("run1") if label.number == 1] == ["polite"]
+    assert len(store.labels("run1")) == 3
+    assert store.unlabel("run1", [StoredLabel(position=0, number=1, passes=True, turn=0)]) == 0
+
+
 def test_labels_go_with_their_run_and_calibrations_stay(tmp_path: Path) -> None:
     store = store_with_a_run(tmp_path / "s.sqlite3")
     store.label("run1", LABELS)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.api.runs import StoreLike, open_runs
-from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.schema.label import WHOLE, HumanLabel, Labelled
 from proctor.schema.verdict import CaseResult, RunResult
 
@@ -80,6 +81,34 @@ def label_run(
     finally:
         if kept is not store:
             kept.close()
+    return found
+
+
+def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget: bool = False) -> Labelled:
+    """Keep what a person says of the case at `position` of a run, or `forget` what was said of the same thing.
+
+    Whatever the label calls the case, it is this one.
+
+    Raises:
+        UnknownNameError: there is no such run or case, or the case has no such metric.
+        SetupError: a label of what the case has not.
+    """
+    run_id = store.find(run)
+    cases = store.load(run_id).cases
+    if not 0 <= position < len(cases):
+        raise UnknownNameError(f"no case {position}: the run {run_id} has {_count(len(cases), 'case')}")
+    case = cases[position]
+    if label.metric and label.metric not in case.metrics:
+        hint = did_you_mean(label.metric, case.metrics)
+        raise UnknownNameError(f"the case {case.eval_id!r} was not judged by {label.metric!r}.{hint}")
+    known = _Cases()
+    known.named[case.eval_id] = [case]
+    found = _labelled(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
+    stored = _stored(found, {(case.eval_set_id, case.eval_id): position})
+    if forget:
+        store.unlabel(run_id, [stored])
+    else:
+        store.label(run_id, [stored])
     return found
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.registry import METRICS
 from proctor.reports.case_view import CaseView, Judged
 from proctor.reports.run_list import ListedRun, short_ids
 from proctor.schema.case import EvalCase
@@ -106,3 +107,16 @@ def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> Case
 
 def _criteria(sets: Sequence[Any], planned: PlannedCase) -> str:
     return next((one.config_source for one in sets if one.eval_set_id == planned.eval_set_id), "")
+
+
+def lacks_reasons(case: CaseResult) -> bool:
+    """Tell whether nothing says why a case passed, although metrics that decided could; a miss has its reason."""
+    passed = [
+        score
+        for name, metric in case.metrics.items()
+        if metric.gate and metric.threshold is not None and name in METRICS
+        for of_trial in metric.per_trial
+        for score in (of_trial.per_invocation if of_trial else ())
+        if score.value is not None and score.value >= metric.threshold
+    ]
+    return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)

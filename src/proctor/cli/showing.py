@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.api.runs import open_runs
-from proctor.api.viewing import find_case, judging_of, listed_run, view_case
+from proctor.api.viewing import find_case, judging_of, lacks_reasons, listed_run, view_case
 from proctor.cli.failures import ERROR, say
 from proctor.cli.outputs import parse_outputs, write_outputs
 from proctor.errors import SetupError, UnknownNameError
-from proctor.registry import METRICS
 from proctor.reports.base import ReportOptions
 from proctor.reports.case_view import CaseView, write_case
 from proctor.reports.run_head import write_head
@@ -99,19 +98,6 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
                 "Why turns passed was not kept, only why they missed. "
                 f"`proctor score {view.short} --details` finds it out and keeps it (no agent is called)"
             )
-
-
-def lacks_reasons(case: CaseResult) -> bool:
-    """Tell whether nothing says why a case passed, although metrics that decided could; a miss has its reason."""
-    passed = [
-        score
-        for name, metric in case.metrics.items()
-        if metric.gate and metric.threshold is not None and name in METRICS
-        for of_trial in metric.per_trial
-        for score in (of_trial.per_invocation if of_trial else ())
-        if score.value is not None and score.value >= metric.threshold
-    ]
-    return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)
 
 
 def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:

@@ -73,10 +73,7 @@ class TrialView:
 
     def attempts(self) -> list[str]:
         """Return in a line each what became of the earlier attempts."""
-        return [
-            f"attempt {number} of {len(self.earlier) + 1}: {_why_again(trial)}"
-            for number, trial in enumerate(self.earlier, 1)
-        ]
+        return told_attempts(self.earlier)
 
     def facts(self) -> list[str]:
         """Return in short what it took: time, turns, tokens, retries."""
@@ -91,6 +88,14 @@ class TrialView:
             who_played(self.trial),
         ]
         return [text for text in told if text]
+
+
+def told_attempts(earlier: Sequence[Trial]) -> list[str]:
+    """Return in a line each what became of the attempts before the last one."""
+    return [
+        f"attempt {number} of {len(earlier) + 1}: {_why_again(trial)}"
+        for number, trial in enumerate(earlier, 1)
+    ]
 
 
 def _why_again(trial: Trial) -> str:
@@ -108,14 +113,19 @@ def view_trial(case: CaseResult, place: int) -> TrialView:
     """Return what there is to show of the trial at `place` of a case, as if it were the only one."""
     result = case.trials[place]
     trial = result.trial
-    alone = replace(
+    return TrialView(result.number, alone_in(case, place, trial), trial)
+
+
+def alone_in(case: CaseResult, place: int, trial: Trial | None = None) -> CaseResult:
+    """Return a case as if its trial at `place` were the only one; `trial` is its evidence, where that is wanted."""
+    result = case.trials[place]
+    return replace(
         case,
         outcome=result.outcome,
         reason=case.reason if len(case.trials) == 1 else "",
         metrics={name: _alone(metric, place) for name, metric in case.metrics.items()},
         trials=[TrialResult(0, result.outcome, evidence=trial, failure=result.failure)],
     )
-    return TrialView(result.number, alone, trial)
 
 
 def _alone(metric: MetricVerdict, place: int) -> MetricVerdict:

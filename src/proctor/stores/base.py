@@ -245,6 +245,10 @@ class Store(Protocol):
         """Keep what a person says of a run; what was said of the same thing before is replaced."""
         ...
 
+    def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
+        """Forget what was said of the same things, whatever it was; returns how many labels there were."""
+        ...
+
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return what people said of a run, case by case."""
         ...

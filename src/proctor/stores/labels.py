@@ -52,6 +52,13 @@ class LabelledStore:
                 raw.execute(_FORGET, (run, *row[:5]))
                 raw.execute(_KEEP, (run, *row, checksum(_key(run, row))))
 
+    def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
+        """Forget what was said of the same things, whatever it was; returns how many labels there were."""
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._connection.transaction() as raw:
+            return sum(raw.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
+
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return what people said of a run, case by case."""
         run = self._line(run_id).seq

@@ -1,0 +1,158 @@
+"""The pages of a case, read from a store: the case, its trials, their spans, what judges said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from proctor.api.labelling import labels_for
+from proctor.api.viewing import case_of, judging_of, lacks_reasons, listed_run, view_case
+from proctor.errors import UnknownNameError
+from proctor.quick_dataclasses import dataclass
+from proctor.reports.pages.case import CaseBefore, CasePage, CasePlace, case_page
+from proctor.reports.pages.judges import JudgesPage, judges_page
+from proctor.reports.pages.spans import SpansPage, spans_page
+from proctor.reports.pages.trial import TrialPage, trial_page
+from proctor.reports.run_list import short_ids
+from proctor.schema.invocation import Invocation
+from proctor.schema.run import PlannedCase, RunRecord, counting
+
+if TYPE_CHECKING:
+    from proctor.reports.case_view import CaseView
+    from proctor.stores.base import Store
+
+__all__ = ["CaseAt", "aligned"]
+
+_RUNS_LOOKED_AT = 50
+"""Older runs among which the one before is searched."""
+
+
+def aligned(expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
+    """Put the calls of a turn beside the expected ones, as `tool_trajectory_avg_score` does without options."""
+    from proctor.metrics.alignment import align
+
+    steps: list[Mapping[str, Any]] = align(expected.tool_calls, actual.tool_calls).to_details()["alignment"]
+    return steps
+
+
+class CaseAt:
+    """One case of a run, by its place."""
+
+    def __init__(self, store: Store, run: str, position: int, judging: int | None = None) -> None:
+        """Find it; `run` is an id, the beginning of one, or `latest`.
+
+        Raises:
+            UnknownNameError: there is no such run, case or judging.
+        """
+        self._store, self.run_id, self.position = store, store.find(run), position
+        self._judging = judging_of(store, self.run_id, judging)
+        self._planned = _planned(store, self.run_id, position)
+        self.view: CaseView = view_case(
+            store, listed_run(store, self.run_id), self._planned.case, self._judging
+        )
+
+    def page(self) -> CasePage:
+        """Return the case, without its conversations."""
+        hint = ""
+        if lacks_reasons(self.view.case):
+            hint = (
+                "Why turns passed was not kept, only why they missed. "
+                f"`proctor score {self.view.short} --details` finds it out and keeps it (no agent is called)"
+            )
+        return case_page(
+            self.view,
+            self.position,
+            self._planned.total,
+            previous=_place(self._planned.previous),
+            following=_place(self._planned.following),
+            before=self._before(),
+            hint=hint,
+        )
+
+    def trial(self, number: int) -> TrialPage:
+        """Return one trial (from 0), turn by turn.
+
+        Raises:
+            UnknownNameError: the case has no such trial.
+        """
+        expected = case_of(self._store, self.run_id, self.position)
+        return trial_page(self.view, self.position, self.place(number), expected=expected, align=aligned)
+
+    def spans(self, number: int) -> SpansPage:
+        """Return one trial over time. Raises as `trial`."""
+        trial = self.view.case.trials[self.place(number)].trial
+        return spans_page(self.run_id, self.position, number, trial)
+
+    def judges(self, number: int) -> JudgesPage:
+        """Return what judges said of one trial. Raises as `trial`."""
+        labels = labels_for(self._store, self._store.load(self.run_id, self._judging))
+        return judges_page(self.view, self.position, self.place(number), labels=labels)
+
+    def place(self, number: int) -> int:
+        """Return where the trial of this number stands among those of the case.
+
+        Raises:
+            UnknownNameError: the case has no such trial.
+        """
+        numbers = [trial.number for trial in self.view.case.trials]
+        if number not in numbers:
+            there = f"trials 0 to {numbers[-1]}" if numbers else "no trial"
+            raise UnknownNameError(f"no trial {number}: the case {self.view.case.eval_id!r} has {there}")
+        return numbers.index(number)
+
+    def _before(self) -> CaseBefore | None:
+        """What the case came to in the last run before this one of the same agent that decided it."""
+        records = [*self._store.runs()]
+        ids = [one.run_id for one in records]
+        mine = records[ids.index(self.run_id)]
+        older = [one for one in records[ids.index(self.run_id) + 1 :] if one.agent == mine.agent]
+        wanted = (one for one in older if self.view.case.eval_set_id in one.sets)
+        for record in islice(wanted, _RUNS_LOOKED_AT):
+            if (found := self._in(record)) is not None:
+                position, judging = found
+                outcome = self._store.outcomes(record.run_id, judging).get(position)
+                if outcome is not None:
+                    return CaseBefore(
+                        run_id=record.run_id,
+                        short=short_ids(ids)[record.run_id],
+                        position=position,
+                        outcome=outcome,
+                        created_at=record.created_at,
+                    )
+        return None
+
+    def _in(self, record: RunRecord) -> tuple[int, int] | None:
+        case = self._planned.case
+        there = (
+            one.position
+            for one in self._store.planned(record.run_id)
+            if (one.eval_set_id, one.eval_id) == (case.eval_set_id, case.eval_id)
+        )
+        position = next(there, None)
+        return None if position is None else (position, counting(self._store.judgings(record.run_id)).number)
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A case among its neighbours, as they were planned."""
+
+    case: PlannedCase
+    previous: PlannedCase | None
+    following: PlannedCase | None
+    total: int
+
+
+def _planned(store: Store, run_id: str, position: int) -> _Planned:
+    cases = list(store.planned(run_id))
+    if not 0 <= position < len(cases):
+        there = f"cases 0 to {len(cases) - 1}" if cases else "no case"
+        raise UnknownNameError(f"no case {position}: the run {run_id} has {there}")
+    around = cases[position - 1] if position else None, cases[position + 1 : position + 2]
+    return _Planned(cases[position], around[0], next(iter(around[1]), None), len(cases))
+
+
+def _place(case: PlannedCase | None) -> CasePlace | None:
+    if case is None:
+        return None
+    return CasePlace(position=case.position, eval_set_id=case.eval_set_id, eval_id=case.eval_id)
