@@ -17,6 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 REQUIRE_ALL = "PROCTOR_REQUIRE_ALL"
+OF_THE_TESTS = {REQUIRE_ALL, "PROCTOR_PAGE_DIR", "PROCTOR_SHOTS"}
+"""Settings that are meant for the tests: skips fail; which built page a browser is shown; where its screenshots go."""
 
 # Settings of whoever runs the tests must not change what the tests see.
 _SCRUBBED = re.compile(
@@ -56,7 +58,7 @@ def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name != REQUIRE_ALL]:
+    for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     # Child processes have no audit hook: whatever honours a proxy finds a closed door.

@@ -1,0 +1,306 @@
+"""A real Chromium on a real `proctor web`: what a test finds wrong with a page without asking, and how it looks.
+
+`PROCTOR_SHOTS=FOLDER` keeps screenshots; `PROCTOR_PAGE_DIR=FOLDER` shows another build of the page than `make ui` made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.samples import ROOT, make_project
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+BUILT = ROOT / "src" / "proctor" / "page"
+AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+_STARTS_WITHIN = 30.0  # seconds that a server may take to answer
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here needs a browser."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.needs_browser)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_browser") and (reason := _missing()):
+        pytest.skip(reason)
+
+
+def page_folder() -> Path:
+    """Return the folder of the built page."""
+    return Path(os.environ.get("PROCTOR_PAGE_DIR") or BUILT)
+
+
+def _missing() -> str:
+    if find_spec("playwright") is None:
+        return "playwright is not installed: pip install playwright"
+    if _chromium() is None:
+        return "there is no chromium on PATH: apt-get install chromium"
+    if not (page_folder() / "index.html").is_file():
+        return "the page is not built: make ui"
+    return "" if AXE.is_file() else "ui/node_modules is not filled: cd ui && npm ci"
+
+
+def _chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+# --- a project, and servers of it ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Site:
+    """A server of a project's runs."""
+
+    url: str
+    folder: Path
+    store: Path
+
+    def get(self, path: str) -> Any:
+        """Return what the API answers to `path`, for a test to know what the page must show."""
+        with urllib.request.urlopen(self.url + path, timeout=30) as answer:
+            return json.load(answer)
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+    """Return what starts a server: `serve(folder, store, "--token", "x")`; all of them end with the tests."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(folder: Path, store: Path, *more: str) -> Site:
+        port = _free_port()
+        command = [
+            sys.executable,
+            "-m",
+            "proctor",
+            "web",
+            "--port",
+            str(port),
+            "--store",
+            f"sqlite:///{store}",
+        ]
+        log = tmp_path_factory.mktemp("server") / "log.txt"
+        with log.open("wb") as out:
+            process = subprocess.Popen([*command, *more], cwd=folder, stdout=out, stderr=subprocess.STDOUT)
+        running.append(process)
+        site = Site(f"http://127.0.0.1:{port}", folder, store)
+        _wait_for(site, process, log)
+        return site
+
+    yield start
+    for process in running:
+        process.terminate()
+    for process in running:
+        process.wait(timeout=20)
+
+
+def _wait_for(site: Site, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(site.url + "/", timeout=5).close()
+        except urllib.error.HTTPError:
+            return  # it answers, if only with a no
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError(f"the server does not answer at {site.url}:\n{log.read_text(encoding='utf-8')}")
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A project with a run of every kind, and its store. Not to be changed: `own_site` is for that."""
+    folder = tmp_path_factory.mktemp("project")
+    return folder, make_project(folder)
+
+
+@pytest.fixture(scope="session")
+def site(project: tuple[Path, Path], serve: Callable[..., Site]) -> Site:
+    """`proctor web` in the sample project. For tests that only look."""
+    return serve(*project)
+
+
+@pytest.fixture
+def own_site(project: tuple[Path, Path], serve: Callable[..., Site], tmp_path: Path) -> Site:
+    """`proctor web` in a copy of the sample project, for a test that changes things."""
+    folder, store = project
+    shutil.copytree(folder, tmp_path / "project")
+    return serve(tmp_path / "project", tmp_path / "project" / store.relative_to(folder))
+
+
+# --- a browser ----------------------------------------------------------------------------------------------------------
+
+# Started for each module and not for all: while Playwright's synchronous face is up, `asyncio.run` of other tests fails.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Problems:
+    """What went wrong on a page without anybody asking."""
+
+    found: list[str] = field(default_factory=list)
+    _expected: list[str] = field(default_factory=list)
+
+    def expect(self, pattern: str) -> None:
+        """Take what fits `pattern` (searched) as part of the test: `expect("404")`."""
+        self._expected.append(pattern)
+
+    def left(self) -> list[str]:
+        """Return what nobody expected."""
+        return [one for one in self.found if not any(re.search(pattern, one) for pattern in self._expected)]
+
+
+@pytest.fixture
+def problems() -> Problems:
+    """What went wrong on `page`: console errors, exceptions, violations of the CSP, requests to elsewhere, 5xx."""
+    return Problems()
+
+
+@pytest.fixture
+def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """One visitor, 1,280 pixels wide, in light colours."""
+    context = browser.new_context(base_url=site.url, viewport=WIDE, color_scheme="light")  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    context.set_default_timeout(10_000)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, problems: Problems) -> Iterator[Page]:
+    """A page of `site`. The test fails when anything went wrong on it that it did not expect."""
+    page = context.new_page()
+    watch(page, problems)
+    yield page
+    assert problems.left() == []
+
+
+_TELL_VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
+    console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`))"""
+
+
+def watch(page: Page, problems: Problems) -> None:
+    """Write down what goes wrong on `page`."""
+    page.add_init_script(_TELL_VIOLATIONS)
+    page.on("console", lambda said: _told(problems, said.type, said.text))
+    page.on("pageerror", lambda error: problems.found.append(f"exception: {error}"))
+    page.on("request", lambda request: _off_origin(problems, page, request.url))
+    page.on("response", lambda answer: _broken(problems, answer.status, answer.url))
+
+
+def _told(problems: Problems, kind: str, text: str) -> None:
+    if kind in {"error", "warning"}:
+        problems.found.append(f"console {kind}: {text}")
+
+
+def _off_origin(problems: Problems, page: Page, url: str) -> None:
+    allowed = ("http://127.0.0.1:", "data:", "blob:", "file:")
+    if not url.startswith(allowed):
+        problems.found.append(f"request to elsewhere: {url} from {page.url}")
+
+
+def _broken(problems: Problems, status: int, url: str) -> None:
+    if status >= 500:
+        problems.found.append(f"answered {status}: {url}")
+
+
+# --- what every screen is asked -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def axe() -> Callable[[Page], None]:
+    """Fail when axe finds anything of WCAG 2 A or AA on a page: `axe(page)`."""
+    source = AXE.read_text(encoding="utf-8")
+
+    def check(page: Page) -> None:
+        page.evaluate(source)
+        rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+        found = page.evaluate(
+            "(rules) => axe.run(document, { runOnly: rules, resultTypes: ['violations'] })", rules
+        )
+        assert [_told_of(one) for one in found["violations"]] == []
+
+    return check
+
+
+def _told_of(violation: dict[str, Any]) -> str:
+    where = [
+        f"{node['target']} {node['html'][:160]} {node['failureSummary']}" for node in violation["nodes"][:3]
+    ]
+    return f"{violation['id']}: {violation['help']}: {' | '.join(where)}"
+
+
+@pytest.fixture
+def shot() -> Callable[[Page, str], None]:
+    """Keep how a page looks, light, dark and narrow, where PROCTOR_SHOTS names a folder: `shot(page, "runs")`."""
+    folder = os.environ.get("PROCTOR_SHOTS")
+
+    def keep(page: Page, name: str) -> None:
+        if not folder:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{folder}/{name}-light.png", full_page=True)
+        page.emulate_media(color_scheme="dark")
+        page.screenshot(path=f"{folder}/{name}-dark.png", full_page=True)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+        page.screenshot(path=f"{folder}/{name}-narrow.png", full_page=True)
+        page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+
+    return keep
+
+
+@pytest.fixture
+def fits() -> Callable[[Page], None]:
+    """Fail when a page is wider than its window, here and at 390 pixels: `fits(page)`."""
+
+    def check(page: Page) -> None:
+        for size in (NARROW, WIDE):
+            page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+            over = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            assert over <= 0, f"{over} pixels too wide at {size['width']}: {page.url}"
+
+    return check
