@@ -11,7 +11,8 @@ from proctor.reports.marks import UNICODE, WORDS
 from proctor.reports.pages.base import PageModel
 from proctor.reports.played import told_of
 from proctor.reports.reasons import reason_of, warnings_beside
-from proctor.reports.repeating import held_text, rate_sentence, rule_text
+from proctor.reports.repeating import held_text, interval_text, rule_text
+from proctor.reports.summary import percent
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome
 from proctor.stats import ClusteredMean
 
@@ -198,7 +199,8 @@ def case_page(
 def verdict_sentence(case: CaseResult) -> str:
     """Return the verdict on a case in a sentence: what happened, and how sure that is."""
     if len(case.trials) > 1:
-        passed = f"{case.trials_passed} of {len(case.trials)} trials, {rate_sentence(case, UNICODE)}"
+        sure = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
+        passed = f"{case.trials_passed} of {len(case.trials)} trials passed ({sure}){', flaky' if case.flaky else ''}"
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
     if case.passed:
         decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())

@@ -39,6 +39,8 @@ class VotePart(PageModel):
     """In words: `yes`, `no`, a number, or what was said of each thing; empty where there is none."""
     passes: bool | None
     """Where the verdict is a plain yes or no."""
+    said: list[FindingPart]
+    """Of a verdict on several things what it says of each; `name` is the rubric's id, where there are rubrics."""
     rationale: Clip
     problem: str
     """Why there is no verdict."""
@@ -192,6 +194,7 @@ class _Ballot:
         ballot: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         said = score_part(self.metric, self.score)
         planned, agreed = ballot.get("planned"), ballot.get("agreement")
+        names = [one.name for one in said.findings] if details.get("rubrics") else []
         return BallotPart(
             metric=self.metric.name,
             turn=self.turn,
@@ -203,7 +206,7 @@ class _Ballot:
             prompt=str(ballot.get("prompt") or ""),
             planned=planned if isinstance(planned, int) else None,
             agreement=float(agreed) if isinstance(agreed, int | float) else None,
-            votes=[_vote(vote) for vote in _dicts(ballot.get("votes"))],
+            votes=[_vote(vote, names) for vote in _dicts(ballot.get("votes"))],
             findings=said.findings,
             rubrics=bool(details.get("rubrics")),
             labels=[*self._labels()],
@@ -213,12 +216,13 @@ class _Ballot:
         return (one for one in self.labels if one.turn == self.turn and one.metric in ("", self.metric.name))
 
 
-def _vote(vote: Mapping[str, Any]) -> VotePart:
+def _vote(vote: Mapping[str, Any], names: Sequence[str]) -> VotePart:
     verdict, cost = vote.get("verdict"), vote.get("cost")
     answers: Iterable[Any] = found if isinstance(found := vote.get("answers"), list) else ()
     return VotePart(
         verdict=_word(verdict),
         passes=verdict if isinstance(verdict, bool) else None,
+        said=[_said(one, names) for one in _dicts(verdict)],
         rationale=clip(str(vote.get("rationale") or "")),
         problem=str(vote.get("problem") or ""),
         answers=[clip(str(one)) for one in answers],
@@ -227,6 +231,22 @@ def _vote(vote: Mapping[str, Any]) -> VotePart:
         input_tokens=_whole(vote.get("input_tokens")),
         output_tokens=_whole(vote.get("output_tokens")),
     )
+
+
+def _said(one: Mapping[str, Any], names: Sequence[str]) -> FindingPart:
+    """What a vote says of one of the things that it was asked about, counted from 1."""
+    word, number = str(one.get("verdict", one.get("label", ""))), one.get("number")
+    known = isinstance(number, int) and 1 <= number <= len(names)
+    return FindingPart(
+        holds=_HOLDS.get(word),
+        name=names[number - 1] if known and isinstance(number, int) else str(number or ""),
+        text=word.replace("_", " "),
+        why=str(one.get("rationale") or ""),
+    )
+
+
+_HOLDS = {"yes": True, "no": False, "supported": True, "not_applicable": True}
+_HOLDS |= {"unsupported": False, "contradictory": False, "disputed": False}
 
 
 def _whole(value: Any) -> int | None:

@@ -96,6 +96,12 @@ class TurnPart(PageModel):
     """Whether there is anything in it that is not as expected, or that a metric that decides did not pass."""
 
 
+IN_USAGE = frozenset(
+    {"tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1"}
+)
+"""Metrics that say of a turn what its usage says already."""
+
+
 def turn_part(
     index: int,
     turn: Turn,
@@ -112,7 +118,9 @@ def turn_part(
     told = _Told(turn, actual)
     steps = _steps(details, told, actual, expected, align)
     answer = _answer(details, actual, expected)
-    parts = [score_part(metric, score) for metric, score in scores]
+    parts = [
+        score_part(metric, score) for metric, score in scores if metric.gate or metric.name not in IN_USAGE
+    ]
     left_out = [NotePart(label="note", text=str(one["note"])) for one in details if one.get("note")]
     broken = cause_part(failure) if failure is not None else None
     return TurnPart(

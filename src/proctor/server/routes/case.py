@@ -1,0 +1,92 @@
+"""A case of a run: its page, its trials, their spans, what judges said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from proctor.api.case_pages import CaseAt
+from proctor.api.questions import asked_again
+from proctor.reports.pages.case import CasePage
+from proctor.reports.pages.judges import JudgesPage, PromptPage
+from proctor.reports.pages.spans import SpansPage
+from proctor.reports.pages.trial import TrialPage
+from proctor.schema.kept import kept_json
+from proctor.server.context import Here, ServerContext
+from proctor.server.routes.runs import Judging
+
+router = APIRouter()
+
+Position = Annotated[int, Path(ge=0, le=2**31, description="The place of the case in its run, from 0.")]
+Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
+Turn = Annotated[int | None, Query(ge=0, le=2**31, description="From 0; without it the trial as a whole.")]
+
+
+@contextmanager
+def _case(here: ServerContext, run: str, position: int, judging: int | None) -> Iterator[CaseAt]:
+    with here.runs() as store:
+        yield CaseAt(store, run, position, judging)
+
+
+@router.get("/runs/{run}/cases/{position}")
+def get_case(here: Here, run: str, position: Position, judging: Judging = None) -> CasePage:
+    """One case of a run: its verdict, metrics, trials, and how it was judged before."""
+    with _case(here, run, position, judging) as case:
+        return case.page()
+
+
+@router.get("/runs/{run}/cases/{position}/trials/{number}")
+def get_trial(here: Here, run: str, position: Position, number: Number, judging: Judging = None) -> TrialPage:
+    """One trial, turn by turn beside what was expected."""
+    with _case(here, run, position, judging) as case:
+        return case.trial(number)
+
+
+@router.get("/runs/{run}/cases/{position}/trials/{number}/spans")
+def get_spans(here: Here, run: str, position: Position, number: Number) -> SpansPage:
+    """One trial over time."""
+    with _case(here, run, position, None) as case:
+        return case.spans(number)
+
+
+@router.get("/runs/{run}/cases/{position}/trials/{number}/judges")
+def get_judges(
+    here: Here, run: str, position: Position, number: Number, judging: Judging = None
+) -> JudgesPage:
+    """What judges said of one trial, and what people say of the same."""
+    with _case(here, run, position, judging) as case:
+        return case.judges(number)
+
+
+@router.get("/runs/{run}/cases/{position}/trials/{number}/judges/{metric}/prompt")
+def get_prompt(
+    here: Here,
+    run: str,
+    position: Position,
+    number: Number,
+    metric: str,
+    turn: Turn = None,
+    judging: Judging = None,
+) -> PromptPage:
+    """What the judge of a metric was asked about a turn; no model is asked for it."""
+    with here.runs() as store:
+        return asked_again(store, run, position, number, metric, turn, judging)
+
+
+@router.get(
+    "/runs/{run}/cases/{position}/trials/{number}/evidence",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {}}}},
+)
+def get_evidence(here: Here, run: str, position: Position, number: Number) -> Response:
+    """The evidence of one trial, whole, as JSON."""
+    with _case(here, run, position, None) as case:
+        trial = case.view.case.trials[case.place(number)].trial
+        body = kept_json(trial) if trial is not None else b"null"
+    name = f"evidence-{case.run_id}-{position}-{number}.json"
+    return Response(
+        body, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
