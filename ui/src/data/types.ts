@@ -4,3 +4,6 @@ import type { components } from "./api.gen";
 type Schemas = components["schemas"];
 
 export type AboutPage = Schemas["AboutPage"];
+export type RunRow = Schemas["RunRow"];
+export type RunsPage = Schemas["RunsPage"];
+export type Share = Schemas["Share"];

@@ -1,13 +1,161 @@
-import { useData } from "../../data/queries";
-import type { AboutPage } from "../../data/types";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { useData, useSource } from "../../data/queries";
+import type { RunRow, RunsPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { FilterBox } from "../../parts/FilterBox";
 import { Skeleton } from "../../parts/Skeleton";
+import { type Choice, Table } from "../../parts/Table";
+import styles from "./RunsScreen.module.css";
+import { COLUMNS } from "./columns";
+import { type RunFilter, readFilter, runsPath } from "./filter";
+import { asMarkdown, comparePath, sentence } from "./words";
+
+const BUSY = 2_000; // milliseconds between looks while something runs
+const IDLE = 15_000;
+const OFFERS = ["outcome:failed,error", "outcome:inconclusive", "state:running", "since:7d"];
 
 /** Screen 1: the runs of the store, newest first. */
 export function RunsScreen() {
-  const { data, error, isPending, refetch } = useData<AboutPage>("/api/about");
-  if (isPending) return <Skeleton />;
-  if (error) return <ErrorNote error={error} retry={refetch} />;
-  return <Empty title="No runs yet" does={`${data.project}: evaluate an agent, and its run appears here.`} command="proctor eval AGENT EVAL_SET" />;
+  useTitle("Runs");
+  const [query, setQuery] = useAddress();
+  const filter = readFilter(query.get("q") ?? "");
+  const before = query.get("before");
+  const [poll, setPoll] = useState(IDLE);
+  const { data, error, refetch } = useData<RunsPage>(runsPath(filter, before), { poll });
+  const wanted = data?.items.some(({ state }) => state === "running") ? BUSY : IDLE;
+  if (data && wanted !== poll) setPoll(wanted);
+  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Loading />;
+  if (!data.total) return <NoRuns />;
+  return (
+    <>
+      <ErrorNote error={error} retry={refetch} />
+      <Listed
+        page={data}
+        filter={filter}
+        line={query.get("q") ?? ""}
+        setLine={(q) => setQuery({ q, before: null })}
+        before={before}
+        setBefore={(next) => setQuery({ before: next }, { push: true })}
+      />
+    </>
+  );
+}
+
+interface ListedProps {
+  page: RunsPage;
+  filter: RunFilter;
+  line: string;
+  setLine: (line: string) => void;
+  before: string | null;
+  setBefore: (before: string | null) => void;
+}
+
+function Listed({ page, filter, line, setLine, before, setBefore }: ListedProps) {
+  const rows = filter.since ? page.items.filter(({ created_at }) => created_at >= filter.since) : page.items;
+  const older = rows.length === page.items.length ? page.next : null;
+  const [choice, chosen] = useChoice(page.items);
+  return (
+    <>
+      <div className="row">
+        <h1>Runs</h1>
+        <span className="grow" />
+        <Comparison chosen={chosen} />
+        <CopyMarkdown text={() => asMarkdown(rows)} />
+      </div>
+      <p className={styles.sentence}>{before || line ? "" : sentence(page)}</p>
+      <FilterBox
+        label="Filter runs"
+        placeholder="agent:travel* set:… outcome:failed since:7d"
+        value={line}
+        onChange={setLine}
+        offers={OFFERS}
+        found={`${rows.length}${older || before ? "" : ` of ${page.total}`}`}
+      />
+      {filter.problems.length > 0 && <ErrorNote error={{ message: filter.problems.join("; ") }} />}
+      {rows.length ? (
+        <Table
+          label="Runs"
+          rows={rows}
+          columns={COLUMNS}
+          idOf={({ run_id }) => run_id}
+          href={({ run_id }) => `/runs/${encodeURIComponent(run_id)}`}
+          choice={choice}
+        />
+      ) : (
+        <Empty title="No run fits" does="The filter leaves nothing over.">
+          <Button onClick={() => setLine("")}>Show all runs</Button>
+        </Empty>
+      )}
+      <Pages before={before} older={older} setBefore={setBefore} />
+    </>
+  );
+}
+
+/** The runs that were chosen to be compared, oldest first; they stay chosen on other pages of the list. */
+function useChoice(items: readonly RunRow[]): [Choice, readonly string[]] {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, number>>(new Map());
+  const onChoose = (id: string, on: boolean) => {
+    const next = new Map(chosen);
+    if (on) next.set(id, items.find(({ run_id }) => run_id === id)?.created_at ?? 0);
+    else next.delete(id);
+    setChosen(next);
+  };
+  const inOrder = [...chosen].sort(([, one], [, other]) => one - other).map(([id]) => id);
+  return [{ chosen: new Set(inOrder), onChoose, label: "Compare" }, inOrder];
+}
+
+function Comparison({ chosen }: { chosen: readonly string[] }) {
+  const [, navigate] = useLocation();
+  const path = comparePath(chosen);
+  const go = () => path && navigate(path);
+  useKeys([{ keys: "c", does: "compare the chosen runs", run: go }]);
+  const hint = chosen.length === 1 ? "and one more" : "choose two or more with the boxes, or x";
+  return (
+    <Button onClick={go} disabled={!path} title={path ? undefined : hint}>
+      Compare{chosen.length ? ` ${chosen.length}` : ""}
+    </Button>
+  );
+}
+
+function Pages({ before, older, setBefore }: { before: string | null; older: string | null; setBefore: (to: string | null) => void }) {
+  if (!before && !older) return null;
+  return (
+    <div className={`${styles.pages} row no-print`}>
+      {before && <Button onClick={() => setBefore(null)}>Newest</Button>}
+      <span className="grow" />
+      {older && <Button onClick={() => setBefore(older)}>Older</Button>}
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <>
+      <h1>Runs</h1>
+      <p className={styles.sentence} />
+      <div className="panel">
+        <Skeleton rows={10} height="56px" />
+      </div>
+    </>
+  );
+}
+
+function NoRuns() {
+  const { live } = useSource();
+  return (
+    <Empty
+      title="No runs yet"
+      does="Evaluate an agent on an eval set, and the run appears here while it goes on."
+      command="proctor eval AGENT EVAL_SET"
+    >
+      {live && <p className="dim">New here? proctor init writes a first agent and its eval set.</p>}
+    </Empty>
+  );
 }

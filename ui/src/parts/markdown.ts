@@ -1,0 +1,25 @@
+// Markdown for an issue or a pull request. What agents and files said stays text there, too.
+
+/** `text` as Markdown that reads as `text`: on one line, nothing of it markup, a link or a name that is called. */
+export function mdText(text: string): string {
+  return text
+    .replace(/\s*[\r\n]+\s*/g, " ")
+    .replace(/[\\`*_[\]<>|~#]/g, "\\$&")
+    .replace(/@(?=\w)/g, "@\u200b")
+    .replace(/:\/\//g, ":\u200b//")
+    .replace(/\bwww\./gi, "www\u200b.");
+}
+
+/** `text` in backticks, whatever backticks it has itself. */
+export function mdCode(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  const space = longest ? " " : "";
+  return `${fence}${space}${text.replace(/\s*[\r\n]+\s*/g, " ").replaceAll("|", "\\|")}${space}${fence}`;
+}
+
+/** A table; the cells are Markdown already. `ends`: columns of figures, by their place. */
+export function mdTable(heads: readonly string[], rows: readonly (readonly string[])[], ends: readonly number[] = []): string {
+  const rule = heads.map((_, index) => (ends.includes(index) ? "---:" : "---"));
+  return [heads, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
