@@ -7,6 +7,7 @@ from importlib import import_module
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
+from proctor.server.adk.routes import adk_router
 from proctor.server.context import ServerContext
 from proctor.server.errors import add_handlers
 from proctor.server.routes import ROUTES
@@ -26,6 +27,7 @@ def create_app(context: ServerContext) -> FastAPI:
             import_module(f"proctor.server.routes.{name}").router, generate_unique_id_function=_operation_id
         )
     app.include_router(api, generate_unique_id_function=_operation_id)
+    app.include_router(adk_router(), include_in_schema=False)
     return app
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from proctor.api.metric_infos import metric_infos
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.evaluator import Evaluator
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory, PrebuiltEvaluator
 from proctor.errors import unknown_name
 from proctor.registry import METRICS
-from proctor.schema.criterion import (
-    EvalMetric,
-    Interval,
-    MetricInfo,
-    MetricValueInfo,
-    PrebuiltMetrics,
-)
+from proctor.schema.criterion import EvalMetric, MetricInfo
 
 __all__ = ["DEFAULT_METRIC_EVALUATOR_REGISTRY", "MetricEvaluatorRegistry"]
 
@@ -66,20 +61,7 @@ class _DefaultRegistry(MetricEvaluatorRegistry):
         return made(eval_metric)  # type: ignore[no-any-return]  # a class made here
 
     def get_registered_metrics(self) -> list[MetricInfo]:
-        return [_info(name.value) for name in PrebuiltMetrics] + super().get_registered_metrics()
-
-
-def _info(name: str) -> MetricInfo:
-    facts = METRICS.get(name).facts
-    interval = None
-    if facts.maximum is not None and facts.gates:
-        interval = Interval(min_value=facts.minimum, max_value=facts.maximum)
-    return MetricInfo(
-        metric_name=name,
-        description=facts.description,
-        metric_value_info=MetricValueInfo(interval=interval),
-        requires_threshold=facts.gates,
-    )
+        return metric_infos() + super().get_registered_metrics()
 
 
 DEFAULT_METRIC_EVALUATOR_REGISTRY = _DefaultRegistry()

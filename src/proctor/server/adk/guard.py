@@ -1,0 +1,92 @@
+"""What every ADK-compatible route has in common: who may change things, and how errors are told."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Depends, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+
+from proctor.causes import safe_str
+from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
+from proctor.server.adk.eval_files import NotThereError
+from proctor.server.adk.host import NotPossibleError, SessionExistsError
+from proctor.server.adk.wire import answer
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
+_OPENED_BY = "ADK_ALLOW_REMOTE_AGENT_BUILDER"
+
+
+class AdkRoute(APIRoute):
+    """A route whose errors are JSON: `{"detail": ...}`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, with errors made answers."""
+        handle = super().get_route_handler()
+
+        async def told(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                found = [{name: one[name] for name in ("type", "loc", "msg")} for one in error.errors()]
+                return answer({"detail": found}, status_code=422)
+            except Exception as error:
+                if (status := status_of(error)) is None:
+                    raise
+                return answer({"detail": _said(error)}, status_code=status)
+
+        return told
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the status that an error is answered with; `None` for one that is no answer."""
+    if isinstance(error, AgentLoadError | MissingExtraError):
+        return 500  # the request is right, and the agent cannot be had: as google-adk's server says it
+    if isinstance(error, UnknownNameError | NotThereError):
+        return 404
+    if isinstance(error, SessionExistsError):
+        return 409
+    return 400 if isinstance(error, SetupError | NotPossibleError) else None
+
+
+def _said(error: BaseException) -> str:
+    return f"Session already exists: {error}" if isinstance(error, SessionExistsError) else safe_str(error)
+
+
+def unreadable(error: ValidationError, *place: str) -> RequestValidationError:
+    """Return what a body is refused with (422) that is read by hand; `place`: where in it the mistakes are."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    return RequestValidationError([{**one, "loc": ("body", *place, *one["loc"])} for one in found])
+
+
+def require_local(request: Request) -> None:
+    """Refuse who is not on this machine, or comes through a proxy: as google-adk's development server.
+
+    Raises:
+        HTTPException: 403.
+    """
+    if os.environ.get(_OPENED_BY, "").lower() in {"1", "true", "yes"}:
+        return
+    host = request.client.host if request.client else ""
+    if not _is_loopback(host) or any(name in request.headers for name in _FORWARDED):
+        raise HTTPException(
+            403,
+            "This changes files of the project, or runs evaluations: only clients on this machine may do that, and not "
+            f"through a proxy. {_OPENED_BY}=1 in the server's environment opens it to others.",
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+LOCAL = [Depends(require_local)]
+"""`dependencies` of routes that only clients on this machine may ask."""

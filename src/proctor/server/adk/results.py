@@ -1,0 +1,106 @@
+"""Result files as google-adk keeps them, read for its clients: `AGENT/.adk/eval_history/*.evalset_result.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from proctor.errors import EvalFileError
+from proctor.files.documents import RESULT_LIMIT, read_document
+from proctor.files.find import require_path_segment
+from proctor.files.load import read_results
+from proctor.schema.adk_results import HISTORY, SUFFIX
+from proctor.schema.result import EvalCaseResult, EvalSetResult
+from proctor.server.adk.apps import App
+from proctor.server.adk.host import Json
+from proctor.server.adk.wire import stored_session_json, wire
+
+
+def result_ids(app: App) -> list[str]:
+    """Return the ids of an app's results, oldest first."""
+    return [_id_of(path) for path in _files(app)]
+
+
+def read_result(app: App, result_id: str) -> EvalSetResult | None:
+    """Return a result; `None` where there is none of that id.
+
+    Raises:
+        SetupError: the id cannot be one.
+        EvalFileError: the file cannot be read, or holds no result.
+    """
+    require_path_segment(result_id, "the result id")
+    path = _folder(app) / f"{result_id}{SUFFIX}"
+    return read_file(path) if path.is_file() else None
+
+
+def kept_session(app: App, user_id: str, session_id: str) -> Json | None:
+    """Return the session of an evaluation as the result of its case has it; `None` where none has."""
+    needle = session_id.encode()
+    for path in reversed(_files(app)):
+        if needle not in _bytes(path):
+            continue
+        for case in read_file(path).eval_case_results:
+            details = case.session_details
+            if case.session_id == session_id and (case.user_id or "") == user_id and details is not None:
+                return stored_session_json(details.model_dump(mode="json"), app.name)
+    return None
+
+
+def kept_sessions(app: App) -> Iterator[Json]:
+    """Return all sessions of evaluations that results have, the newest result first."""
+    for path in reversed(_files(app)):
+        for case in read_file(path).eval_case_results:
+            if case.session_details is not None:
+                yield stored_session_json(case.session_details.model_dump(mode="json"), app.name)
+
+
+def result_json(result: EvalSetResult, app: App) -> Json:
+    """Return a result as clients read it."""
+    document = wire(result)
+    for told, case in zip(document.get("evalCaseResults", ()), result.eval_case_results, strict=True):
+        if case.session_details is not None:
+            told["sessionDetails"] = stored_session_json(
+                case.session_details.model_dump(mode="json"), app.name
+            )
+    return document
+
+
+def run_result_json(case: EvalCaseResult) -> Json:
+    """Return a result as the answer to running an evaluation has it: without the session."""
+    document = wire(case.model_copy(update={"session_details": None}))
+    document.pop("proctor", None)
+    return {**document, "evalMetricResults": []}
+
+
+def _folder(app: App) -> Path:
+    return app.folder.joinpath(*HISTORY)
+
+
+def _files(app: App) -> list[Path]:
+    """The result files, in the order in which they were written."""
+    found = []
+    for path in _folder(app).glob(f"*{SUFFIX}"):
+        try:
+            found.append((path.stat().st_mtime_ns, path.name, path))
+        except OSError:  # gone meanwhile
+            continue
+    return [path for _, _, path in sorted(found)]
+
+
+def _id_of(path: Path) -> str:
+    return path.name.removesuffix(SUFFIX)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def read_file(path: Path) -> EvalSetResult:
+    """Read a result file. Raises EvalFileError: it cannot be read, or holds no result."""
+    try:
+        return read_results(read_document(path, limit=RESULT_LIMIT))
+    except OSError as error:
+        raise EvalFileError(f"{path}: cannot be read: {error.strerror or error}") from error

@@ -1,0 +1,19 @@
+"""The routes, one module a subject; each has a `router`. `adk_router()` has them all."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from fastapi import APIRouter
+
+from proctor.server.adk.world import lifespan
+
+SUBJECTS = ("about", "sessions", "run", "eval_sets", "cases", "evaluating")
+
+
+def adk_router() -> APIRouter:
+    """Return the routes of the ADK-compatible API, without a prefix: it is google-adk's own paths that clients ask."""
+    router = APIRouter(lifespan=lifespan)
+    for name in SUBJECTS:
+        router.include_router(import_module(f"{__name__}.{name}").router)
+    return router

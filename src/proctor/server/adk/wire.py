@@ -1,0 +1,84 @@
+"""google-adk's JSON: events, sessions and models as its clients read them (camelCase, nulls left out)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Response
+from pydantic import BaseModel
+from pydantic_core import to_json, to_jsonable_python
+
+from proctor.schema.base import to_camel
+from proctor.schema.event import Event
+from proctor.server.adk.host import Json
+
+_ACTIONS = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
+"""What google-adk always writes under `actions`."""
+
+
+def answer(content: Any, status_code: int = 200) -> Response:
+    """Return an answer in JSON; see `json_bytes`."""
+    return Response(json_bytes(content), status_code, media_type="application/json")
+
+
+def json_bytes(content: Any) -> bytes:
+    """Return JSON as UTF-8; numbers that are none are null, half characters U+FFFD, foreign objects their text."""
+    try:
+        return to_json(content, inf_nan_mode="null", serialize_unknown=True)
+    except ValueError:
+        text = json.dumps(to_jsonable_python(content, serialize_unknown=True), ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def wire(model: BaseModel) -> Json:
+    """Return a model of the format."""
+    document: Json = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return document
+
+
+def event_json(event: Event, **identity: Any) -> Json:
+    """Return an event that an agent of ours emitted; `identity` is its id, invocation and time."""
+    return _event(wire(event), identity)
+
+
+def stored_event_json(event: Mapping[str, Any]) -> Json:
+    """Return an event of a session that stands in a result file, which is in snake_case."""
+    actions = event.get("actions")
+    known = {name: value for name, value in event.items() if name != "actions" and value is not None}
+    document = wire(Event.model_validate(known))
+    return _event(document, {}, actions if isinstance(actions, Mapping) else {})
+
+
+def _event(document: Json, identity: Mapping[str, Any], actions: Mapping[str, Any] | None = None) -> Json:
+    """Put what stands under `actions` there, and the rest at the top."""
+    top = {to_camel(name): value for name, value in document.items()}
+    lifted = {
+        name: top.pop(name) for name in ("stateDelta", "artifactDelta", "skipSummarization") if name in top
+    }
+    given = {to_camel(name): value for name, value in (actions or {}).items() if value is not None}
+    top["actions"] = {**{name: {} for name in _ACTIONS}, **lifted, **given}
+    if "longRunningToolIds" not in top and _calls(top):
+        top["longRunningToolIds"] = []
+    author = top.get("author", "")
+    top.setdefault("nodeInfo", {"path": "" if author == "user" else f"{author}@1"})
+    return {**top, **identity}
+
+
+def _calls(event: Mapping[str, Any]) -> bool:
+    return any("functionCall" in part for part in (event.get("content") or {}).get("parts") or ())
+
+
+def stored_session_json(session: Mapping[str, Any], app_name: str) -> Json:
+    """Return a session that stands in a result file, as one of `app_name`."""
+    return {
+        "id": session.get("id") or "",
+        "appName": app_name,
+        "userId": session.get("user_id") or session.get("userId") or "",
+        "state": session.get("state") or {},
+        "events": [
+            stored_event_json(event) for event in session.get("events") or () if isinstance(event, Mapping)
+        ],
+        "lastUpdateTime": session.get("last_update_time") or session.get("lastUpdateTime") or 0.0,
+    }
