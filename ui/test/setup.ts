@@ -1,22 +1,19 @@
-import { afterEach } from "vitest";
+import { afterEach, beforeEach } from "vitest";
 
 // What jsdom lacks and the parts use.
-window.scrollTo = () => undefined;
-Element.prototype.scrollIntoView = () => undefined;
-window.matchMedia ??= ((query: string) => ({
-  matches: false,
-  media: query,
-  addEventListener: () => undefined,
-  removeEventListener: () => undefined,
-})) as unknown as typeof window.matchMedia;
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
+function furnish(): void {
+  window.scrollTo = () => undefined;
+  Element.prototype.scrollIntoView = () => undefined;
+  globalThis.ResizeObserver ??= class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 }
-globalThis.ResizeObserver ??= NoObserver as unknown as typeof ResizeObserver;
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
-afterEach(() => {
-  document.body.replaceChildren();
-});
+if (typeof window !== "undefined") {
+  furnish();
+  beforeEach(() => window.history.replaceState(null, "", "/"));
+  afterEach(() => document.body.replaceChildren());
+}

@@ -2,10 +2,12 @@ import { createRoot } from "react-dom/client";
 import "../styles/tokens.css";
 import "../styles/base.css";
 import "../styles/print.css";
+import { FileSource, fileHead } from "../data/file";
 import { HttpSource } from "../data/source";
 import { App } from "./App";
 import { applyTheme } from "./theme";
 
 applyTheme();
+const file = fileHead();
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<App source={new HttpSource()} />);
+if (root) createRoot(root).render(file ? <App source={new FileSource()} start={file.start} /> : <App source={new HttpSource()} />);

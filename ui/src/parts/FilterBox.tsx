@@ -44,11 +44,15 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
           if (event.key === "Enter") onChange(text);
         }}
       />
-      {offers.map((offer) => (
-        <button key={offer} type="button" aria-pressed={hasWord(text, offer)} onClick={() => onChange(withWord(text, offer))}>
-          {offer}
-        </button>
-      ))}
+      {offers.length > 0 && (
+        <div className={styles.offers}>
+          {offers.map((offer) => (
+            <button key={offer} type="button" aria-pressed={hasWord(text, offer)} onClick={() => onChange(withWord(text, offer))}>
+              {offer}
+            </button>
+          ))}
+        </div>
+      )}
       <span role="status" className="dim num">
         {found}
       </span>

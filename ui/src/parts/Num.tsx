@@ -1,4 +1,5 @@
 import { agoText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
+import styles from "./Num.module.css";
 
 type Value = number | null | undefined;
 
@@ -19,7 +20,7 @@ export function Percent({ value, low, high, digits = 1 }: { value: Value; low?: 
     <span className="num" title={sure ? `95 % interval: ${percentText(low)} to ${percentText(high)}` : undefined}>
       {percentText(value, digits)}
       {sure && (
-        <span className="dim small">
+        <span className={styles.interval}>
           {" "}
           {percentText(low, 0).replace(/\D+$/, "")}–{percentText(high, 0).replace(/\D+$/, "")}
         </span>

@@ -1,0 +1,122 @@
+// The one-file report: what the API would answer, embedded in the page, in gzipped chunks that are opened when needed.
+
+import { type Answer, type Source, SourceError } from "./source";
+
+/** What the element `proctor-file` says. */
+export interface FileHead {
+  /** The page to begin with: `/runs/RUN`. */
+  start: string;
+  /** How many elements `proctor-chunk-K` there are. */
+  chunks: number;
+}
+
+interface Index {
+  /** What is needed at once: answers by path. */
+  documents: Record<string, unknown>;
+  /** Which chunk has the answer to a path. */
+  where: Record<string, number>;
+}
+
+type Texts = (id: string) => string | null;
+
+const KEPT = 4; // chunks that stay open, besides the first
+
+/** The text of an element of this page. */
+export function textOf(id: string): string | null {
+  return document.getElementById(id)?.textContent ?? null;
+}
+
+/** What this page carries with it; `null` where a server stands behind it. */
+export function fileHead(texts: Texts = textOf): FileHead | null {
+  const text = texts("proctor-file");
+  return text === null ? null : (JSON.parse(text) as FileHead);
+}
+
+export class FileSource implements Source {
+  readonly live = false;
+  private readonly texts: Texts;
+  private readonly opened = new Map<number, Promise<unknown>>();
+  private index: Promise<Index> | null = null;
+
+  constructor(texts: Texts = textOf) {
+    this.texts = texts;
+  }
+
+  async get<T>(path: string): Promise<Answer<T>> {
+    this.index ??= this.open(0) as Promise<Index>;
+    const index = await this.index;
+    const exact = await this.find(index, path);
+    if (exact !== undefined) return { body: exact as T, etag: null };
+    const { whole, offset, limit } = unpaged(path);
+    const list = await this.find(index, whole);
+    if (list === undefined) throw new SourceError(404, missing(path));
+    return { body: paged(list, offset, limit) as T, etag: null };
+  }
+
+  send<T>(): Promise<Answer<T>> {
+    return Promise.reject(new SourceError(405, "A file cannot be changed; open the run with `proctor web`."));
+  }
+
+  private async find(index: Index, path: string): Promise<unknown> {
+    if (Object.hasOwn(index.documents, path)) return index.documents[path];
+    if (!Object.hasOwn(index.where, path)) return undefined;
+    const chunk = (await this.chunk(index.where[path] ?? 0)) as Record<string, unknown>;
+    return Object.hasOwn(chunk, path) ? chunk[path] : undefined;
+  }
+
+  private chunk(number: number): Promise<unknown> {
+    const known = this.opened.get(number) ?? this.open(number);
+    this.opened.delete(number); // to the end: the one that was used last goes last
+    this.opened.set(number, known);
+    const [oldest] = this.opened.keys();
+    if (this.opened.size > KEPT && oldest !== undefined) this.opened.delete(oldest);
+    return known;
+  }
+
+  private async open(number: number): Promise<unknown> {
+    const text = this.texts(`proctor-chunk-${number}`);
+    if (text === null) throw new SourceError(404, `This file is not whole: its part ${number} is missing. Make the report again.`);
+    try {
+      return JSON.parse(await inflated(text.trim()));
+    } catch {
+      throw new SourceError(500, `This file is damaged: its part ${number} cannot be read. Make the report again.`);
+    }
+  }
+}
+
+async function inflated(base64: string): Promise<string> {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+function missing(path: string): string {
+  return `This file does not have ${path.replace(/^\/api/, "")}. Open the run with \`proctor web\` to see it.`;
+}
+
+interface Unpaged {
+  whole: string;
+  offset: number;
+  limit: number;
+}
+
+/** A path without the part of its query that only says which rows: the file has all of them. */
+export function unpaged(path: string): Unpaged {
+  const [bare = "", search = ""] = path.split("?");
+  const parts = search.split("&").filter(Boolean);
+  const asked = new URLSearchParams(search);
+  const rest = parts.filter((part) => !/^(offset|limit)=/.test(part)).join("&");
+  return {
+    whole: rest ? `${bare}?${rest}` : bare,
+    offset: Number(asked.get("offset") ?? 0),
+    limit: Number(asked.get("limit") ?? Infinity),
+  };
+}
+
+/** The rows that were asked for, of a document that has `items`; any other document as it is. */
+function paged(document: unknown, offset: number, limit: number): unknown {
+  const { items } = document as { items?: unknown };
+  if (!Array.isArray(items)) return document;
+  return { ...(document as object), items: items.slice(offset, offset + limit) };
+}
