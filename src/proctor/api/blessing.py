@@ -38,6 +38,8 @@ class Blessing:
     """Ids of cases that expect already what was done."""
     refused: list[SetupError] = field(default_factory=list)
     """Why other cases that were asked for stay as they are."""
+    trials: dict[str, int] = field(default_factory=dict)
+    """By the id of a case the trial, from 0, that was learnt from."""
     lost: list[str] = field(default_factory=list)
     """Comments that stand in what is replaced, each with its line: they go."""
 
@@ -55,19 +57,28 @@ class Blessing:
             write_text(self.path, self.after)
 
 
+class RefusedCase(SetupError):  # noqa: N818 - it is about a case, and reads so
+    """Why a case stays as it is."""
+
+    def __init__(self, message: str, case: str, *, choose: bool = False) -> None:
+        """`case`: as `set/case`; `choose`: a trial to learn from has to be chosen."""
+        super().__init__(message)
+        self.case, self.choose = case, choose
+
+
 def bless(
     run: str = "latest",
     cases: Sequence[str] = (),
     *,
     store: StoreLike = None,
-    trial: int | None = None,
+    trial: int | Mapping[str, int] | None = None,
     force: bool = False,
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
     `run` is an id, the beginning of one, or `latest`; `cases` are ids of cases (`set/case` where sets share one), by
     default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
-    needed where a case's trials did not go alike), and the keys of the expected final state. `Blessing.write` writes.
+    needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -114,7 +125,7 @@ class _Picked(NamedTuple):
 class _Chosen:
     """A run, and the cases of it that are to be blessed."""
 
-    def __init__(self, store: Store, run_id: str, trial: int | None) -> None:
+    def __init__(self, store: Store, run_id: str, trial: int | Mapping[str, int] | None) -> None:
         self._store, self._run_id, self._trial = store, run_id, trial
         self.manifest: Manifest = store.manifest(run_id)
         self._judging = counting(store.judgings(run_id)).number
@@ -148,21 +159,23 @@ class _Chosen:
     def _of(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
         result = self._result.case(case.eval_id, case.eval_set_id)
         trials = [one.trial for one in result.trials if one.trial is not None]
-        if self._trial is not None:
-            trials = [one for one in trials if one.number == self._trial - 1]
+        wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
+        if wanted is not None:
+            trials = [one for one in trials if one.number == wanted - 1]
         sound = [one for one in trials if one.failure is None]
         if sound and len(sound) < len(trials):
-            self._refuse(case, "has a trial that ended in an error: choose one that did not, --trial N")
+            self._refuse(
+                case, "has a trial that ended in an error: choose one that did not, --trial N", choose=True
+            )
             return None
         if not sound:
-            which = f" no trial {self._trial} that" if self._trial is not None else " no trial that"
+            which = f" no trial {wanted} that" if wanted is not None else " no trial that"
             self._refuse(case, f"has{which} came to its end (it is {outcome.value.replace('_', ' ')})")
             return None
         stated = self._stated(case)
         if len({_deeds(one, stated) for one in sound}) > 1:
-            self._refuse(
-                case, f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
-            )
+            differently = f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
+            self._refuse(case, differently, choose=True)
             return None
         return sound[0]
 
@@ -171,8 +184,9 @@ class _Chosen:
         content = self._store.case(self._run_id, case.position)
         return (json.loads(content or b"{}").get("final_session_state") or {}).keys()
 
-    def _refuse(self, case: PlannedCase, why: str) -> None:
-        self.refused.append(SetupError(f"{_full_name(case)} {why}"))
+    def _refuse(self, case: PlannedCase, why: str, *, choose: bool = False) -> None:
+        name = _full_name(case)
+        self.refused.append(RefusedCase(f"{name} {why}", name, choose=choose))
 
     def files(self, wanted: Collection[str]) -> Iterator[tuple[str, Path]]:
         """The sets of these ids, with their files."""
@@ -266,6 +280,7 @@ class _File:
                 continue
             (made.cases if changed else made.unchanged).append(case.eval_id)
             trials[case.eval_id] = trial
+            made.trials[case.eval_id] = trial.number
         made.after, made.lost = text.text(), text.lost()
         _check(made, self._source, trials)
         return made

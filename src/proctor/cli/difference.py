@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from proctor.reports.file_lines import lines_of
 from proctor.sanitize import clean
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -28,9 +29,3 @@ def show_difference(path: Path, before: str, after: str, *, context: int = 2) ->
 def _difference(name: str, before: str, after: str, context: int) -> Iterator[str]:
     old, new = lines_of(before), lines_of(after)
     yield from difflib.unified_diff(old, new, fromfile=name, tofile=name, n=context, lineterm="")
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a file: only line ends part them, not what Unicode takes for one (U+2028)."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    return lines if lines[-1] else lines[:-1]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.difference import lines_of
 from proctor.cli.failures import say
 from proctor.cli.sure import is_sure
 from proctor.errors import SetupError, did_you_mean
+from proctor.reports.file_lines import lines_of
 from proctor.sanitize import clean
 
 if TYPE_CHECKING:

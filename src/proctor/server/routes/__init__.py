@@ -1,4 +1,4 @@
 """Our own API, one module a subject; each has a `router`."""
 
-ROUTES = ("about", "runs", "cases", "case", "labels")
+ROUTES = ("eval_sets", "about", "runs", "cases", "case", "labels", "bless", "live", "start")
 """The modules of this package whose routes are served under `/api`."""
