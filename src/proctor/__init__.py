@@ -33,6 +33,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         export_to_adk as export_to_adk,
         generate_scenarios as generate_scenarios,
         generate_scenarios_sync as generate_scenarios_sync,
+        history as history,
+        history_sync as history_sync,
         import_run as import_run,
         import_runs as import_runs,
         label_run as label_run,
@@ -137,6 +139,12 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         Measured as Measured,
     )
     from proctor.schema.event import Event as Event
+    from proctor.schema.history import (
+        CaseHistory as CaseHistory,
+        CasePoint as CasePoint,
+        Course as Course,
+        RunHistory as RunHistory,
+    )
     from proctor.schema.label import HumanLabel as HumanLabel
     from proctor.schema.run import RunRecord as RunRecord, RunState as RunState
     from proctor.schema.run_size import MeasureSize as MeasureSize, RunSize as RunSize, SizeRow as SizeRow
@@ -165,7 +173,7 @@ _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
         " bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
-        " generate_scenarios generate_scenarios_sync import_run import_runs"
+        " generate_scenarios generate_scenarios_sync history history_sync import_run import_runs"
         " list_runs load_run open_store plan plan_sync prune_runs"
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"
@@ -182,6 +190,7 @@ _WHERE = {
     "proctor.engine.stopping": "StopRequest",
     "proctor.schema.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.event": "Event",
+    "proctor.schema.history": "CaseHistory CasePoint Course RunHistory",
     "proctor.schema.label": "HumanLabel",
     "proctor.schema.trial": "Trial Turn Failure FailureKind",
     "proctor.schema.run": "RunRecord RunState",

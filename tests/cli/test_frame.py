@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from proctor.cli import lazy
 from proctor.cli.failures import Stopped
-from proctor.cli.lazy import COMMANDS, LATER
+from proctor.cli.lazy import COMMANDS
 from proctor.cli.main import cli
 from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
 from proctor.registry import load_object
@@ -24,12 +24,11 @@ def run(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]], ids=str)
-def test_help_lists_every_command_and_no_later_one(arguments: list[str]) -> None:
+def test_help_lists_every_command(arguments: list[str]) -> None:
     result = run(*arguments)
     assert result.exit_code == 0
     listed = result.stdout.split("Commands:")[1].split()
     assert all(name in listed for name in COMMANDS)
-    assert not LATER & set(listed)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -69,7 +68,7 @@ def test_version() -> None:
         (["evl"], "error: No command 'evl'. Did you mean 'eval'?"),
         (
             ["xyzzy"],
-            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, plan, export, import, prune, ",
+            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, plan, history, export, import, prune, ",
         ),
         (
             ["eval", "--concurency", "x"],
@@ -85,7 +84,6 @@ def test_version() -> None:
         (["eval", "--compat", "ADK2"], "error: Invalid value for '--compat': 'ADK2' is not 'adk'."),
         (["eval", "--log_level", "loud"], "error: Invalid value for '--log_level'"),
         (["metrics", "a", "b"], "error: Got unexpected extra argument (b)"),
-        *[([name], f"error: {name!r} is not in this version.") for name in sorted(LATER)],
     ],
     ids=str,
 )

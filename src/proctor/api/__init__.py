@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.api.generating import generate_scenarios, generate_scenarios_sync
     from proctor.api.importing_runs import import_run, import_runs
     from proctor.api.labelling import label_run
+    from proctor.api.looking_back import history, history_sync
     from proctor.api.planning import plan, plan_sync
     from proctor.api.preparing import Prepared, prepare
     from proctor.api.reading import load_agent, load_config, load_eval_set
@@ -37,6 +38,7 @@ _WHERE = {
     "generating": ("generate_scenarios", "generate_scenarios_sync"),
     "importing_runs": ("import_run", "import_runs"),
     "labelling": ("label_run",),
+    "looking_back": ("history", "history_sync"),
     "planning": ("plan", "plan_sync"),
     "preparing": ("Prepared", "prepare"),
     "reading": ("load_agent", "load_config", "load_eval_set"),
@@ -72,6 +74,8 @@ __all__ = [
     "export_to_adk",
     "generate_scenarios",
     "generate_scenarios_sync",
+    "history",
+    "history_sync",
     "import_run",
     "import_runs",
     "label_run",

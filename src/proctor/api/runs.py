@@ -132,7 +132,7 @@ class RunFilter:
         """Tell whether `run` is wanted."""
         return (
             (self.agent is None or fnmatchcase(run.agent, self.agent))
-            and (self.eval_set is None or any(_is_set(name, self.eval_set) for name in run.sets))
+            and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
             and (not self.outcome or run.summary.outcome in self.outcome)
             and (not self.state or run.state in self.state)
             and (self.since is None or run.created_at >= _seconds(self.since))
@@ -140,7 +140,8 @@ class RunFilter:
         )
 
 
-def _is_set(name: str, wanted: str) -> bool:
+def is_set(name: str, wanted: str) -> bool:
+    """Tell whether the set of this id is meant by `wanted`: its id, or the name of its file; `*` and `?` stand for anything."""
     return fnmatchcase(name, wanted) or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
 
 

@@ -29,6 +29,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "proctor.cli.plan:plan",
         "Say how many cases and trials it takes to see a drop, by the variance of a run.",
     ),
+    "history": (
+        "proctor.cli.history:history",
+        "Look back over runs: which cases broke, in which run; which are flaky; what was fixed.",
+    ),
     "export": ("proctor.cli.export:export", "Write a run in a form that other tools read."),
     "import": ("proctor.cli.import_:import_command", "Take results from files into the store, as runs."),
     "prune": ("proctor.cli.prune:prune", "Delete runs that are no longer needed."),
@@ -65,12 +69,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "proctor.cli.adopt:adopt",
         "Move in from google-adk: find what is there, check it, say what would differ.",
     ),
+    "web": ("proctor.cli.web:web", "See runs, cases and eval sets in a browser; start runs, talk to agents."),
     "init": ("proctor.cli.init:init", "Start a project: a sample agent with an eval set that runs."),
 }
 """Name -> where the command lives, and its line in `proctor --help`. In the order they are listed."""
-
-LATER = frozenset({"web"})
-"""Commands of later versions: known by name, so that typing one is told apart from a slip."""
 
 
 class LazyGroup(click.Group):
@@ -102,10 +104,6 @@ class LazyGroup(click.Group):
             if name != "eval":  # which has more to load
                 loaded()
             return found
-        if name in LATER:
-            raise click.UsageError(
-                f"{args[0]!r} is not in this version. There is: {', '.join(COMMANDS)}.", ctx
-            )
         hint = did_you_mean(name, COMMANDS) or f" There is: {', '.join(COMMANDS)}."
         raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
 

@@ -1,0 +1,173 @@
+"""Looking back over runs: since when a case is as it is, and what changed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.api.runs import RunFilter, StoreLike, open_runs
+from proctor.errors import ProctorError, SetupError, UnknownNameError
+from proctor.registry import METRICS
+from proctor.schema.history import CaseHistory, CasePoint, HistoryRun, RunHistory
+from proctor.schema.outcome import Outcome
+from proctor.schema.verdict import CaseResult
+
+if TYPE_CHECKING:
+    from proctor.api.runs_looked_at import RunsLookedAt
+    from proctor.engine.metric_history import MetricMeans
+    from proctor.stores.base import Store
+
+LIMIT = 50
+"""Runs that are looked at, unless told otherwise."""
+PASSED = "passed"
+"""The name under which the share of the decided cases that passed is kept."""
+
+
+async def history(
+    case: str | None = None,
+    *,
+    store: StoreLike = None,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    since: datetime | None = None,
+    limit: int = LIMIT,
+) -> RunHistory:
+    """Look back over runs; `history_sync` says the rest."""
+    return await asyncio.to_thread(
+        history_sync, case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit
+    )
+
+
+def history_sync(
+    case: str | None = None,
+    *,
+    store: StoreLike = None,
+    agent: str | None = None,
+    eval_set: str | None = None,
+    since: datetime | None = None,
+    limit: int = LIMIT,
+) -> RunHistory:
+    """Look back over the newest runs: which cases broke, and in which run; which are flaky; what was fixed.
+
+    `case` is the id of a case, or `set/case`: then each of its runs is told in full, with its metrics and with what was
+    changed since the run before. `agent` and `eval_set` say whose runs and which set (both may have `*` and `?`),
+    `since` from when on, `limit` how many runs at most (0: all).
+
+    Raises:
+        UnknownNameError: no run has such a case.
+        SetupError: several sets have it, or the limit is below 0.
+        StoreError: there is no store, or it cannot be read.
+    """
+    if limit < 0:
+        raise SetupError(f"limit must be at least 0, got {limit}")
+    wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
+    if store is None or isinstance(store, str | Path):
+        with closing(open_runs(store, read_only=True)) as opened:
+            return _history(opened, case, wanted, limit)
+    return _history(store, case, wanted, limit)
+
+
+def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> RunHistory:
+    from proctor.api.runs_looked_at import RunsLookedAt
+
+    looked = RunsLookedAt(store, wanted, limit)
+    found = RunHistory([one.run for one in looked.runs], looked.older, [])
+    if case is None:
+        _every_case(looked, found)
+    else:
+        told = _one_case(looked, case)
+        found.cases, found.case = [told], told.name
+        for point in told.points:
+            for name, metric in point.metrics.items():
+                found.metrics.setdefault(name, {})[point.run.run_id] = metric
+    return found
+
+
+# --- all cases -------------------------------------------------------------------------------------------------------
+
+
+def _every_case(looked: RunsLookedAt, found: RunHistory) -> None:
+    from proctor.engine.history import case_histories
+    from proctor.engine.metric_history import MetricMeans
+
+    means = MetricMeans()
+    found.cases = case_histories(_points(looked, means), looked.between)
+    found.metrics = means.points(_bounds)
+
+
+def _points(looked: RunsLookedAt, means: MetricMeans) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
+    """What became of every case that was reached, run by run, without evidence."""
+    from proctor.engine.history import is_reached
+
+    for one in looked.runs:
+        means.begin(one.run.run_id)
+        seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+        verdicts = looked.store.verdicts(one.run.run_id, one.judging.number)
+        for position, (content_hash, case) in enumerate(verdicts):
+            name = case.eval_set_id, case.eval_id
+            place = seen[name]
+            seen[name] += 1
+            if is_reached(case.outcome) and looked.takes(case.eval_set_id):
+                means.add(case)
+                yield (*name, place), _point(one.run, case, position, content_hash)
+
+
+def _point(run: HistoryRun, case: CaseResult, position: int, content_hash: str) -> CasePoint:
+    trials = tuple([trial.outcome for trial in case.trials])
+    reason = "" if case.outcome is Outcome.PASSED else case.reason or case.missed
+    return CasePoint(run, case.outcome, trials, reason, position, content_hash=content_hash)
+
+
+# --- one case --------------------------------------------------------------------------------------------------------
+
+
+def _one_case(looked: RunsLookedAt, name: str) -> CaseHistory:
+    """Return a case run by run, in full.
+
+    Raises:
+        UnknownNameError: none of the runs has it, or reached it.
+        SetupError: several sets have one.
+    """
+    from proctor.engine.history import case_history, is_reached
+    from proctor.engine.metric_history import of_trials
+
+    where = looked.where(name)
+    eval_set_id, eval_id = where[0][1].eval_set_id, where[0][1].eval_id
+    points: list[CasePoint] = []
+    for one, planned in where:
+        case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
+        if is_reached(case.outcome):
+            point = _point(one.run, case, planned.position, planned.content_hash)
+            point.metrics = {
+                metric.name: of_trials(metric, _bounds(metric.name)) for metric in case.metrics.values()
+            }
+            points.append(point)
+    if not points:
+        raise UnknownNameError(
+            f"the case {name!r} is in {len(where)} of the runs, and none of them reached it"
+        )
+    for newer, older in pairwise(points):
+        newer.changed = looked.between(eval_set_id, older, newer) or ()
+    return case_history(eval_set_id, eval_id, points, looked.between)
+
+
+def _bounds(name: str) -> tuple[float, float] | None:
+    """Between which numbers the scores of a metric lie, where its facts say so."""
+    if name == PASSED:
+        return 0.0, 1.0
+    try:
+        facts = METRICS.get(name).facts
+    except (ProctorError, AttributeError, TypeError):  # one of somebody's own
+        return None
+    low, high = (
+        (-inf if facts.minimum is None else facts.minimum),
+        (inf if facts.maximum is None else facts.maximum),
+    )
+    return float(low), float(high)

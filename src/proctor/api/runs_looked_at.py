@@ -1,0 +1,133 @@
+"""The runs that a history looks at, what is known to differ between two of them, and where a case is in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from proctor.api.runs import RunFilter, is_set
+from proctor.api.user_functions import AN_OBJECT
+from proctor.engine.unlike import unlike
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.quick_dataclasses import dataclass
+from proctor.reports.run_list import short_ids
+from proctor.schema.comparison import Unlike
+from proctor.schema.history import CasePoint, HistoryRun
+from proctor.schema.run import Judging, Manifest, PlannedCase, RunRecord, counting
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+_MOST_NAMES = 5_000
+"""Case ids among which the closest one is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """One run with all that is known of it beside its cases."""
+
+    run: HistoryRun
+    manifest: Manifest
+    judging: Judging
+
+    @property
+    def is_known(self) -> bool:
+        """Whether another build of the agent would have been noticed."""
+        return bool(self.manifest.agent.source_hash or self.manifest.agent.version)
+
+    def of_set(self, eval_set_id: str) -> tuple[Manifest, Judging]:
+        """Return what was run and judged, as far as it concerns one set."""
+        sets = [one for one in self.manifest.sets if one.eval_set_id == eval_set_id]
+        judged = [one for one in self.judging.sets if one.eval_set_id == eval_set_id]
+        return (
+            self.manifest.model_copy(update={"sets": sets}),
+            self.judging.model_copy(update={"sets": judged}),
+        )
+
+
+class RunsLookedAt:
+    """The newest runs that are wanted, newest first."""
+
+    def __init__(self, store: Store, wanted: RunFilter, limit: int) -> None:
+        """Read which runs there are (`limit` at most; 0: all); what their cases came to is read later."""
+        self.store = store
+        self._wanted = wanted
+        records = [*store.runs()]
+        short = short_ids([one.run_id for one in records])
+        taken = [one for one in records if wanted.takes(one)]
+        some = taken[:limit] if limit else taken
+        self.older = len(taken) - len(some)
+        self.runs = [_looked_at(store, one, short[one.run_id]) for one in some]
+        self._by_id = {one.run.run_id: one for one in self.runs}
+        self._unlike: dict[tuple[str, str, str], list[Unlike]] = {}
+
+    def takes(self, eval_set_id: str) -> bool:
+        """Tell whether cases of this set are wanted."""
+        return self._wanted.eval_set is None or is_set(eval_set_id, self._wanted.eval_set)
+
+    def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[Unlike] | None:
+        """Return what is known to have changed for a case; `None` where builds of the agent cannot be told apart."""
+        both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
+        key = older.run.run_id, newer.run.run_id, eval_set_id
+        if key not in self._unlike:
+            self._unlike[key] = unlike(*(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT)
+        found = self._unlike[key]
+        hashes = older.content_hash, newer.content_hash
+        if all(hashes) and hashes[0] != hashes[1]:
+            found = [Unlike("case", "the case itself was changed"), *found]
+        return found if found or all(one.is_known for one in both) else None
+
+    def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:
+        """Return the runs that have the case called `name` (its id, or `set/case`), and which of theirs it is.
+
+        Raises:
+            UnknownNameError: none has; the message has the closest id.
+            SetupError: several sets have one.
+        """
+        found = [
+            (one, case)
+            for one in self.runs
+            if (case := next(self._named(self.store.planned(one.run.run_id), name), None)) is not None
+        ]
+        names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
+        if len(names) > 1:
+            raise SetupError(f"several sets have a case {name!r}: say {' or '.join(names)}")
+        if not found:
+            raise UnknownNameError(self._nobody(name))
+        return found
+
+    def _named(self, planned: Iterable[PlannedCase], name: str) -> Iterator[PlannedCase]:
+        for case in planned:
+            if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}") and self.takes(case.eval_set_id):
+                yield case
+
+    def _nobody(self, name: str) -> str:
+        if not self.runs:
+            return (
+                f"no run is like that: the store {self.store.url} has none to look for the case {name!r} in"
+            )
+        ids = self._known_ids()
+        listed = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
+        runs = "the run" if len(self.runs) == 1 else f"none of the {len(self.runs)} runs"
+        has = "has no" if len(self.runs) == 1 else "has a"
+        return f"{runs} {has} case {name!r}.{did_you_mean(name, ids)} Cases: {listed}."
+
+    def _known_ids(self) -> Sequence[str]:
+        all_ids = (
+            case.eval_id
+            for one in self.runs
+            for case in self.store.planned(one.run.run_id)
+            if self.takes(case.eval_set_id)
+        )
+        return [*dict.fromkeys(islice(all_ids, _MOST_NAMES))]
+
+
+def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
+    manifest = store.manifest(record.run_id)
+    agent = manifest.agent
+    run = HistoryRun(
+        record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
+        record.summary.outcome, record.cases, record.num_runs,
+    )  # fmt: skip
+    return LookedAt(run, manifest, counting(store.judgings(record.run_id)))
