@@ -1,0 +1,265 @@
+"""Eval sets: listed, made, migrated; their cases read, changed, added and removed, by several people at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+
+from proctor.api import editing as cases
+from proctor.api.authoring import create_eval_set
+from proctor.api.eval_set_files import SetFile
+from proctor.api.eval_set_pages import field_notes, saved
+from proctor.errors import EvalFileError, SetupError
+from proctor.files.case_editing import changeable
+from proctor.reports.pages.eval_case import (
+    CasePreview,
+    CaseRefusal,
+    CaseRemoved,
+    CaseSaved,
+    EvalCasePage,
+    diff_lines,
+    differing,
+)
+from proctor.reports.pages.eval_sets import EvalCaseList, EvalSetList, EvalSetPage, SetMade
+from proctor.sanitize import clean
+from proctor.server.context import Here
+from proctor.server.editing import editing
+
+router = APIRouter()
+
+CaseId = Annotated[str, Query(alias="id", description="The id of the case, whatever characters it has.")]
+IfMatch = Annotated[str | None, Header(description="The version that was read: its ETag.")]
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": CaseRefusal,
+        "description": "Comments would be lost, or the file cannot be changed in place.",
+    },
+    412: {"model": CaseRefusal, "description": "The file says something else by now."},
+    422: {"model": CaseRefusal, "description": "This is no case."},
+    428: {"model": CaseRefusal, "description": "Without If-Match nothing is changed."},
+}
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewEvalSet(_Body):
+    """A set to be made."""
+
+    name: str
+    """Its id; the file is called so, too: letters, digits and `_`."""
+    folder: str = ""
+    """Below the project's own, with `/` between the parts."""
+    form: Literal["json", "yaml", "lines"] = "json"
+
+
+class CaseDraft(_Body):
+    """A case as it is to be."""
+
+    value: dict[str, Any]
+    comments_may_go: bool = False
+    """Confirms that comments in what is replaced are lost."""
+
+
+class UndoName(_Body):
+    """What is to be undone."""
+
+    undo: str
+
+
+# --- sets --------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/eval-sets")
+def list_eval_sets(here: Here) -> EvalSetList:
+    """Return every eval set of the project, by path."""
+    return editing(here).looks.all()
+
+
+@router.post("/eval-sets", status_code=201, responses=_REFUSALS, response_model=SetMade)
+def create_set(here: Here, wanted: NewEvalSet) -> Any:
+    """Make a new set without cases."""
+    file = editing(here).sets.new(wanted.name, wanted.folder, wanted.form)
+    try:
+        create_eval_set(file.path)
+    except EvalFileError as error:
+        return _refused(error, None)
+    return SetMade(id=file.id, path=file.label)
+
+
+@router.get("/eval-sets/{eval_set}")
+def get_eval_set(here: Here, eval_set: str) -> EvalSetPage:
+    """Return one set with everything that is wrong or doubtful in it."""
+    known = editing(here)
+    return known.looks.page(known.sets.find(eval_set))
+
+
+@router.post("/eval-sets/{eval_set}/migrate", status_code=201)
+def migrate_eval_set(here: Here, eval_set: str) -> SetMade:
+    """Write a set of an old format anew, in today's, beside the old file; that one stays."""
+    from proctor.files.convert import convert
+
+    known = editing(here)
+    file = known.sets.find(eval_set)
+    look = known.looks.look(file)
+    if look.source is None or not changeable(look.source):
+        raise SetupError(f"{file.label}: this is no set in an old format ({look.kind})")
+    target = known.sets.beside(file)
+    convert(file.path, target.path, allow_duplicate_ids=True)
+    return SetMade(id=target.id, path=target.label)
+
+
+# --- cases -------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/eval-sets/{eval_set}/cases")
+def list_eval_cases(
+    here: Here,
+    eval_set: str,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000,
+) -> EvalCaseList:
+    """Return cases of a set, in the order of the file."""
+    known = editing(here)
+    return known.looks.cases(known.sets.find(eval_set), offset, limit)
+
+
+@router.get("/eval-sets/{eval_set}/case")
+def get_eval_case(here: Here, response: Response, eval_set: str, case: CaseId) -> EvalCasePage:
+    """Return one case with every key that it has; the ETag is what a change has to name."""
+    known = editing(here)
+    page = known.looks.case(known.sets.find(eval_set), case)
+    response.headers["ETag"] = f'"{page.version}"'
+    return page
+
+
+@router.post("/eval-sets/{eval_set}/case", status_code=201, responses=_REFUSALS, response_model=CaseSaved)
+def add_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> Any:
+    """Put a new case behind those of a set."""
+    return _changed(here, eval_set, draft.value, lambda file: cases.add_case(file, draft.value), 201)
+
+
+@router.put("/eval-sets/{eval_set}/case", responses=_REFUSALS, response_model=CaseSaved)
+def save_eval_case(
+    here: Here, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
+) -> Any:
+    """Make a case say something else; what does not differ keeps its bytes in the file."""
+    if (version := _version(if_match)) is None:
+        return _unnamed()
+    return _changed(
+        here,
+        eval_set,
+        draft.value,
+        lambda file: cases.replace_case(
+            file, case, draft.value, version=version, comments_may_go=draft.comments_may_go
+        ),
+        200,
+    )
+
+
+@router.post("/eval-sets/{eval_set}/case/preview", responses=_REFUSALS, response_model=CasePreview)
+def preview_eval_case(here: Here, eval_set: str, case: CaseId, draft: CaseDraft) -> Any:
+    """Return what saving would do to the file, line by line; nothing is written."""
+    file = editing(here).sets.find(eval_set)
+    try:
+        found = cases.preview(file, case, draft.value)
+    except (cases.NotACaseError, EvalFileError) as error:
+        return _refused(error, draft.value)
+    return CasePreview(
+        lines=diff_lines(found.before, found.after), lost=found.lost, doubtful=field_notes(found.warnings)
+    )
+
+
+@router.delete("/eval-sets/{eval_set}/case", responses=_REFUSALS, response_model=CaseRemoved)
+def remove_eval_case(here: Here, eval_set: str, case: CaseId, if_match: IfMatch = None) -> Any:
+    """Take a case out of a set."""
+    if (version := _version(if_match)) is None:
+        return _unnamed()
+    known = editing(here)
+    file = known.sets.find(eval_set)
+    try:
+        before, now = cases.remove_case(file, case, version=version)
+    except (cases.ChangedMeanwhileError, EvalFileError) as error:
+        return _refused(error, None)
+    known.looks.forget(file)
+    return CaseRemoved(eval_id=case, undo=known.remember(file, before, now))
+
+
+@router.post("/eval-sets/{eval_set}/undo", responses=_REFUSALS, response_model=EvalSetPage)
+def restore_eval_case(here: Here, eval_set: str, wanted: UndoName) -> Any:
+    """Bring a removed case back: the file is what it was, byte for byte."""
+    known = editing(here)
+    file = known.sets.find(eval_set)
+    try:
+        known.undo(file, wanted.undo)
+    except cases.ChangedMeanwhileError as error:
+        return _refused(error, None)
+    return known.looks.page(file)
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def _changed(
+    here: Here, eval_set: str, value: Any, change: Callable[[SetFile], cases.CaseContent], status: int
+) -> Response:
+    known = editing(here)
+    file = known.sets.find(eval_set)
+    try:
+        found = change(file)
+    except (
+        cases.ChangedMeanwhileError,
+        cases.NotACaseError,
+        cases.CommentsWouldGoError,
+        EvalFileError,
+    ) as error:
+        known.looks.forget(file)
+        return _refused(error, value)
+    known.looks.forget(file)
+    return JSONResponse(
+        saved(found).model_dump(mode="json"), status_code=status, headers={"ETag": f'"{found.version}"'}
+    )
+
+
+def _version(if_match: str | None) -> str | None:
+    """The version that a client has read; `None` where it names none."""
+    named = (if_match or "").strip().removeprefix("W/").strip('"')
+    return named if named and named != "*" else None
+
+
+def _unnamed() -> Response:
+    text = "name the version that was read, as If-Match: its ETag; else the change of somebody else could be lost"
+    return _answer(428, text)
+
+
+def _refused(error: SetupError, sent: Any) -> Response:
+    if isinstance(error, cases.NotACaseError):
+        return _answer(422, str(error), fields=field_notes(error.findings))
+    if isinstance(error, cases.CommentsWouldGoError):
+        return _answer(409, str(error), lost=error.lost)
+    if isinstance(error, cases.ChangedMeanwhileError):
+        there = error.theirs
+        changed = [*differing(sent, there)] if sent is not None and there is not None else []
+        return _answer(412, str(error), theirs=there, version=error.version, changed=changed)
+    return _answer(409, str(error))
+
+
+def _answer(status: int, detail: str, **more: Any) -> Response:
+    refusal = CaseRefusal(
+        **{
+            "detail": clean(detail, lines=True),
+            "fields": [],
+            "lost": [],
+            "theirs": None,
+            "version": "",
+            "changed": [],
+        }
+        | more
+    )
+    return JSONResponse(refusal.model_dump(mode="json"), status_code=status)
