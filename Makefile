@@ -2,6 +2,7 @@
 # make test    sets up and runs the tests            make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'"
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
 # make docs    the documentation as a site, in site/build (fails on any warning)
+# make ui      builds the web page into src/proctor/page (needs node 20 or newer)      make ui-test   its types, tests and size
 # make nightly the fault catalogue at its full counts (hours)   make nightly CRASH_RUNS=20   fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
@@ -17,7 +18,7 @@ ARGS ?=
 # Frameworks whose agents are tested in an environment of their own: they do not all resolve together.
 FRAMEWORKS := a2a langgraph openai-agents traces
 
-.PHONY: demo test nightly lint format bench adk frameworks docs help-snapshots lock clean
+.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-test help-snapshots lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -54,6 +55,17 @@ docs: $(VENV)/.docs
 help-snapshots: $(VENV)/.test
 	$(BIN)/python tests/docs/help_pages.py
 	$(BIN)/python tests/docs/metric_pages.py
+
+ui: ui/node_modules/.ready
+	cd ui && npm run --silent build -- --logLevel warn
+
+ui-test: ui $(VENV)/.test
+	cd ui && npm run --silent check && npm test --silent && npm run --silent size && PYTHON=$(abspath $(BIN))/python npm run --silent types -- --check
+
+ui/node_modules/.ready: ui/package.json ui/package-lock.json ui/.npmrc
+	@command -v npm >/dev/null || { echo "The web page needs node 20 or newer, with npm, to be built" >&2; exit 1; }
+	cd ui && npm ci --loglevel error
+	@touch $@
 
 # --- environment: one stamp file for each thing that is in it ----------------------------------------------------------
 
@@ -102,5 +114,5 @@ lock:
 	$(foreach name,$(FRAMEWORKS),$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

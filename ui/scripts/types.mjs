@@ -1,6 +1,7 @@
-// Writes src/data/api.gen.ts from the server's OpenAPI description. Needs the repository's Python environment.
+// Writes src/data/api.gen.ts from the server's OpenAPI description; `--check` only tells whether it is up to date.
+// Needs the repository's Python environment.
 import { execFileSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import openapi, { astToString } from "openapi-typescript";
 
@@ -13,5 +14,8 @@ const described = execFileSync(python, ["-m", "proctor.server.openapi"], { cwd: 
 const head = "// Made by `npm run types` from the server's OpenAPI description. Not to be edited.\n\n";
 const made = head + astToString(await openapi(JSON.parse(described.toString())));
 
-if (process.argv.includes("--stdout")) process.stdout.write(made);
-else writeFileSync(target, made);
+if (!process.argv.includes("--check")) writeFileSync(target, made);
+else if (readFileSync(target, "utf8") !== made) {
+  console.error("src/data/api.gen.ts is not what the server says any more: npm run types");
+  process.exit(1);
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it, vi } from "vitest";
+import { press, render } from "../../test/render";
+import { type Binding, allBindings, meant, useKeys } from "./keyboard";
+
+const binding = (keys: string, run: () => void = () => undefined): Binding => ({ keys, does: keys, run });
+
+function Bound({ bindings }: { bindings: Binding[] }) {
+  useKeys(bindings);
+  return <input aria-label="text" />;
+}
+
+describe("keys", () => {
+  it.each([
+    ["g", "r", "g r"],
+    ["", "r", "r"],
+    ["x", "r", "r"],
+    ["g", "q", undefined],
+  ])("after %j, %j means %j", (before, key, keys) => {
+    expect(meant([binding("r"), binding("g r")], before, key)?.keys).toBe(keys);
+  });
+
+  it("do what is bound, once, and nothing after what bound them is gone", () => {
+    const run = vi.fn();
+    const { again } = render(<Bound bindings={[binding("j", run)]} />);
+    press("j");
+    expect(run).toHaveBeenCalledTimes(1);
+    again(null);
+    press("j");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("are text where one types", () => {
+    const run = vi.fn();
+    const { host } = render(<Bound bindings={[binding("j", run)]} />);
+    press("j", host.querySelector("input") as HTMLInputElement);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("go by the newest where two want the same", () => {
+    const [older, newer] = [vi.fn(), vi.fn()];
+    render(
+      <>
+        <Bound bindings={[binding("j", older)]} />
+        <Bound bindings={[binding("j", newer)]} />
+      </>,
+    );
+    press("j");
+    expect([older.mock.calls.length, newer.mock.calls.length]).toEqual([0, 1]);
+    expect(allBindings().filter(({ keys }) => keys === "j")).toHaveLength(1);
+  });
+
+  it("follow one another", () => {
+    const run = vi.fn();
+    render(<Bound bindings={[binding("g r", run)]} />);
+    press("g");
+    press("r");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+});

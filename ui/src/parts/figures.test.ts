@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { agoText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
+
+const plain = (text: string) => text.replaceAll("\u202f", " ");
+
+describe("figures", () => {
+  it.each([
+    [0.925, "92.5 %"],
+    [1, "100 %"],
+    [0, "0 %"],
+    [0.9999, "99.9 %"], // not yet all
+    [0.0001, "0.1 %"], // not none
+    [null, "–"],
+  ])("share %s reads %s", (value, text) => expect(plain(percentText(value))).toBe(text));
+
+  it.each([
+    [0.4, "0.40"],
+    [1, "1.00"],
+    [0.999, "0.999"],
+    [0.99999, "0.999"],
+    [-0.25, "−0.25"],
+    [null, "–"],
+  ])("score %s reads %s", (value, text) => expect(scoreText(value)).toBe(text));
+
+  it.each([
+    [0.42, "$0.42"],
+    [0.012, "$0.012"],
+    [0.0031, "$0.0031"],
+    [0.00001, "< $0.0001"],
+    [1204, "$1,204.00"],
+    [0, "$0"],
+    [null, "–"],
+    [undefined, "–"],
+  ])("%s dollars read %s", (value, text) => expect(moneyText(value)).toBe(text));
+
+  it.each([
+    [0.0213, "21 ms"],
+    [2.44, "2.4 s"],
+    [59.96, "1 m 00 s"],
+    [192, "3 m 12 s"],
+    [7530, "2 h 05 m"],
+    [null, "–"],
+  ])("%s seconds read %s", (value, text) => expect(secondsText(value)).toBe(text));
+
+  it.each([
+    [30, "just now"],
+    [300, "5 min ago"],
+    [3 * 3600, "3 h ago"],
+    [30 * 3600, "yesterday"],
+    [4 * 86_400, "4 days ago"],
+  ])("%d seconds back is %s", (past, text) => expect(agoText(1_000_000 - past, 1_000_000)).toBe(text));
+
+  it("writes numbers with a true minus and thousands apart", () => {
+    expect(numText(-1204.5)).toBe("−1,204.5");
+  });
+});

@@ -1,0 +1,65 @@
+import { type ReactNode, act } from "react";
+import { createRoot } from "react-dom/client";
+import { Router } from "wouter";
+import { memoryLocation } from "wouter/memory-location";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { SourceProvider, makeClient } from "../src/data/queries";
+import { type Answer, type Source, SourceError } from "../src/data/source";
+
+/** A source that answers from what it is given; `asked` says what it was asked. */
+export function fixedSource(answers: Record<string, unknown>, live = true): Source & { asked: string[] } {
+  const asked: string[] = [];
+  const answer = <T,>(path: string): Promise<Answer<T>> => {
+    asked.push(path);
+    if (path in answers) return Promise.resolve({ body: answers[path] as T, etag: null });
+    return Promise.reject(new SourceError(404, `nothing at ${path}`));
+  };
+  return { live, asked, get: answer, send: (_, path) => answer(path) };
+}
+
+export interface Rendered {
+  host: HTMLElement;
+  /** Where the page is, with its query. */
+  at: () => string;
+  again: (node: ReactNode) => void;
+}
+
+/** Draw `node` at `path`, with data from `source`. */
+export function render(node: ReactNode, path = "/", source: Source = fixedSource({})): Rendered {
+  const host = document.body.appendChild(document.createElement("div"));
+  const root = createRoot(host);
+  const { hook, searchHook, history } = memoryLocation({ path, record: true });
+  const client = makeClient();
+  const draw = (shown: ReactNode) =>
+    act(() =>
+      root.render(
+        <QueryClientProvider client={client}>
+          <SourceProvider value={source}>
+            <Router hook={hook} searchHook={searchHook}>
+              {shown}
+            </Router>
+          </SourceProvider>
+        </QueryClientProvider>,
+      ),
+    );
+  draw(node);
+  return { host, at: () => history.at(-1) ?? "", again: draw };
+}
+
+/** Let promises and effects run. */
+export async function settle(milliseconds = 0): Promise<void> {
+  await act(() => new Promise((done) => setTimeout(done, milliseconds)));
+}
+
+/** Press a key, as on the page or on `target`. */
+export function press(key: string, target: EventTarget = document.body): void {
+  act(() => {
+    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  });
+}
+
+export function click(target: Element | null): void {
+  act(() => {
+    (target as HTMLElement).click();
+  });
+}
