@@ -46,7 +46,8 @@ async def estimate(
     from proctor.api.preparing import prepare
 
     store = options.pop("store", None)
-    plan = prepare(agent, eval_sets, options).plan
+    prepared = prepare(agent, eval_sets, options)
+    plan, at_once = prepared.plan, prepared.options.concurrency
     found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
     if isinstance(store, str | Path) or store is None:
         try:
@@ -54,8 +55,8 @@ async def estimate(
         except NoRunsError:
             return _without_history(found, plan)
         with closing(opened):
-            return _by_history(found, plan, opened)
-    return _by_history(found, plan, store)
+            return _by_history(found, plan, opened, at_once)
+    return _by_history(found, plan, store, at_once)
 
 
 def estimate_sync(
@@ -78,7 +79,7 @@ def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
     if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
         return
     found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
-    found = _by_history(found, plan, store)
+    found = _by_history(found, plan, store, prepared.options.concurrency)
     if found.run_id:
         tell(found)
 
@@ -95,7 +96,7 @@ class _Took:
     cost: float | None
 
 
-def _by_history(found: Estimate, plan: Plan, store: Store) -> Estimate:
+def _by_history(found: Estimate, plan: Plan, store: Store, at_once: int) -> Estimate:
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
@@ -109,6 +110,7 @@ def _by_history(found: Estimate, plan: Plan, store: Store) -> Estimate:
         found.run_id, found.seen = run.run_id, len(cases)
         _add_judges(found, cases, judges)
         _add(found, "agent", [_acting(case) for case in cases])
+        found.seconds = _time([_seconds(case) for case in cases], found, at_once)
         found.notes += [
             f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
         ]
@@ -166,6 +168,11 @@ def _acting(case: CaseResult) -> _Took:
     )
 
 
+def _seconds(case: CaseResult) -> float:
+    """How long its agent took for a trial, as the mean over its trials."""
+    return fmean([one.trial.duration if one.trial is not None else 0.0 for one in case.trials])
+
+
 # --- what a run will take ----------------------------------------------------------------------------------------------
 
 
@@ -204,6 +211,14 @@ def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
             cost=_forecast(costs, found) if len(costs) == len(took) else None,
         )
     )
+
+
+def _time(seconds: Sequence[float], found: Estimate, at_once: int) -> Forecast:
+    """Return how long the trials take, so many at once: all are taken to be as busy to the end."""
+    whole, lanes = _forecast(seconds, found), max(1, min(at_once, found.trials))
+    longest = max(seconds)  # it takes no less than the slowest does alone
+    ends = [None if end is None else max(longest, end / lanes) for end in (whole.low, whole.high)]
+    return Forecast(value=max(longest, whole.value / lanes), low=ends[0], high=ends[1])
 
 
 def _forecast(values: Sequence[float], found: Estimate) -> Forecast:

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from proctor.api.metric_facts import facts_of
 from proctor.cli.common import SectionedCommand, common_options, option
-from proctor.errors import SetupError
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.registry import METRICS
 from proctor.sanitize import clean, clean_json
@@ -30,7 +30,7 @@ def metrics(name: str | None, *, as_json: bool) -> None:
 
     A metric is used by naming it under `criteria` in a config, with a threshold or with options.
     """
-    found = [_facts(each) for each in ([name] if name else METRICS.names())]
+    found = [facts_of(each) for each in ([name] if name else METRICS.names())]
     if as_json:
         listed = [_as_data(each) for each in found]
         click.echo(
@@ -40,18 +40,6 @@ def metrics(name: str | None, *, as_json: bool) -> None:
         click.echo("\n".join(clean(line) for line in _explained(found[0])))
     else:
         click.echo("\n".join(clean(line) for line in _table(found)))
-
-
-def _facts(name: str) -> MetricFacts:
-    """Return the facts of a metric; a plug-in function has none of its own."""
-    plugin = METRICS.get(name)
-    facts = getattr(plugin, "facts", None)
-    if isinstance(facts, MetricFacts):
-        return facts
-    if not callable(plugin):
-        raise SetupError(f"The metric {name!r} is {type(plugin).__name__}: neither a metric nor a function.")
-    first_line = next(iter((plugin.__doc__ or "").strip().splitlines()), "")
-    return MetricFacts(name=name, description=first_line, kind="custom", minimum=float("-inf"), maximum=None)
 
 
 def _table(found: list[MetricFacts]) -> Iterator[str]:

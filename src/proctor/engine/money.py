@@ -54,16 +54,16 @@ class Money:
         for case in stored.store.planned(stored.writer.run_id):
             for trial in stored.trials(case.position):
                 for name, score in trial.scores.items():
-                    for details in _all_details(score):
+                    for details in all_details(score):
                         self._seen.update({(name, *by): None for by in _by(details)})
-                        found += _spent_on(details)
+                        found += spent_on(details)
         self._before = together([*self._before, *found])
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
         """Take note of who judged one trial."""
         for bound, score in zip(metrics, scores or (), strict=False):
             if bound.judge:
-                for details in _all_details(score):
+                for details in all_details(score):
                     self._seen.update({(bound.name, *by): None for by in _by(details)})
 
     def spent(self) -> list[Spent]:
@@ -111,14 +111,15 @@ def _may_be_for_money(score: MetricScore) -> bool:
     return failure is not None and (failure.kind is FailureKind.NOT_ASKED or failure.where == "judge")
 
 
-def _all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
+def all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
+    """Return what a score has to say besides its number: as a whole, and turn by turn."""
     yield score.details
     for each in score.per_invocation:
         yield each.details
 
 
-def _spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
-    """What the votes of a ballot took, as they stand with a score."""
+def spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
+    """Return what the votes of a ballot took, as they stand with a score."""
     ballot = (details or {}).get("ballot")
     if not isinstance(ballot, dict):
         return

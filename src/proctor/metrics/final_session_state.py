@@ -45,6 +45,8 @@ class FinalSessionState:
     ADK reads `final_session_state` but never looks at it.
     """
 
+    kind = StateCriterion
+    """The class of its criterion."""
     facts = MetricFacts(
         name="final_session_state",
         description="Every key of the case's final session state is there and equal when the conversation ends.",
@@ -58,7 +60,7 @@ class FinalSessionState:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        typed = check_criterion(self.facts, criterion, StateCriterion)
+        typed = check_criterion(self.facts, criterion, self.kind)
         self._rules: StateRules | None = None
         if typed.state is not None:
             self._rules = _rules_of(self.facts.name, typed.state)

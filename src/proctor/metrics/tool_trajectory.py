@@ -72,6 +72,8 @@ class ToolTrajectory:
     It is 1 exactly where the rule holds.
     """
 
+    kind = TrajectoryCriterion
+    """The class of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="tool_trajectory_avg_score",
         description="The share of turns in which the agent's tool calls match the expected ones.",
@@ -92,7 +94,7 @@ class ToolTrajectory:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        typed = check_criterion(self.facts, criterion, TrajectoryCriterion)
+        typed = check_criterion(self.facts, criterion, self.kind)
         self._match_type = typed.match_type
         self._adk = is_adk_compatible(typed)
         self._reading = typed.reading

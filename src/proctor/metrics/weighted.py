@@ -63,6 +63,8 @@ class Weighted:
     this an error, too. `combines` are the metrics whose scores it needs: they must stand in the same criteria.
     """
 
+    kind = WeightedCriterion
+    """The class of its criterion."""
     facts = MetricFacts(
         name="weighted",
         description="The weighted mean of other metrics of the same config.",
@@ -81,7 +83,7 @@ class Weighted:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        self.criterion = check_criterion(self.facts, criterion, WeightedCriterion)
+        self.criterion = check_criterion(self.facts, criterion, self.kind)
         if not self.criterion.weights:
             raise CriterionError(
                 "The criterion of 'weighted' does not fit: weights: none are given. "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from proctor.reports.money import dollars
+from proctor.reports.summary import duration
 from proctor.sanitize import clean, clean_json, encodable
 from proctor.schema.estimate import Estimate, Forecast, PurposeEstimate
 
@@ -33,6 +34,7 @@ def as_data(found: Estimate) -> dict[str, Any]:
         "run_id": found.run_id or None,
         "seen": found.seen,
         "cost": _data(found.cost),
+        "seconds": _data(found.seconds),
         "purposes": {
             part.purpose: {name: _data(getattr(part, name)) for name in ("calls", "tokens", "cost")}
             for part in found.parts
@@ -63,6 +65,8 @@ def _lines(found: Estimate) -> Iterator[str]:
         yield f"  {_NAMES.get(part.purpose, part.purpose):12} {', '.join(_told(part))}"
     if len(found.parts) > 1:
         yield f"  {'together':12} {_cost(found.cost)}"
+    if found.seconds is not None:
+        yield f"  {'time':12} {_time(found.seconds)}"
     if found.run_id and found.seen > 1:
         yield f"between brackets: where it will lie at {100 * found.confidence:g} %, if its cases are like those"
     elif found.run_id:
@@ -83,6 +87,12 @@ def _whole(forecast: Forecast) -> str:
     if forecast.low is None or forecast.high is None:
         return f"{forecast.value:,.0f}"
     return f"{forecast.value:,.0f} [{forecast.low:,.0f}-{forecast.high:,.0f}]"
+
+
+def _time(forecast: Forecast) -> str:
+    if forecast.low is None or forecast.high is None:
+        return f"about {duration(forecast.value)}"
+    return f"about {duration(forecast.value)} [{duration(forecast.low)}-{duration(forecast.high)}]"
 
 
 def _cost(forecast: Forecast | None) -> str:

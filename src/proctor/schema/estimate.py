@@ -39,6 +39,8 @@ class Estimate:
     seen: int = 0
     """How many cases of that run there are to go by."""
     confidence: float = 0.95
+    seconds: Forecast | None = None
+    """How long it takes by the time of its agent, as many trials at once as it may have; judging comes on top."""
     parts: list[PurposeEstimate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What it does not know."""

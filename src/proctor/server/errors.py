@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,7 @@ from fastapi.responses import JSONResponse
 from proctor.api.runs import NoRunsError
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
 from proctor.sanitize import clean
-
-_log = logging.getLogger("proctor.server")
+from proctor.server.problems import ProblemsError, problems_answer
 
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (UnknownNameError, 404),
@@ -30,7 +28,7 @@ def add_handlers(app: FastAPI) -> None:
     """Have whatever is raised in a route become an answer."""
     app.add_exception_handler(ProctorError, _said)
     app.add_exception_handler(RequestValidationError, _not_valid)
-    app.add_exception_handler(Exception, _broken)
+    app.add_exception_handler(ProblemsError, problems_answer)
 
 
 def answer(status: int, text: str) -> JSONResponse:
@@ -60,8 +58,3 @@ def _sentence(problems: Sequence[Any]) -> str:
 def _given(problem: Any) -> str:
     given = problem.get("input")
     return f", got {given!r:.80}" if isinstance(given, str | int | float | bool) else ""
-
-
-async def _broken(request: Request, error: Exception) -> JSONResponse:
-    _log.error("%s %s broke", request.method, request.url.path, exc_info=error)
-    return answer(500, f"{type(error).__name__}: this is a bug in Proctor; the server's log has where")

@@ -45,6 +45,8 @@ class ToolExpectations:
     (see `grammar`), and every limit holds.
     """
 
+    kind = ExpectationsCriterion
+    """The class of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="tool_expectations",
         description="The share of the case's expectations of tool calls that are met: optional calls, alternatives, limits.",
@@ -59,7 +61,7 @@ class ToolExpectations:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        typed = check_criterion(self.facts, criterion, ExpectationsCriterion)
+        typed = check_criterion(self.facts, criterion, self.kind)
         self._given = read_given(self.facts.name, typed.declarations)
         self._common: list[Expectation] = []
         if typed.expectations is not None:

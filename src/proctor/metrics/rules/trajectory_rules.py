@@ -41,6 +41,8 @@ class RulesCriterion(BaseCriterion):
 class TrajectoryRules:
     """The share of the rules that the calls of all turns together keep; of a turn, the share that no call in it breaks."""
 
+    kind = RulesCriterion
+    """The class of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="trajectory_rules",
         description="The share of rules over the whole trajectory that are kept: only after, at most, never, implies, before.",
@@ -55,7 +57,7 @@ class TrajectoryRules:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        typed = check_criterion(self.facts, criterion, RulesCriterion)
+        typed = check_criterion(self.facts, criterion, self.kind)
         self._given = read_given(self.facts.name, typed.declarations)
         self._common: list[Rule] = []
         if typed.rules is not None:

@@ -50,6 +50,8 @@ class IntermediateResponseMatch:
     score of the turn, the mean over turns that of the case. Thoughts, calls and their results are not compared.
     """
 
+    kind = IntermediateCriterion
+    """The class of its criterion."""
     facts = MetricFacts(
         name="intermediate_response_match",
         description="How much of the expected responses of agents on the way to the answer was given, and by whom.",
@@ -66,7 +68,7 @@ class IntermediateResponseMatch:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        self.criterion = check_criterion(self.facts, criterion, IntermediateCriterion)
+        self.criterion = check_criterion(self.facts, criterion, self.kind)
         if self.criterion.text == "ignore" and not self.criterion.authors:
             raise CriterionError(
                 "The criterion of 'intermediate_response_match' does not fit: with text \"ignore\" and authors false "

@@ -46,6 +46,8 @@ class NodePath:
     the user is none. Consecutive events of one author are one step, unless `count_repeats` is true, as in agentevals.
     """
 
+    kind = NodePathCriterion
+    """The class of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="graph_trajectory_strict_match",
         description="Whether the agents or graph nodes that worked in a turn are the expected ones, in order.",
@@ -56,7 +58,7 @@ class NodePath:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        self._count_repeats = check_criterion(self.facts, criterion, NodePathCriterion).count_repeats
+        self._count_repeats = check_criterion(self.facts, criterion, self.kind).count_repeats
 
     def applies(self, case: EvalCase) -> bool:
         """Whether any turn states who works in it."""

@@ -30,6 +30,8 @@ class SingleToolUse:
     nothing recorded, so it serves scenarios, too.
     """
 
+    kind = SingleToolCriterion
+    """The class of its criterion."""
     facts: ClassVar[MetricFacts] = MetricFacts(
         name="trajectory_single_tool_use",
         description="Whether the tool that the criterion names was called.",
@@ -44,7 +46,7 @@ class SingleToolUse:
     )
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        typed = check_criterion(self.facts, criterion, SingleToolCriterion)
+        typed = check_criterion(self.facts, criterion, self.kind)
         if not typed.tool_name:
             name = self.facts.name
             raise CriterionError(

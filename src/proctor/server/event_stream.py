@@ -1,0 +1,76 @@
+"""Server-sent events: what has happened from a place on, told as it happens, to clients that may be slow or gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+PATIENCE = 20.0
+"""Seconds that a client may take to accept what it is sent; a slower one is dropped, and may come back."""
+
+_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+def event(name: str, data: bytes, place: str) -> bytes:
+    """Return one event; `data` is JSON in one line, `place` what `Last-Event-ID` will say."""
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (place.encode(), name.encode(), data)
+
+
+COMMENT = b": still here\n\n"
+"""Keeps what is between server and client from taking a silent connection for a dead one."""
+
+
+class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, and not followed by mypy
+    """A response (an ASGI application) that sends what an iterator of bytes gives, chunk by chunk.
+
+    Unlike a plain stream it stops as soon as the client has gone, and it gives up a client that does not take what it is
+    sent: a chunk waits for the last one to be on its way, so at most one is held for each client.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, chunks: AsyncIterator[bytes], *, patience: float = PATIENCE) -> None:
+        """Take what is to be sent; it is closed (`aclose`) in the end, whatever happens."""
+        super().__init__()
+        self._chunks, self._patience = chunks, patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the chunks end, or the client does."""
+        del scope
+        sending = asyncio.create_task(self._send(send))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            with suppress(BaseException):
+                await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        try:
+            await self._out(send, {"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            async for chunk in self._chunks:
+                await self._out(send, {"type": "http.response.body", "body": chunk, "more_body": True})
+            await self._out(send, {"type": "http.response.body", "body": b"", "more_body": False})
+        except (TimeoutError, OSError):  # too slow, or gone
+            return
+        finally:
+            if (close := getattr(self._chunks, "aclose", None)) is not None:
+                await close()
+
+    async def _out(self, send: Send, message: Message) -> None:
+        await asyncio.wait_for(send(message), self._patience)
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
