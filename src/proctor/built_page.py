@@ -1,0 +1,20 @@
+"""Where the built web page (ui/) is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FOLDER = "PROCTOR_PAGE_DIR"
+"""The environment variable that names another folder with a built page: for tests, and for work on the page."""
+
+
+def page_folder() -> Path:
+    """Return where the built page is, or would be."""
+    named = os.environ.get(FOLDER)
+    return Path(named) if named else Path(__file__).resolve().parent / "page"
+
+
+def is_built() -> bool:
+    """Tell whether there is a page."""
+    return (page_folder() / "index.html").is_file()
