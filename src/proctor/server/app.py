@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib import import_module
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
+from starlette.middleware.gzip import GZipMiddleware
 
 from proctor.server.adk.routes import adk_router
+from proctor.server.adk.world import lifespan as adk_lifespan
 from proctor.server.context import ServerContext
 from proctor.server.errors import add_handlers
+from proctor.server.etags import ETags
 from proctor.server.routes import ROUTES
+from proctor.server.safety import Safety
+from proctor.server.static import add_page
 from proctor.version import __version__
 
 
 def create_app(context: ServerContext) -> FastAPI:
     """Return the application that serves `context`."""
     app = FastAPI(
-        title="Proctor", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+        title="Proctor",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=_lifespan,
+        redirect_slashes=False,
     )
     app.state.context = context
     add_handlers(app)
@@ -28,7 +41,20 @@ def create_app(context: ServerContext) -> FastAPI:
         )
     app.include_router(api, generate_unique_id_function=_operation_id)
     app.include_router(adk_router(), include_in_schema=False)
+    add_page(app)
+    app.add_middleware(ETags)
+    app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=3)
+    app.add_middleware(Safety, access=context.access)  # the last one is the outermost
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Let go of whatever the routes hold when the server ends."""
+    async with adk_lifespan(app):
+        yield
+        if (live := getattr(app.state, "live", None)) is not None:
+            await live.close()
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 
 from proctor.api.runs import open_runs, open_store
 from proctor.server.looks import Looks
+from proctor.server.options import Access
 from proctor.stores.base import Store
 
 
@@ -25,6 +26,8 @@ class ServerContext:
     """Where runs are kept; `None`: the project's own store."""
     agents: Path | None = None
     """A folder with a folder for each agent, or one agent's folder; `None`: the project's settings name the agent."""
+    access: Access = field(default_factory=Access)
+    """Who may ask, and what the page may start."""
     looks: Looks = field(default_factory=Looks, compare=False, repr=False)
     """What is remembered of runs that will not change."""
 

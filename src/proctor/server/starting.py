@@ -1,0 +1,59 @@
+"""The start of a server: what it was told is checked, then it listens, says where, and serves."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.api.project import prepare_process
+from proctor.built_page import is_built
+from proctor.server.address import find_address, listen
+from proctor.server.app import create_app
+from proctor.server.context import ServerContext
+from proctor.server.options import Access, read_names, read_token
+from proctor.server.serving import serve
+from proctor.server.static import HOW_TO_BUILD
+from proctor.settings import load_settings, project_root
+
+_A_MOMENT = 0.5
+"""Seconds until a browser is opened: then the server answers."""
+
+
+def serve_page(
+    agents: Path | None,
+    given: Mapping[str, Any],
+    *,
+    tell: Callable[[str], object],
+    warn: Callable[[str], object],
+) -> None:
+    """Serve the page and the API until somebody ends it; `tell` is told where, `warn` what is missing.
+
+    Raises:
+        SetupError: it cannot be listened there, others could reach it without a token, or an option is none.
+    """
+    here = Path.cwd()
+    access = Access(
+        token=read_token(given["token"], given["token_file"]),
+        hosts=read_names(given["hosts"], "--allow-host"),
+        targets=read_names(given["targets"], "--allow-target"),
+        any_agent=given["any_agent"],
+    )
+    prepare_process(load_settings(here))
+    root = project_root(here) or here
+    context = ServerContext(root=root, store_url=given["store"], agents=agents, access=access)
+    app = create_app(context)
+    address = find_address(given["host"], given["port"])
+    listening = listen(address, has_token=access.token is not None)
+    url = address.url(listening.getsockname()[1])
+    url = f"{url}login#token={access.token}" if access.token else url
+    tell(f"Proctor is at {url}  (Ctrl-C ends it)")
+    if not is_built():
+        warn(HOW_TO_BUILD)
+    if given["opens"]:
+        opening = threading.Timer(_A_MOMENT, webbrowser.open, [url])
+        opening.daemon = True
+        opening.start()
+    serve(app, listening)

@@ -1,0 +1,74 @@
+"""The built page: its files, and `index.html` for every address that the page itself understands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from proctor.built_page import page_folder
+
+HOW_TO_BUILD = (
+    "The web page is not built: this is a checkout, or an installation from one. `make ui` in it builds the page "
+    "(it needs node); a released package has it. The API answers all the same: /api/about, /api/openapi.json"
+)
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
+"""What is served, and as what: neither the system's tables nor a file's content decide."""
+
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_ASSETS = "assets"
+"""Where the build puts what has a hash in its name."""
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page at every address that no route has. To be added last."""
+
+    @app.get("/{path:path}", include_in_schema=False, name="page")
+    async def page(request: Request, path: str) -> Response:
+        return await run_in_threadpool(_answer, path, request.headers.get("accept", ""))
+
+
+def _answer(path: str, accept: str) -> Response:
+    folder = page_folder()
+    file = file_of(folder, path)
+    if file is not None:
+        cache = _IMMUTABLE if path.startswith(f"{_ASSETS}/") else "no-cache"
+        return FileResponse(file, media_type=_TYPES[file.suffix.lower()], headers={"cache-control": cache})
+    if path.partition("/")[0] == "api" or Path(path).suffix or not _takes_html(accept):
+        return Response('{"detail":"there is nothing at this address"}', 404, media_type="application/json")
+    index = file_of(folder, "index.html")
+    if index is None:
+        return PlainTextResponse(HOW_TO_BUILD + "\n", 404)
+    return FileResponse(index, media_type=_TYPES[".html"], headers={"cache-control": "no-cache"})
+
+
+def _takes_html(accept: str) -> bool:
+    return not accept or "text/html" in accept or "*/*" in accept
+
+
+def file_of(folder: Path, path: str) -> Path | None:
+    """Return the file of the page that `path` names; `None` where there is none, or it is not within `folder`."""
+    parts = path.split("/")
+    if any(part in {"", ".", ".."} or part.startswith(".") or not part.isprintable() for part in parts):
+        return None
+    if any(sign in path for sign in '\\:"<>|*?\0') or Path(path).suffix.lower() not in _TYPES:
+        return None
+    try:
+        root, found = folder.resolve(), folder.joinpath(*parts).resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
