@@ -20,7 +20,9 @@ export function Shell({ children }: { children: ReactNode }) {
   const entries = useEntries();
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
   useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
-  useEffect(() => window.scrollTo(0, 0), [path]);
+  useEffect(() => {
+    window.scrollTo(0, 0); // returns a promise in newer browsers, which must not be taken for a clean-up
+  }, [path]);
   return (
     <>
       <a className={styles.skip} href="#main" onClick={focusMain}>
