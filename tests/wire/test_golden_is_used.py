@@ -5,13 +5,12 @@ from pathlib import Path
 
 LATER = {
     "simulated_users.json": "played users",
-    "rest.json": "the server",
 }
 USED = {
     "agent_evaluator.json": 16, "bytes.json": 5, "cli.json": 15, "config.json": 21, "efficiency.json": 72,
     "judge_final_response_match_v2.json": 84, "judge_hallucinations.json": 48, "judge_rubrics.json": 137, "judge_user_simulator_quality.json": 76,
     "eval_selectors.json": 25, "events_to_invocations.json": 70, "identifiers.json": 15, "manager_eval_sets.json": 7,
-    "migration.json": 49, "result_reading.json": 10, "rouge_invocations.json": 70, "rouge_pairs.json": 288,
+    "migration.json": 49, "result_reading.json": 10, "rest.json": 53, "rouge_invocations.json": 70, "rouge_pairs.json": 288,
     "serialization_evalset.json": 15, "service_runs.json": 16, "trajectory.json": 194, "validation.json": 61,
 }  # fmt: skip
 """How many vectors each file has; all of them are compared (of cli.json the ten of `eval`)."""

@@ -83,6 +83,11 @@ class LateAgent:
         state: dict[str, Any] = await self._ask("final_state", session.state, session)
         return state
 
+    def host(self, app_name: str) -> Any:
+        """Return what serves the agent to many users, where it brings that itself; `None` where it does not."""
+        serve = getattr(self._made, "host", None)
+        return None if serve is None else serve(app_name)
+
     @property
     def _agent(self) -> Agent:
         if self._made is None:

@@ -111,6 +111,12 @@ class AdkAgent:
         )
         return lasting(found.state)
 
+    def host(self, app_name: str) -> Any:
+        """Return what serves the agent to many users: google-adk's own sessions, artifacts and memory."""
+        from proctor.agents.adk.serving import AdkHost
+
+        return AdkHost(self._app, app_name, self.describe)
+
     async def close(self) -> None:
         """Close what the agent's toolsets and plug-ins hold open."""
         runner, self._last_runner = self._last_runner, None

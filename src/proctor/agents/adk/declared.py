@@ -14,9 +14,14 @@ _FEATURE = "An agent of google-adk"
 def tree_of(agent: Any) -> Iterator[Any]:
     """Yield an agent and all below it: sub-agents, and the agents among the nodes of a workflow."""
     yield agent
-    nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
-    for below in [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]:
+    for below in sub_agents_of(agent):
         yield from tree_of(below)
+
+
+def sub_agents_of(agent: Any) -> list[Any]:
+    """Return the agents right below one."""
+    nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
+    return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
 
 
 def _is_agent(node: Any) -> bool:

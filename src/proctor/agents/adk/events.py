@@ -120,6 +120,21 @@ def _without_credentials(part: Any) -> Any:
     return part
 
 
+def without_secrets(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of an event, or of a session, without the credentials in it: of their calls, requests and answers."""
+    told = dict(document)
+    if isinstance(content := told.get("content"), dict) and content.get("parts"):
+        told["content"] = {**content, "parts": [_without_credentials(part) for part in content["parts"]]}
+    if isinstance(actions := told.get("actions"), dict):
+        told["actions"] = {
+            name: _hidden(value) if name in _OF_CREDENTIALS else value for name, value in actions.items()
+        }
+    return told
+
+
+_OF_CREDENTIALS = frozenset(("requestedAuthConfigs", "requested_auth_configs"))
+
+
 def _hidden(value: Any) -> Any:
     if isinstance(value, dict):
         return {

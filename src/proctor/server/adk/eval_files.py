@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from proctor.agents.hosting import Json
 from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
 from proctor.files.case_editing import with_case
@@ -18,7 +19,6 @@ from proctor.files.save import write_text
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.server.adk.apps import App
-from proctor.server.adk.host import Json
 from proctor.server.adk.merging import merged_case
 from proctor.stores.documents import FolderDocuments
 

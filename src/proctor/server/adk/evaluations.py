@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from proctor.agents.hosting import Json
 from proctor.api.evaluating import evaluate
 from proctor.errors import SetupError
 from proctor.schema.criterion import EFFICIENCY_METRICS, EvalMetric
@@ -13,7 +14,6 @@ from proctor.schema.result import EvalCaseResult
 from proctor.schema.verdict import RunResult
 from proctor.server.adk.apps import App
 from proctor.server.adk.eval_files import open_set, path_of, require_cases
-from proctor.server.adk.host import Json
 from proctor.server.adk.results import read_file
 from proctor.server.context import ServerContext
 from proctor.stores.adk_files import AdkFiles

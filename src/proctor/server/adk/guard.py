@@ -12,10 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 
+from proctor.agents.hosting import NotPossibleError, SessionExistsError
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
 from proctor.server.adk.eval_files import NotThereError
-from proctor.server.adk.host import NotPossibleError, SessionExistsError
 from proctor.server.adk.wire import answer
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")

@@ -18,10 +18,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.agents.hosting import Json
 from proctor.schema.base import to_camel
 from proctor.schema.case import EvalCase
 from proctor.schema.writing import to_adk_json
-from proctor.server.adk.host import Json
 
 _CONVERSATION, _SCENARIO, _OPENING = "conversation", "conversation_scenario", "opening"
 _KNOWN = {spelling: name for name in EvalCase.model_fields for spelling in (name, to_camel(name))}

@@ -14,11 +14,11 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.hosting import Artifacts, Json, NotPossibleError, SessionExistsError, TurnRequest
 from proctor.causes import safe_str
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
-from proctor.server.adk.host import Artifacts, Json, NotPossibleError, SessionExistsError, TurnRequest
 from proctor.server.adk.talking import recorded
 from proctor.server.adk.wire import event_json, stored_event_json
 from proctor.settling import settle
@@ -86,6 +86,10 @@ class OwnHost:
         """Return a user's sessions, without their events."""
         found = [talk for (owner, _), talk in self._talks.items() if owner == user_id]
         return [{**self._json(talk), "events": []} for talk in found]
+
+    async def keys(self) -> Sequence[tuple[str, str]]:
+        """Return user and id of each session."""
+        return list(self._talks)
 
     async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
         """Change the state of a session."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
+from proctor.agents.hosting import Json
 from proctor.errors import EvalFileError
 from proctor.files.documents import RESULT_LIMIT, read_document
 from proctor.files.find import require_path_segment
@@ -12,7 +12,6 @@ from proctor.files.load import read_results
 from proctor.schema.adk_results import HISTORY, SUFFIX
 from proctor.schema.result import EvalCaseResult, EvalSetResult
 from proctor.server.adk.apps import App
-from proctor.server.adk.host import Json
 from proctor.server.adk.wire import stored_session_json, wire
 
 
@@ -33,25 +32,20 @@ def read_result(app: App, result_id: str) -> EvalSetResult | None:
     return read_file(path) if path.is_file() else None
 
 
-def kept_session(app: App, user_id: str, session_id: str) -> Json | None:
-    """Return the session of an evaluation as the result of its case has it; `None` where none has."""
+def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:
+    """Return the session of an evaluation (of any user: `None`) as the result of its case has it; `None`: none has."""
     needle = session_id.encode()
+    if not needle:
+        return None
     for path in reversed(_files(app)):
         if needle not in _bytes(path):
             continue
         for case in read_file(path).eval_case_results:
             details = case.session_details
-            if case.session_id == session_id and (case.user_id or "") == user_id and details is not None:
+            is_theirs = user_id is None or (case.user_id or "") == user_id
+            if case.session_id == session_id and is_theirs and details is not None:
                 return stored_session_json(details.model_dump(mode="json"), app.name)
     return None
-
-
-def kept_sessions(app: App) -> Iterator[Json]:
-    """Return all sessions of evaluations that results have, the newest result first."""
-    for path in reversed(_files(app)):
-        for case in read_file(path).eval_case_results:
-            if case.session_details is not None:
-                yield stored_session_json(case.session_details.model_dump(mode="json"), app.name)
 
 
 def result_json(result: EvalSetResult, app: App) -> Json:

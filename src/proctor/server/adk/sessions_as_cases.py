@@ -6,6 +6,7 @@ import re
 import time
 from typing import Any
 
+from proctor.agents.hosting import Json
 from proctor.errors import SetupError
 from proctor.files.find import require_new_case_id
 from proctor.schema.case import EvalCase
@@ -13,7 +14,6 @@ from proctor.schema.derive import to_invocations
 from proctor.schema.event import Event
 from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvents
 from proctor.schema.session import SessionInput
-from proctor.server.adk.host import Json
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 

@@ -10,9 +10,9 @@ from fastapi import Response
 from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
+from proctor.agents.hosting import Json
 from proctor.schema.base import to_camel
 from proctor.schema.event import Event
-from proctor.server.adk.host import Json
 
 _ACTIONS = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
 """What google-adk always writes under `actions`."""

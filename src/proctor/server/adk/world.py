@@ -11,9 +11,9 @@ from fastapi import Depends, FastAPI
 from starlette.requests import HTTPConnection
 
 from proctor.agents.base import Agent
+from proctor.agents.hosting import Host, Json, TurnRequest
 from proctor.api.reading import load_agent
 from proctor.server.adk.apps import App, apps_of, find_app
-from proctor.server.adk.host import Host, Json, TurnRequest
 from proctor.server.adk.loop import AgentLoop
 from proctor.server.adk.own_host import OwnHost
 from proctor.server.context import ServerContext
@@ -94,7 +94,8 @@ async def _opened(app: App) -> Host:
     if (open_ := getattr(agent, "open", None)) is not None:
         await settle(open_())
     serve = getattr(agent, "host", None)
-    return OwnHost(app.name, agent) if serve is None else serve(app.name)
+    own: Host | None = None if serve is None else serve(app.name)
+    return own or OwnHost(app.name, agent)
 
 
 @asynccontextmanager

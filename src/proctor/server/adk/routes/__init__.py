@@ -8,7 +8,18 @@ from fastapi import APIRouter
 
 from proctor.server.adk.world import lifespan
 
-SUBJECTS = ("about", "sessions", "run", "eval_sets", "cases", "evaluating")
+SUBJECTS = (
+    "about",
+    "sessions",
+    "run",
+    "eval_sets",
+    "cases",
+    "evaluating",
+    "artifacts",
+    "traces",
+    "live",
+    "others",
+)
 
 
 def adk_router() -> APIRouter:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query
 
 from proctor.agents.base import AgentInfo
+from proctor.agents.hosting import Json
 from proctor.errors import SetupError
 from proctor.server.adk.apps import find_app
 from proctor.server.adk.guard import AdkRoute
-from proctor.server.adk.host import Json
 from proctor.server.adk.world import AdkWorld, World
 from proctor.version import __version__
 

@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
+from proctor.agents.hosting import Json
 from proctor.schema.eval_set import EvalSet
 from proctor.server.adk import eval_files
 from proctor.server.adk.guard import LOCAL, AdkRoute, unreadable
-from proctor.server.adk.host import Json
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.results import kept_session
 from proctor.server.adk.sessions_as_cases import case_of_session, placeholders

@@ -7,12 +7,12 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import Field
 
+from proctor.agents.hosting import Json
 from proctor.api.metric_infos import metric_infos
 from proctor.schema.criterion import EvalMetric
 from proctor.server.adk.eval_files import NotThereError
 from proctor.server.adk.evaluations import config_asked_for, run_evaluation
 from proctor.server.adk.guard import LOCAL, AdkRoute
-from proctor.server.adk.host import Json
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.results import read_result, result_ids, result_json, run_result_json
 from proctor.server.adk.wire import answer, wire

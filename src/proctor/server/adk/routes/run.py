@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import StreamingResponse
 
+from proctor.agents.hosting import Json, TurnRequest
 from proctor.causes import safe_str
 from proctor.schema.content import Content
 from proctor.server.adk.guard import AdkRoute, status_of
-from proctor.server.adk.host import Json, TurnRequest
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.wire import answer, json_bytes
 from proctor.server.adk.world import AdkWorld, World

@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
+from proctor.agents.hosting import Json
 from proctor.engine.inference import SESSION_PREFIX
 from proctor.schema.event import Event
 from proctor.server.adk.guard import AdkRoute
-from proctor.server.adk.host import Json
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.results import kept_session
 from proctor.server.adk.wire import answer

@@ -1,4 +1,4 @@
-"""What serves one app: its sessions, and turns in them. One for agents of google-adk, one for all others."""
+"""What serves an agent to many users, as a server does: its sessions, and turns in them, in google-adk's JSON."""
 
 from __future__ import annotations
 
@@ -82,6 +82,10 @@ class Host(Protocol):
 
     async def list(self, user_id: str) -> list[Json]:
         """Return a user's sessions, without their events."""
+        ...
+
+    async def keys(self) -> Sequence[tuple[str, str]]:
+        """Return user and id of each session, the last used at the end."""
         ...
 
     async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
