@@ -13,7 +13,7 @@ from proctor.engine.pairing import BriefCase, Pairs, change_of, pair
 from proctor.reports.digest import Digest
 from proctor.reports.pages.cases import CaseRow, Changed, case_row
 from proctor.reports.pages.figures import Figures
-from proctor.reports.pages.notes import NotesPage, notes_page
+from proctor.reports.pages.notes import NotesPage, notes_page, turn_seconds
 from proctor.reports.pages.run import Against, RunPage, run_page
 from proctor.reports.pages.run_parts import KeptRun
 from proctor.reports.pages.runs import TREND, RunsPage, passed_of, run_row
@@ -24,8 +24,6 @@ from proctor.schema.verdict import CaseResult, Outcome
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
-
-_TURNS = "invocation_duration_v1"
 
 
 # --- the list -----------------------------------------------------------------------------------------------------------
@@ -205,7 +203,5 @@ def notes_of(store: Store, found: FoundRun) -> NotesPage:
     digest, turns = Digest(), list[float]()
     for case in store.load(found.kept.listed.run.run_id, found.kept.judging).cases:
         digest.add(case)
-        timed = case.metrics.get(_TURNS)
-        for score in timed.per_trial if timed else ():
-            turns += [one.value for one in (score.per_invocation if score else ()) if one.value is not None]
+        turns += turn_seconds(case)
     return notes_page(digest, turns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from proctor.causes import safe_str
 from proctor.cli.failures import say
@@ -14,6 +14,9 @@ from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 STDOUT = "-"
 
@@ -136,12 +139,20 @@ def write_outputs(
     *,
     verbose: bool,
     exit_code: int | None = None,
+    store: Store | None = None,
+    judging: int | None = None,
 ) -> bool:
     """Write every report; say which could not be written. Returns whether all could.
 
-    `exit_code` is that of an interrupted run, which is not what its outcomes say.
+    `exit_code` is that of an interrupted run, which is not what its outcomes say. `store` is where the runs are kept, for
+    reports that look there for more than results say, `judging` the one that is shown, where that is not the last.
     """
-    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code)
+    beside = None
+    if store is not None and any(getattr(output.report, "looks_beside", False) for output in outputs):
+        from proctor.api.beside import KeptBeside
+
+        beside = KeptBeside(store, judging)
+    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, beside=beside)
     fine = True
     for output in outputs:
         try:

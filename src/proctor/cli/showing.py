@@ -44,7 +44,9 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
             _show_for_people(store, result, judging, given, stdout)
-        if not write_outputs(outputs, [result], stdout, verbose=given["verbose"]):
+        if not write_outputs(
+            outputs, [result], stdout, verbose=given["verbose"], store=store, judging=judging
+        ):
             raise click.exceptions.Exit(ERROR)
 
 

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Protocol, TextIO, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
 
 from proctor.quick_dataclasses import dataclass
 from proctor.registry import REPORTS
 from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.reports.pages.run import Against
+    from proctor.reports.pages.run_parts import KeptRun
+    from proctor.schema.case import EvalCase
+    from proctor.schema.invocation import Invocation
+
+
+class Beside(Protocol):
+    """What is known of runs beside their results, where they are kept."""
+
+    def kept(self, run_id: str) -> KeptRun | None:
+        """Return the run as its store has it; `None` where it is not there."""
+        ...
+
+    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
+        """Return its cases as rows of JSON, held against the run before of its like, where there is one."""
+        ...
+
+    def case(self, run_id: str, position: int) -> EvalCase | None:
+        """Return a case as it was run."""
+        ...
+
+    def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
+        """Put the calls of a turn beside the expected ones."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +52,8 @@ class ReportOptions:
     """`None` asks the terminal and `NO_COLOR`. Without colour not one escape sequence is written."""
     symbols: bool | None = None
     """Signs beyond ASCII; `None` asks the stream's encoding."""
+    beside: Beside | None = None
+    """For reports that look for more than a result says (`looks_beside`); `None` where nothing was kept."""
 
 
 DEFAULTS = ReportOptions()

@@ -14,4 +14,5 @@ REPORTS: dict[str, str] = {
     "md": "proctor.reports.markdown:MarkdownReport",
     "adk-rs": "proctor.reports.adk_rs:AdkRsReport",
     "text": "proctor.reports.plain:PlainReport",
+    "html": "proctor.reports.html:HtmlReport",
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.digest import Digest
 from proctor.reports.pages.base import PageModel, Share, share
-from proctor.schema.verdict import RunResult
+from proctor.schema.verdict import CaseResult, RunResult
+
+_TURNS = "invocation_duration_v1"
 
 
 class Rate(PageModel):
@@ -40,6 +42,13 @@ def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
         fault_kinds={kind.value: count for kind, count in faults.kinds.most_common()},
         p95_turn=_p95(sorted(turns)),
     )
+
+
+def turn_seconds(case: CaseResult) -> Iterator[float]:
+    """Yield the seconds that each turn of a case took, as far as they are known."""
+    timed = case.metrics.get(_TURNS)
+    for score in timed.per_trial if timed else ():
+        yield from (one.value for one in (score.per_invocation if score else ()) if one.value is not None)
 
 
 def _p95(turns: Sequence[float]) -> float | None:

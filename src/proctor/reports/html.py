@@ -1,0 +1,154 @@
+"""The web page of runs as one file: everything that the server's page shows of them, nothing loaded from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, TextIO
+
+from proctor.reports.base import DEFAULTS, Beside, ReportOptions
+from proctor.reports.case_view import CaseView
+from proctor.reports.one_file import OneFile, read_page
+from proctor.reports.pages.about import AboutPage
+from proctor.reports.pages.case import CasePlace, case_page
+from proctor.reports.pages.cases import CaseRow, CasesPage, case_row
+from proctor.reports.pages.figures import Figures
+from proctor.reports.pages.judges import judges_page
+from proctor.reports.pages.notes import notes_page, turn_seconds
+from proctor.reports.pages.run import run_page
+from proctor.reports.pages.run_parts import KeptRun
+from proctor.reports.pages.runs import RunsPage, run_row
+from proctor.reports.pages.spans import spans_page
+from proctor.reports.pages.trial import trial_page
+from proctor.reports.run_list import SHORTEST, ListedRun
+from proctor.schema.run import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
+from proctor.schema.verdict import CaseResult, RunResult
+from proctor.version import __version__
+
+
+class HtmlReport:
+    """Runs, their cases, and every trial, as a web page in one file."""
+
+    needs_evidence: ClassVar[bool] = True
+    looks_beside: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        """Read the page.
+
+        Raises:
+            SetupError: it is not built.
+        """
+        self._page = read_page()
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        """Write `runs` to `out`, a case at a time."""
+        kept = [_kept(run, number, options.beside) for number, run in enumerate(runs, 1)]
+        start = f"/runs/{kept[0].listed.run.run_id}" if len(kept) == 1 else "/runs"
+        file = OneFile(self._page, out, start)
+        file.begin()
+        add_runs(file, runs, kept, options.beside)
+        file.end()
+
+
+def add_runs(
+    file: OneFile, runs: Sequence[RunResult], kept: Sequence[KeptRun], beside: Beside | None
+) -> None:
+    """Put runs into a file, with the list of them."""
+    file.keep("/api/about", _about())
+    rows = [run_row(one.listed) for one in kept]
+    file.keep("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
+    for run, one in zip(runs, kept, strict=True):
+        _add_run(file, run, one, beside)
+
+
+def _about() -> AboutPage:
+    return AboutPage(
+        version=__version__, project="", store="", agents=[], any_agent=False, can_run=False,
+        why_not="this is a file: a server (`proctor web`) can start runs", has_token=False,
+    )  # fmt: skip
+
+
+def _add_run(file: OneFile, run: RunResult, kept: KeptRun, beside: Beside | None) -> None:
+    run_id = kept.listed.run.run_id
+    path = f"/api/runs/{run_id}"
+    figures, rows, turns = Figures(), list[Any](), list[float]()
+    for place, case in _with_places(run.cases):
+        figures.add(case)
+        rows.append(case_row(place[1], case))
+        turns += turn_seconds(case)
+        _add_case(file, f"{path}/cases/{place[1]}", run, kept, case, place, beside)
+    against = None
+    if beside is not None and run.run_id:
+        told, against = beside.rows(run_id)
+        rows = [CaseRow.model_validate_json(row) for row in told]
+    file.keep(path, run_page(run, figures, kept, against))
+    file.keep(f"{path}/cases", CasesPage(items=rows, total=len(rows)))
+    file.keep(f"{path}/notes", notes_page(figures.digest, turns))
+
+
+def _add_case(
+    file: OneFile,
+    path: str,
+    run: RunResult,
+    kept: KeptRun,
+    case: CaseResult,
+    place: _Place,
+    beside: Beside | None,
+) -> None:
+    run_id, position = kept.listed.run.run_id, place[1]
+    expected = beside.case(run_id, position) if beside is not None and run.run_id else None
+    view = CaseView(
+        run_id, kept.listed.short, run.agent, kept.listed.run.created_at, case, kept.judging,
+        badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
+        scenario=expected.conversation_scenario if expected else None,
+    )  # fmt: skip
+    before, after = place[0], place[2]
+    file.add(path, case_page(view, position, len(run.cases), previous=before, following=after))
+    for index, trial in enumerate(case.trials):
+        here = f"{path}/trials/{trial.number}"
+        align = beside.align if beside is not None else None
+        file.add(here, trial_page(view, position, index, expected=expected, align=align))
+        file.add(f"{here}/spans", spans_page(run_id, position, trial.number, trial.trial))
+        file.add(f"{here}/judges", judges_page(view, position, index))
+
+
+_Place = tuple[CasePlace | None, int, CasePlace | None]
+"""The case before, the position of this one, and the case after it."""
+
+
+def _with_places(cases: Sequence[CaseResult]) -> Iterator[tuple[_Place, CaseResult]]:
+    """Yield each case with its neighbours; every case is read once."""
+    before: CasePlace | None = None
+    current: tuple[int, CaseResult] | None = None
+    for position, case in enumerate(cases):
+        after = CasePlace(position=position, eval_set_id=case.eval_set_id, eval_id=case.eval_id)
+        if current is not None:
+            yield (before, current[0], after), current[1]
+            before = CasePlace(
+                position=current[0], eval_set_id=current[1].eval_set_id, eval_id=current[1].eval_id
+            )
+        current = position, case
+    if current is not None:
+        yield (before, current[0], None), current[1]
+
+
+def _kept(run: RunResult, number: int, beside: Beside | None) -> KeptRun:
+    """A run as its store has it; what is known of one that is not kept."""
+    if beside is not None and run.run_id and (found := beside.kept(run.run_id)) is not None:
+        return found
+    run_id = run.run_id or f"run-{number}"
+    manifest = Manifest(run_id=run_id, created_at=run.started_at, agent=AgentManifest(label=run.agent))
+    summary = RunSummary(
+        outcome=run.outcome,
+        counts={outcome.value: count for outcome, count in run.counts.items()},
+        duration=run.duration,
+        interrupted=run.interrupted,
+        stopped_by=run.stopped_by,
+        spent=run.spent,
+        judged_by=run.judged_by,
+    )
+    sets = tuple(one.eval_set_id for one in run.sets)
+    record = RunRecord(
+        run_id, run.started_at, run.agent, sets, run.num_runs, len(run.cases), RunState.FINISHED, summary
+    )
+    judging = Judging(number=1, created_at=run.started_at, finished=True)
+    return KeptRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)

@@ -1,0 +1,143 @@
+"""The web page as one file: it is whole, it loads nothing, and it has what the server would have answered."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from proctor.built_page import FOLDER
+from proctor.errors import SetupError
+from proctor.reports.base import load_report
+from proctor.schema.verdict import RunResult
+from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.runs import runs
+
+INDEX = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Proctor</title>
+    <script type="module" crossorigin src="/assets/app-1.js"></script>
+    <link rel="stylesheet" crossorigin href="/assets/app-2.css">
+  </head>
+  <body>
+    <div id="root"></div>
+  </body>
+</html>
+"""
+SCRIPT = 'document.title = "</script><!-- ünïcode";'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A page as the build leaves it, but small."""
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "assets").mkdir()
+    (folder / "index.html").write_text(INDEX, "utf-8")
+    (folder / "assets" / "app-1.js").write_text(SCRIPT, "utf-8")
+    (folder / "assets" / "app-2.css").write_text("body{margin:0}", "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER, str(folder))
+        yield
+
+
+@dataclass
+class Read:
+    """What a browser would find in the file."""
+
+    text: str
+    head: dict[str, Any] = field(default_factory=dict)
+    first: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.head = json.loads(self.element("proctor-file"))
+        self.first = json.loads(self.chunk(0))
+
+    def element(self, name: str) -> str:
+        found = re.findall(rf'<script type="[^"]+" id="{name}">([^<]*)</script>', self.text)
+        assert len(found) == 1, name
+        return str(found[0])
+
+    def chunk(self, number: int) -> bytes:
+        return gzip.decompress(base64.b64decode(self.element(f"proctor-chunk-{number}"), validate=True))
+
+    def get(self, path: str) -> Any:
+        """Answer as the page's own `FileSource` does."""
+        if path in self.first["documents"]:
+            return self.first["documents"][path]
+        return json.loads(self.chunk(self.first["where"][path]))[path]
+
+
+def written(found: Sequence[RunResult]) -> Read:
+    out = io.StringIO()
+    load_report("html").write(found, out)
+    return Read(out.getvalue())
+
+
+@settings(max_examples=25, deadline=None)
+@given(runs())
+def test_has_every_case_and_every_trial(run: RunResult) -> None:
+    read = written([run])
+    (row,) = read.get("/api/runs")["items"]
+    path = f"/api/runs/{row['run_id']}"
+    assert read.head["start"] == path.removeprefix("/api")
+    told = read.get(path)
+    assert (told["outcome"], told["cases"]) == (run.outcome, len(run.cases))
+    rows = read.get(f"{path}/cases")["items"]
+    assert [one["outcome"] for one in rows] == [case.outcome for case in run.cases]
+    for position, case in enumerate(run.cases):
+        here = f"{path}/cases/{position}"
+        assert read.get(here)["outcome"] == case.outcome
+        for trial in case.trials:
+            assert read.get(f"{here}/trials/{trial.number}")["outcome"] == trial.outcome
+            assert read.get(f"{here}/trials/{trial.number}/spans")["number"] == trial.number
+            assert "judges" in read.get(f"{here}/trials/{trial.number}/judges")
+
+
+def test_several_runs_begin_with_the_list_of_them() -> None:
+    read = written([RunResult("one"), RunResult("two")])
+    assert read.head["start"] == "/runs"
+    assert [one["agent"] for one in read.get("/api/runs")["items"]] == ["one", "two"]
+
+
+def test_allows_its_own_script_and_style_and_nothing_else() -> None:
+    text = written([RunResult("agent")]).text
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "unsafe" not in policy[1]
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    for source in (script, style):
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[1]
+    assert not re.findall(r'(?:src|href)="(?!data:)', text)
+
+
+def test_the_script_cannot_end_itself() -> None:
+    assert r'"<\/script><\!-- ünïcode"' in written([RunResult("agent")]).text
+
+
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", *HOSTILE[::9]])
+def test_what_agents_say_never_stands_in_the_markup(text: str) -> None:
+    before = written([everywhere("harmless")]).text
+    assert Read(before).text.count("<") == written([everywhere(text)]).text.count("<")
+
+
+def test_without_a_built_page_it_says_how_to_build_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    with pytest.raises(SetupError, match="make ui"):
+        load_report("html")
