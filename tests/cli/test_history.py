@@ -160,23 +160,19 @@ def test_where_it_broke_and_when_it_last_passed(run: Run) -> None:
     assert said.splitlines()[-1] == "CASES  failing=1  steady=2"
 
 
+def nothing(_: Path) -> None:
+    """Nothing is changed by hand."""
+
+
+def another_case(folder: Path) -> None:
+    path = folder / "words.evalset.json"
+    path.write_text(path.read_text().replace("You said b", "You said bee"))
+
+
 UNLIKE: dict[str, tuple[Callable[[Path], None], dict[str, Any], str]] = {
-    "the threshold": (lambda _: None, {"threshold": 0.9}, f"the threshold of {RESPONSE} was 0.8 and is 0.9"),
-    "the case": (
-        lambda folder: (
-            (folder / "words.evalset.json").write_text(
-                (folder / "words.evalset.json").read_text().replace("You said b", "You said bee")
-            )
-            and None
-        ),
-        {},
-        "the case itself was changed",
-    ),
-    "how often it is tried": (
-        lambda _: None,
-        {"trials": 2},
-        "the cases of words had 1 trial and have 2 trials",
-    ),
+    "the threshold": (nothing, {"threshold": 0.9}, f"the threshold of {RESPONSE} was 0.8 and is 0.9"),
+    "the case": (another_case, {}, "the case itself was changed"),
+    "how often it is tried": (nothing, {"trials": 2}, "the cases of words had 1 trial and have 2 trials"),
 }
 
 

@@ -142,7 +142,7 @@ class RunFilter:
 
 def is_set(name: str, wanted: str) -> bool:
     """Tell whether the set of this id is meant by `wanted`: its id, or the name of its file; `*` and `?` stand for anything."""
-    return fnmatchcase(name, wanted) or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+    return name == wanted or fnmatchcase(name, wanted) or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
 
 
 def _seconds(when: datetime) -> float:

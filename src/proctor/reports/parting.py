@@ -45,9 +45,16 @@ class Parting:
     """The first turn (from 0) in which they part; `None` where they do the same."""
     alike: int
     """Steps before that in which they do the same."""
-    lines: list[tuple[Kind, str]] = field(default_factory=list)
+    steps: list[tuple[Kind, Step]] = field(default_factory=list)
     """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
     saw: list[Saw] = field(default_factory=list)
+    numbers: tuple[int | None, int | None] = (None, None)
+    """Which trial of the base and of the candidate (from 0) this is; `None` of one that was not run."""
+
+    @property
+    def lines(self) -> list[tuple[Kind, str]]:
+        """The steps in words."""
+        return [(kind, _text(step)) for kind, step in self.steps]
 
 
 def parting(base: CaseResult, candidate: CaseResult) -> Parting:
@@ -60,13 +67,14 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
         None,
         0,
         saw=[*_saw((base, before), (candidate, now))],
+        numbers=(_number(base, before), _number(candidate, now)),
     )
     steps = _steps(base, before), _steps(candidate, now)
     found.alike = _common(*steps)
     rest = [one[found.alike] for one in steps if found.alike < len(one)]
     if rest:
         found.turn = min(turn for turn, _ in rest)
-        found.lines = [*_lines(*([step for step in one if step[0] >= found.turn] for one in steps))]
+        found.steps = [*_lines(*([step for step in one if step[0] >= found.turn] for one in steps))]
     return found
 
 
@@ -77,6 +85,10 @@ def _chosen(case: CaseResult, other: CaseResult) -> int:
         wanted = [Outcome.PASSED]
     ended = [trial.outcome for trial in case.trials]
     return next((ended.index(outcome) for outcome in wanted if outcome in ended), 0)
+
+
+def _number(case: CaseResult, place: int) -> int | None:
+    return case.trials[place].number if case.trials else None
 
 
 def _called(case: CaseResult, place: int) -> str:
@@ -118,13 +130,13 @@ def _common(before: Sequence[Step], now: Sequence[Step]) -> int:
     return next((n for n, (a, b) in enumerate(both) if a != b), min(len(before), len(now)))
 
 
-def _lines(before: Sequence[Step], now: Sequence[Step]) -> Iterator[tuple[Kind, str]]:
+def _lines(before: Sequence[Step], now: Sequence[Step]) -> Iterator[tuple[Kind, Step]]:
     for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
         if tag == "equal":
-            yield from ((Kind.SAME, _text(step)) for step in before[a:b])
+            yield from ((Kind.SAME, step) for step in before[a:b])
             continue
-        yield from ((Kind.MISSING, _text(step)) for step in before[a:b])
-        yield from ((Kind.EXTRA, _text(step)) for step in now[c:d])
+        yield from ((Kind.MISSING, step) for step in before[a:b])
+        yield from ((Kind.EXTRA, step) for step in now[c:d])
 
 
 def _text(step: Step) -> str:
@@ -173,7 +185,8 @@ def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAU
     out.writelines(encodable(clean(line), encoding) + "\n" for line in _plain(found, longest))
 
 
-def _sentence(found: Parting) -> str:
+def parting_sentence(found: Parting) -> str:
+    """Return where the two part, in a few words."""
     if found.turn is None:
         return "both do the same" if found.alike else "nothing is kept of what they did"
     alike = f"alike for {found.alike} step{'' if found.alike == 1 else 's'}"
@@ -184,7 +197,7 @@ _SIGNS = {Kind.SAME: "=", Kind.MISSING: "-", Kind.EXTRA: "+"}
 
 
 def _plain(found: Parting, longest: int | None) -> Iterator[str]:
-    yield f"CASE  {found.name}  {_sentence(found)}"
+    yield f"CASE  {found.name}  {parting_sentence(found)}"
     yield f"BASE  {found.base}"
     yield f"CANDIDATE  {found.candidate}"
     for kind, text in found.lines:
@@ -207,7 +220,9 @@ def _draw(found: Parting, out: TextIO, options: ReportOptions, longest: int | No
     page = Page(out, options)
     page.print()
     page.print(
-        Text.assemble(page.text(found.name, "bold"), f" {page.marks.dot} ", page.text(_sentence(found)))
+        Text.assemble(
+            page.text(found.name, "bold"), f" {page.marks.dot} ", page.text(parting_sentence(found))
+        )
     )
     for word, told in (("base", found.base), ("candidate", found.candidate)):
         page.print(Text.assemble((f"{word:10}", "dim"), page.text(told)))

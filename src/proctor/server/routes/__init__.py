@@ -1,4 +1,17 @@
 """Our own API, one module a subject; each has a `router`."""
 
-ROUTES = ("eval_sets", "about", "runs", "cases", "case", "labels", "bless", "live", "start")
+ROUTES = (
+    "eval_sets",
+    "chat",
+    "about",
+    "runs",
+    "cases",
+    "case",
+    "labels",
+    "bless",
+    "live",
+    "start",
+    "compare",
+    "history",
+)
 """The modules of this package whose routes are served under `/api`."""

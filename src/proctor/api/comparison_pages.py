@@ -1,0 +1,114 @@
+"""The pages of comparisons: two runs, one case of two runs, several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proctor.api.comparing import compare_sync, find_run
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.reports.pages.comparison import CasePlaces, ComparisonPage, Sided, comparison_page, sided
+from proctor.reports.pages.matrix import MatrixPage, MatrixRun, matrix_page
+from proctor.reports.pages.pair import PairPage, pair_page
+from proctor.reports.parting import parting
+from proctor.reports.run_list import short_ids
+from proctor.schema.comparison import ComparedRun, Comparison
+from proctor.schema.run import PlannedCase, counting
+from proctor.schema.verdict import CaseResult
+from proctor.stores.base import Store
+
+MOST_RUNS = 12
+"""Runs that are put side by side at most."""
+_MOST_NAMES = 5_000
+"""Case ids among which the closest one is searched."""
+
+
+def compared_page(
+    store: Store, base: str, candidate: str, *, margin: float = 0.05, confidence: float = 0.95
+) -> ComparisonPage:
+    """Return the comparison that `proctor compare` makes, as a page.
+
+    Raises:
+        SetupError: a number is out of range, or the runs have no case in common.
+        UnknownNameError: there is no such run.
+    """
+    runs = find_run(store, base), find_run(store, candidate)
+    found = compare_sync(*runs, store=store, margin=margin, confidence=confidence)
+    short = short_ids([one.run_id for one in store.runs()])
+    sides = _side(store, found.base, short), _side(store, found.candidate, short)
+    named = _named(found)
+    return comparison_page(found, sides, (_places(store, runs[0], named), _places(store, runs[1], named)))
+
+
+def _named(found: Comparison) -> set[str]:
+    cases = [case.name for case in found.cases]
+    return {*cases, *found.only_base, *found.only_candidate, *found.changed_cases}
+
+
+def _places(store: Store, run_id: str, named: set[str]) -> CasePlaces:
+    if not named:
+        return {}
+    found: dict[str, int] = {}
+    for case in store.planned(run_id):
+        if (name := f"{case.eval_set_id}/{case.eval_id}") in named:
+            found.setdefault(name, case.position)
+    return found
+
+
+def _side(store: Store, run: ComparedRun, short: dict[str, str]) -> Sided:
+    return sided(run, short.get(run.run_id, run.run_id), store.manifest(run.run_id).agent.commit)
+
+
+def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_id: str) -> PairPage:
+    """Return one case of two runs side by side.
+
+    Raises:
+        UnknownNameError: there is no such run, or no such case in one of them.
+    """
+    runs = find_run(store, base), find_run(store, candidate)
+    places = tuple(_find(store, run, eval_set_id, eval_id).position for run in runs)
+    cases = tuple(store.load(run).cases[place] for run, place in zip(runs, places, strict=True))
+    short = short_ids([one.run_id for one in store.runs()])
+    sides = tuple(_side(store, _compared(store, run), short) for run in runs)
+    return pair_page(parting(*cases), (sides[0], sides[1]), (cases[0], cases[1]), (places[0], places[1]))
+
+
+def _compared(store: Store, run_id: str) -> ComparedRun:
+    manifest = store.manifest(run_id)
+    cases = sum(one.cases for one in manifest.sets)
+    return ComparedRun(run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at)
+
+
+def _find(store: Store, run_id: str, eval_set_id: str, eval_id: str) -> PlannedCase:
+    names: list[str] = []
+    for case in store.planned(run_id):
+        if (case.eval_set_id, case.eval_id) == (eval_set_id, eval_id):
+            return case
+        if len(names) < _MOST_NAMES:
+            names.append(f"{case.eval_set_id}/{case.eval_id}")
+    wanted = f"{eval_set_id}/{eval_id}"
+    raise UnknownNameError(f"the run {run_id} has no case {wanted!r}.{did_you_mean(wanted, names)}")
+
+
+def lined_up_page(store: Store, names: Sequence[str]) -> MatrixPage:
+    """Return several runs side by side.
+
+    Raises:
+        SetupError: none is named, or more than `MOST_RUNS`.
+        UnknownNameError: there is no such run.
+    """
+    if not 1 <= len(names) <= MOST_RUNS:
+        raise SetupError(f"1 to {MOST_RUNS} runs stand side by side, got {len(names)}")
+    wanted = [*dict.fromkeys(find_run(store, name) for name in names)]
+    records = {one.run_id: one for one in store.runs()}
+    short = short_ids([*records])
+    return matrix_page(
+        [
+            MatrixRun(records[run], short[run], store.manifest(run).agent.commit, [*_cases(store, run)])
+            for run in wanted
+        ]
+    )
+
+
+def _cases(store: Store, run_id: str) -> Iterator[CaseResult]:
+    judging = counting(store.judgings(run_id))
+    return (case for _, case in store.verdicts(run_id, judging.number))

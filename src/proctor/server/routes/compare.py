@@ -1,0 +1,51 @@
+"""Two runs compared, one case of them side by side, and several runs as a matrix."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from proctor.api.comparison_pages import compared_page, lined_up_page, paired_page
+from proctor.reports.pages.comparison import ComparisonPage
+from proctor.reports.pages.matrix import MatrixPage
+from proctor.reports.pages.pair import PairPage
+from proctor.server.context import Here
+
+router = APIRouter()
+
+Named = Annotated[str, Query(description="An id, the beginning of one, `latest`, `latest~1` or `previous`.")]
+
+
+@router.get("/compare")
+def get_comparison(
+    here: Here,
+    base: Named = "previous",
+    candidate: Named = "latest",
+    margin: Annotated[float, Query(gt=0, lt=1, description="By how much the pass rate may fall.")] = 0.05,
+) -> ComparisonPage:
+    """Two runs compared case by case, as `proctor compare` does it."""
+    with here.runs() as store:
+        return compared_page(store, base, candidate, margin=margin)
+
+
+@router.get("/compare/case")
+def get_pair(
+    here: Here,
+    eval_set: Annotated[str, Query(alias="set", description="The eval set's id.")],
+    case: Annotated[str, Query(description="The case's id.")],
+    base: Named = "previous",
+    candidate: Named = "latest",
+) -> PairPage:
+    """One case of two runs: a trial of each, from where they part."""
+    with here.runs() as store:
+        return paired_page(store, base, candidate, eval_set, case)
+
+
+@router.get("/matrix")
+def get_matrix(
+    here: Here, runs: Annotated[str, Query(description="Names of runs, with commas between.")]
+) -> MatrixPage:
+    """Several runs on the same cases."""
+    with here.runs() as store:
+        return lined_up_page(store, [name.strip() for name in runs.split(",") if name.strip()])

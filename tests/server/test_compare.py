@@ -1,0 +1,264 @@
+"""Comparisons as pages: what `proctor compare` says, one case of two runs, several runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fastapi.testclient import TestClient
+
+import proctor
+from proctor.cli.main import cli
+from proctor.reports.pages.comparison import ComparisonPage
+from proctor.server.context import ServerContext
+
+EVIL = "<script>alert(1)</script>\x1b[2J"
+IDS = [*(f"case{number}" for number in range(11)), EVIL]
+SET = {
+    "eval_set_id": "words & <b>",
+    "eval_cases": [
+        {
+            "eval_id": eval_id,
+            "conversation": [
+                {
+                    "user_content": {"role": "user", "parts": [{"text": eval_id}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                }
+            ],
+        }
+        for eval_id in IDS
+    ],
+}
+CONFIG = {"criteria": {"response_match_score": 0.8}}
+
+
+def good(text: str) -> str:
+    return f"You said {text}"
+
+
+def bad(text: str) -> str:
+    return "Pardon? <img src=x onerror=alert(1)>\x1b[31m" if text in IDS[:9] or text == EVIL else good(text)
+
+
+def broken(text: str) -> str:
+    if text == IDS[3]:
+        raise RuntimeError("no connection")
+    return good(text)
+
+
+Ran = Callable[..., None]
+
+
+@pytest.fixture
+def ran(context: ServerContext) -> Ran:
+    def run(*agents: Any, config: Any = CONFIG, trials: int = 1) -> None:
+        for agent in agents:
+            proctor.evaluate_sync(agent, SET, config=config, num_runs=trials, store=context.store_url)
+
+    return run
+
+
+def got(client: TestClient, path: str, **query: Any) -> Any:
+    answer = client.get(path, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def by_command(context: ServerContext, *arguments: str) -> Any:
+    done = CliRunner().invoke(cli, ["compare", *arguments, "--json", "--store", str(context.store_url)])
+    return json.loads(done.stdout) | {"left": done.exit_code}
+
+
+# --- two runs --------------------------------------------------------------------------------------------------------
+
+PAIRS = {"worse": (good, bad), "better": (bad, good), "in error": (good, broken), "the same": (good, good)}
+
+
+@pytest.mark.parametrize("agents", PAIRS.values(), ids=PAIRS)
+@pytest.mark.parametrize("margin", [0.05, 0.5])
+def test_the_page_says_what_the_command_says(
+    ran: Ran, client: TestClient, context: ServerContext, agents: tuple[Any, Any], margin: float
+) -> None:
+    ran(*agents)
+    page = got(client, "/api/compare", margin=margin)
+    told = by_command(context, "--margin", str(margin))
+    assert (page["sentence"], page["outcome"], page["exit_code"]) == (
+        told["sentence"],
+        told["outcome"],
+        told["left"],
+    )
+    assert [one["text"] for one in page["unlike"]] == [one["text"] for one in told["unlike"]]
+    figures = ("name", "base", "candidate", "difference", "low", "high", "p_value", "adjusted", "pairs")
+    assert [[one[key] for key in figures] for one in page["measures"]] == [
+        [one[key] for key in figures] for one in told["measures"]
+    ]
+    assert [(one["eval_id"], one["change"]) for one in page["cases"]] == [
+        (one["eval_id"], one["change"]) for one in told["cases"]
+    ]
+
+
+def test_changed_cases_say_where_they_are_and_how_their_trials_ended(ran: Ran, client: TestClient) -> None:
+    ran(good, bad, trials=2)
+    page = got(client, "/api/compare")
+    assert page["same"] == 2
+    for case in page["cases"]:
+        assert case["base_position"] == case["candidate_position"] == IDS.index(case["eval_id"])
+        assert (case["base"], case["candidate"], case["change"]) == ("pp", "ff", "regression")
+    assert EVIL in {
+        case["eval_id"] for case in page["cases"]
+    }  # text goes as it is: the page shows it as text
+    assert page["command"].startswith("proctor compare ")
+    assert page["markdown"].startswith("<h3>✕ regression: ")
+    assert "<script>" not in page["markdown"]
+
+
+def test_cases_of_one_run_only_are_listed_with_their_places(
+    ran: Ran, client: TestClient, context: ServerContext
+) -> None:
+    ran(good)
+    fewer = {**SET, "eval_cases": SET["eval_cases"][2:4]}
+    proctor.evaluate_sync(good, fewer, config=CONFIG, store=context.store_url)
+    page = got(client, "/api/compare", base="previous", candidate="latest")
+    assert len(page["only_base"]) == 10
+    assert page["only_base"][0] == {
+        "name": f"{SET['eval_set_id']}/case0",
+        "base_position": 0,
+        "candidate_position": None,
+    }
+
+
+def test_runs_that_are_unlike_say_in_what(ran: Ran, client: TestClient) -> None:
+    ran(good)
+    ran(good, config={"criteria": {"response_match_score": 0.7}})
+    told = [one for one in got(client, "/api/compare")["unlike"] if not one["expected"]]
+    assert [one["what"] for one in told] == ["threshold"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "message"),
+    [
+        ({"base": "nobody"}, 404, "nobody"),
+        ({"base": "latest~9"}, 404, "latest~9"),
+        ({"margin": 0}, 422, "margin"),
+        ({"margin": 1}, 422, "margin"),
+        ({"margin": "nan"}, 422, "margin"),
+        ({"base": "../../etc/passwd"}, 404, "passwd"),
+        ({"base": "\x00"}, 404, ""),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_compared_is_said(
+    ran: Ran, client: TestClient, query: dict[str, Any], status: int, message: str
+) -> None:
+    ran(good, good)
+    answer = client.get("/api/compare", params=query)
+    assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
+
+
+def test_runs_without_a_common_case_are_the_asker_s_mistake(
+    ran: Ran, client: TestClient, context: ServerContext
+) -> None:
+    ran(good)
+    other = {**SET, "eval_set_id": "others"}
+    proctor.evaluate_sync(good, other, config=CONFIG, store=context.store_url)
+    answer = client.get("/api/compare")
+    assert answer.status_code == 400
+    assert "no case in common" in answer.json()["detail"]
+
+
+def test_without_a_store_there_is_nothing_to_compare(client: TestClient) -> None:
+    assert client.get("/api/compare").status_code == 404
+
+
+# --- one case --------------------------------------------------------------------------------------------------------
+
+
+def test_a_case_of_two_runs_from_where_they_part(ran: Ran, client: TestClient) -> None:
+    ran(good, bad)
+    page = got(client, "/api/compare/case", set=SET["eval_set_id"], case="case1")
+    assert (page["turn"], page["alike"], page["base"]["outcome"], page["candidate"]["outcome"]) == (
+        0,
+        1,
+        "passed",
+        "failed",
+    )
+    assert page["sentence"] == "they part in turn 1, alike for 1 step"
+    same, answer = page["lines"]
+    assert (same["kind"], same["what"]) == ("same", "user")
+    assert (answer["kind"], answer["what"]) == ("differs", "answer")
+    texts = ["".join(piece["text"] for piece in answer[side]["pieces"]) for side in ("base", "candidate")]
+    assert texts == [good("case1"), bad("case1")]
+    assert any(piece["changed"] for piece in answer["candidate"]["pieces"])
+    assert [one["metric"] for one in page["saw"]] == ["response_match_score"]
+
+
+def test_a_step_that_only_one_did_stands_alone(ran: Ran, client: TestClient) -> None:
+    ran(good, broken)
+    page = got(client, "/api/compare/case", set=SET["eval_set_id"], case="case3")
+    kinds = [(line["kind"], line["what"]) for line in page["lines"]]
+    assert kinds == [("same", "user"), ("missing", "answer"), ("extra", "failure")]
+
+
+def test_a_case_that_is_not_there_is_said_with_the_closest(ran: Ran, client: TestClient) -> None:
+    ran(good, good)
+    answer = client.get("/api/compare/case", params={"set": SET["eval_set_id"], "case": "case"})
+    assert answer.status_code == 404
+    assert "Did you mean" in answer.json()["detail"]
+
+
+# --- several runs ----------------------------------------------------------------------------------------------------
+
+
+def test_runs_side_by_side_those_that_differ_first(ran: Ran, client: TestClient) -> None:
+    ran(good, bad, good)
+    ids = [run["run_id"] for run in got(client, "/api/runs")["items"]]
+    page = got(client, "/api/matrix", runs=",".join(ids))
+    assert [run["run_id"] for run in page["runs"]] == ids
+    assert [run["passed"]["count"] for run in page["runs"]] == [12, 2, 12]
+    assert (page["different"], [row["differs"] for row in page["rows"]]) == (10, [True] * 10 + [False] * 2)
+    first = page["rows"][0]
+    assert [cell["outcome"] for cell in first["cells"]] == ["passed", "failed", "passed"]
+    assert [cell["score"] for cell in first["cells"]] == [1.0, 0.0, 1.0]
+    assert first["cells"][1]["why"]
+
+
+def test_a_case_that_a_run_does_not_have_is_empty_there(
+    ran: Ran, client: TestClient, context: ServerContext
+) -> None:
+    ran(good)
+    fewer = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    proctor.evaluate_sync(good, fewer, config=CONFIG, store=context.store_url)
+    page = got(client, "/api/matrix", runs="latest,previous")
+    cells = {row["eval_id"]: row["cells"] for row in page["rows"]}
+    assert cells["case1"][0] is None
+    assert cells["case0"][0]["position"] == 0
+
+
+@pytest.mark.parametrize(
+    ("runs", "status"), [("", 400), (",", 400), (",".join(["latest"] * 13), 400), ("nobody", 404)], ids=repr
+)
+def test_what_cannot_stand_side_by_side_is_said(ran: Ran, client: TestClient, runs: str, status: int) -> None:
+    ran(good)
+    assert client.get("/api/matrix", params={"runs": runs}).status_code == status
+
+
+# --- at size ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
+    from proctor.api.comparison_pages import compared_page
+    from proctor.api.runs import open_runs
+
+    cases = [{**SET["eval_cases"][0], "eval_id": f"c{number}"} for number in range(2_000)]
+    for agent in (good, lambda _: "Pardon?"):
+        proctor.evaluate_sync(
+            agent, {**SET, "eval_cases": cases}, config=CONFIG, store=tmp_path / "s.sqlite3"
+        )
+    store = open_runs(tmp_path / "s.sqlite3", read_only=True)
+    page = compared_page(store, "previous", "latest")
+    store.close()
+    assert len(page.cases) == 2_000
+    assert ComparisonPage.model_validate_json(page.model_dump_json()) == page
