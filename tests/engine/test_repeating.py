@@ -17,7 +17,7 @@ from proctor.engine.progress import Silent
 from proctor.engine.repeating import least_to_pass, too_few_trials, undecidable
 from proctor.engine.run import Run
 from proctor.engine.sources import GivenSet
-from proctor.engine.verdict import held_against
+from proctor.engine.trial_share import held_against
 from proctor.errors import SetupProblems
 from proctor.schema.config import EvalConfig
 from proctor.schema.content import Content

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from proctor.engine.criteria import BoundMetric
-from proctor.engine.verdict import CaseVerdict, decide, decide_trials, held_against
+from proctor.engine.trial_share import decide_trials, held_against
+from proctor.engine.verdict import CaseVerdict, decide
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.repeats import TrialRule
 from proctor.schema.score import MetricScore, Score

@@ -114,6 +114,15 @@ def find_run(store: Store, name: str) -> str:
 _Sided = tuple["Side", "tuple[Manifest, Judging]"]
 
 
+def side_of(store: Store, name: str) -> Side:
+    """Return the run called `name` as one side of a comparison; its cases are read once, as they are asked for.
+
+    Raises:
+        UnknownNameError: there is no such run.
+    """
+    return _side(store, name)[0]
+
+
 def _side(store: Store, given: str | RunResult) -> _Sided:
     if isinstance(given, RunResult):
         return _told(given)
@@ -128,6 +137,7 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     run = ComparedRun(
         run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
         total_cost(summary.spent) if summary.spent else None,
+        against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
     )  # fmt: skip
     return Side(run, store.verdicts(run_id, judging.number)), (manifest, judging)
 
@@ -139,15 +149,17 @@ def _told(result: RunResult) -> _Sided:
 
     cost = result.cost if result.spent else None
     run = ComparedRun(
-        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost
-    )
+        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost,
+        against=result.against, most=result.num_runs if result.at_most else 0,
+    )  # fmt: skip
     return Side(run, (("", case) for case in result.cases)), told_by_result(result)
 
 
 def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
     from proctor.api.user_functions import AN_OBJECT
     from proctor.engine.compare import CompareOptions, compare_runs
-    from proctor.engine.unlike import cases_unlike, unlike
+    from proctor.engine.looks import looked_at
+    from proctor.engine.unlike import added_unlike, cases_unlike, unlike
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
@@ -158,12 +170,16 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         keep_changed=asked.keep_changed_cases,
         reach=reaches(names),
     )
-    found = compare_runs(base[0], candidate[0], options)
+    before, now = (one[0] for one in (base, candidate))
+    if now.run.against and now.run.against == before.run.run_id:
+        now, options = looked_at(before, now, options)
+    found = compare_runs(before, now, options)
     found.unlike = [
         *cases_unlike(
             found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
         ),
         *unlike(base[1], candidate[1], objects=AN_OBJECT),
+        *added_unlike(found),
     ]
     if not found.pairs and not found.undecided:
         raise SetupError(_nothing_in_common(found))

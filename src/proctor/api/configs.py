@@ -91,7 +91,9 @@ class Configs:
 def trials_asked(options: EvaluateOptions) -> dict[str, Any]:
     """Return what `options` ask of the trials beyond their number; the number is told only beside it."""
     named = {name: options.get(name) for name in ("min_pass_rate", "pass_k", "confidence")}
-    asked = {name: value for name, value in named.items() if value is not None}
+    asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    if options.get("until_decided") and options.get("against") is None:
+        asked["until_decided"] = True
     num_runs = options.get("num_runs")
     return {**asked, "num_runs": num_runs} if asked and num_runs is not None else asked
 

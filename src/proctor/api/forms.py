@@ -33,6 +33,9 @@ class EvaluateOptions(TypedDict, total=False):
     min_pass_rate: float | None
     pass_k: int | None
     confidence: float | None
+    until_decided: bool
+    against: str | None
+    margin: float | None
     concurrency: int
     timeout: float | None
     trial_timeout: float | None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from proctor.api.configs import Configs, trials_asked
+from proctor.api.deciding import kept_of, looks_of, problems_of_deciding
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.api.playing import UsersOnDemand
@@ -68,7 +70,7 @@ def prepare(
     judges, users = run_options.judges, run_options.users
     wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []
     wrong += users.wrong() if isinstance(users, UsersOnDemand) else []
-    problems = [*_unknown(options), *wrong]
+    problems = [*_unknown(options), *wrong, *problems_of_deciding(options)]
     store = _store(options, problems)
     loading = _Loading(agent, options, problems)
     loaded = loading.agent()
@@ -79,6 +81,8 @@ def prepare(
     plan = _planned(wanted, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
+    looks = looks_of(options, plan, store)
+    run_options = replace(run_options, looks=looks)
     about_criteria = [*loading.judging_warnings, *plan.warnings]
     warnings = [*loading.warnings, *plan.shares, *about_criteria]
     prepared = Prepared(
@@ -93,7 +97,7 @@ def prepare(
             agent=agent,
             label=loading.label,
             eval_sets=_listed(eval_sets),
-            options={**options, **commit},
+            options={**options, **commit, **kept_of(looks)},
         )
     return prepared
 

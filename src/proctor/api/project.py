@@ -41,6 +41,7 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
     wanted["judge"] = judge_named(given.get("judge"), settings.judge)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
     for name in (
+        "until_decided",
         "limit",
         "no_judge",
         "keep_going",
@@ -54,6 +55,8 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
         wanted[name] = given.get(name) or None
     for name in (
         "min_pass_rate",
+        "against",
+        "margin",
         "shard",
         "changed_since",
     ):  # empty (a variable that is not set) is a slip, not "all cases"

@@ -22,7 +22,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
-from proctor.schema.run import Judging, Manifest, PlannedCase, SetManifest, counting
+from proctor.schema.run import JudgedSet, Judging, Manifest, PlannedCase, SetManifest, counting, was_added
 from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.verdict import RunResult
 
@@ -160,15 +160,28 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
     """Return the config of each set with where it came from, and what is doubtful."""
     if given is not None:
         config, source, warnings = read_config(given)
-        return _Given([(config, source)] * len(manifest.sets), warnings)
+        first = store.judgings(manifest.run_id)[0]
+        as_added = [(_as_added(config, one), source) for one in first.sets]
+        return _Given(as_added, warnings, first)
     last = counting(store.judgings(manifest.run_id))
     configs = [(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets]
-    return _Given(configs, store.summary(manifest.run_id, last.number).judging_warnings)
+    warned = store.summary(manifest.run_id, last.number).judging_warnings
+    return _Given(configs, warned, store.judgings(manifest.run_id)[0])
+
+
+def _as_added(config: EvalConfig, first: JudgedSet) -> EvalConfig:
+    """Return the config as it has to judge trials that were added until each case was decided, where these were."""
+    was_added = (first.config.get("trials") or {}).get("until_decided")
+    if not was_added or config.trials is None or config.trials.confidence is None:
+        return config
+    return config.model_copy(update={"trials": config.trials.model_copy(update={"until_decided": True})})
 
 
 class _Given(NamedTuple):
     configs: list[tuple[EvalConfig, str]]
     warnings: list[str]
+    first: Judging
+    """The run's own judging."""
 
 
 def _prepared(
@@ -186,7 +199,8 @@ def _prepared(
     judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
     if wrong := judges.problems():
         raise SetupProblems(wrong)
-    run_options = RunOptions(**taken, judges=judges, budget=budget)
+    added = was_added(manifest, given.first)
+    run_options = RunOptions(**taken, judges=judges, budget=budget, until_decided=added)
     try:
         plan = make_plan(wanted, run_options)
     except SetupProblems as found:

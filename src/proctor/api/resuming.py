@@ -18,7 +18,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError, SetupProblems
 from proctor.redaction import HIDDEN
 from proctor.registry import load_object
-from proctor.schema.run import Manifest, RunRecord, RunState
+from proctor.schema.run import AGAINST_RUN, Manifest, RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     for name in ("setup", "teardown"):
         if isinstance(kept.get(name), str):
             kept[name] = _hook(kept[name])
+    if manifest.against and "against" in kept:
+        kept["against"] = manifest.against  # what `latest` was by then
     options: Any = {**kept, **{name: now[name] for name in _TAKEN_NOW if now.get(name) is not None}}
     taken: EvaluateOptions = options
     return taken
@@ -156,6 +158,7 @@ _NOT_TAKEN_OVER = frozenset(
     {
         "eval_sets",
         "outputs",
+        AGAINST_RUN,
         "fail_fast",
         "max_failures",
         "max_tokens",

@@ -45,6 +45,13 @@ def _eval_options(command: Any) -> Any:
                help="Eval set to run; may be repeated."),
         option("--agent-name", section=RUN, metavar="NAME", help="Run this sub-agent instead of the root agent."),
         option("--num-runs", section=RUN, type=count, metavar="N", help="Run every case N times.  [the config's `trials`, else 1]"),
+        option("--until-decided", section=RUN, is_flag=True,
+               help="Begin with few trials and add more where they are needed, up to --num-runs of a case, until each case is "
+                    "decided as the config's `trials` asks; with --against, until the comparison is."),
+        option("--against", section=RUN, metavar="RUN",
+               help="With --until-decided: compare with this run, and leave with what comes of that."),
+        option("--margin", section=RUN, type=click.FloatRange(min=0, max=1, min_open=True, max_open=True), metavar="D",
+               help="With --against: by how much the pass rate may fall and still be called no worse.  [0.05: 5 points]"),
         option("--concurrency", section=RUN, type=count, metavar="N", help="Trials under way at once.  [8]"),
         isolation(RUN),
         option("--timeout", section=RUN, type=seconds, metavar="S", help="Seconds that one turn may take.  [300]"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor import api
 from proctor.api.project import prepare_process
+from proctor.cli.against import carry_out_against
 from proctor.cli.asking import Asking
 from proctor.cli.common import common
 from proctor.cli.execution import Execution, Shown, Start
@@ -46,7 +47,10 @@ def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
         )
         with closing(asking.keeping):
             try:
-                return Execution(shown, stdout).carry_out(_evaluation(asking))
+                execution = Execution(shown, stdout)
+                if against := asking.options.get("against"):
+                    return carry_out_against(execution, _evaluation(asking), asking, str(against))
+                return execution.carry_out(_evaluation(asking))
             except NothingToRunError as nothing:
                 say(f"nothing to run: {nothing}{_NO_REPORT if asking.outputs else ''}")
                 return 0

@@ -49,11 +49,13 @@ class Execution:
 
     def __init__(self, shown: Shown, stdout: TextIO) -> None:
         self._shown = shown
-        self._stdout = stdout
+        self.stdout = stdout
         self.stdout_is_free = not any(output.path is None for output in shown.outputs)
         """Whether nothing but the result for people goes to stdout."""
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called when the result of something that was not stopped has been shown."""
+        self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
+        """Says what the runs come to as an exit code; called after that."""
         options = ReportOptions(verbose=shown.verbose, only_different=shown.only_different, color=shown.color)
         self._screen = Screen(sys.stderr, options)
 
@@ -95,16 +97,21 @@ class Execution:
             self._say_how_to_resume()
             return stop.code
         self.afterwards(runs)
-        code = exit_code(runs)
+        code = self.code_of(runs)
         self._say_how_to_go_on(runs, code)
         return code if is_written or code == 1 else ERROR
 
     def _show(self, runs: Sequence[RunResult], code: int | None) -> bool:
         """Show the runs and write their reports; returns whether all reports were written."""
         if self.stdout_is_free:
-            self._screen.show(runs, self._stdout)
+            self._screen.show(runs, self.stdout)
         reported = write_outputs(
-            self._shown.outputs, runs, self._stdout, verbose=self._shown.verbose, exit_code=code
+            self._shown.outputs,
+            runs,
+            self.stdout,
+            verbose=self._shown.verbose,
+            exit_code=code,
+            store=self._shown.keeping.store,
         )
         return self._shown.keeping.write_results(runs) and reported
 

@@ -42,6 +42,24 @@ class CaseState:
     """Whether the store has the case itself."""
     only_recorded: bool = False
     """Whether trials that were never made stay so: evidence is judged again, and nothing is run."""
+    grows: bool = False
+    """Whether `trials` are those so far: more are added while it is not decided."""
+    content_hash: str = ""
+    """Empty where nothing is kept."""
+
+    def more(self, count: int) -> list[Job]:
+        """Make room for so many further trials, and return them."""
+        first = len(self.trials)
+        self.trials += [None] * count
+        self.open += count
+        return [Job(self, number) for number in range(first, first + count)]
+
+    def as_it_stands(self) -> CaseResult:
+        """Say what the case comes to by the trials that are in; nothing is changed by that."""
+        result = CaseResult(self.result.eval_set_id, self.result.eval_id, Outcome.NOT_RUN)
+        trials = [*self.trials]
+        standing = CaseState(self.chosen, self.case, self.position, self.metrics, trials, 0, result)
+        return standing.decide(keep_all=True)
 
     def verdict_record(self, decided: CaseResult) -> VerdictRecord:
         """What is to be written when the case is decided."""
@@ -199,6 +217,9 @@ def jobs_of(state: CaseState, stored: StoredRun | None) -> list[Job]:
         return [Job(state, number) for number in range(len(state.trials))]
     there = {trial.number: trial for trial in stored.trials(state.position)}
     state.is_kept = bool(there)
+    if state.grows:
+        made = 1 + max(there, default=-1)
+        state.trials = [None] * (made if state.only_recorded else max(made, len(state.trials)))
     if state.only_recorded and len(there) < len(state.trials):
         return []  # trials are missing: no verdict can be had without running them
     jobs = []

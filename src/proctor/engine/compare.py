@@ -15,7 +15,15 @@ from proctor.mean_difference import mean_difference
 from proctor.paired import holm, sign_flip_test
 from proctor.quick_dataclasses import dataclass
 from proctor.sample_size import cases_needed, expected_deviation, variance_within
-from proctor.schema.comparison import CaseChange, Change, ChangedCase, ComparedRun, Comparison, Measured
+from proctor.schema.comparison import (
+    CaseChange,
+    Change,
+    ChangedCase,
+    ComparedRun,
+    Comparison,
+    Look,
+    Measured,
+)
 from proctor.schema.verdict import CaseResult
 
 PASSED = "passed"
@@ -27,6 +35,8 @@ FIGURES = ("token_usage_v1", "invocation_duration_v1", "tool_call_count_v1", "in
 """What an agent takes, a turn: less is better, and nothing is decided by it."""
 _SHARE_OF_PASSED = 2 / 3
 """Of the chance of a false alarm: pass and fail are the verdict, the metrics that decide share the rest."""
+_SUREST = 1e-9
+"""The smallest p-value that is asked for: an early look may ask for less, and what it asks cannot be had."""
 _MOST_TRIALS = 50
 """Trials of a case beyond which more of them are not proposed."""
 
@@ -51,11 +61,18 @@ class CompareOptions:
     """Pair cases whose content has changed, too."""
     reach: Mapping[str, float] | None = None
     """By metric how far two scores can lie apart, where that is known."""
+    look: Look | None = None
+    """What is asked at this look of a run that is made until it is decided; `None`: it is looked at once."""
+
+    @property
+    def level(self) -> float:
+        """The p-value below which a difference is significant."""
+        return 1 - self.confidence if self.look is None else max(self.look.two_sided, _SUREST)
 
     @property
     def both_sides(self) -> float:
-        """The confidence of the interval whose lower end is a one-sided bound at `confidence`: 0.9 for 0.95."""
-        return 1 - 2 * (1 - self.confidence)
+        """The confidence of the interval whose lower end is a one-sided bound: 0.9 for a confidence of 0.95."""
+        return 1 - 2 * (1 - self.confidence if self.look is None else max(self.look.one_sided, _SUREST))
 
 
 def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
@@ -80,7 +97,7 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
         base.run, candidate.run, outcome, "", options.margin, options.confidence,
         pairs=len(judged), measures=measures, cases=changed, only_base=pairs.only_base,
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed,
-        undecided=len(pairs.both) - len(judged),
+        undecided=len(pairs.both) - len(judged), look=options.look,
     )  # fmt: skip
     if outcome is Change.INCONCLUSIVE:
         found.more_cases, found.more_trials = _more(judged, options)
@@ -106,14 +123,12 @@ def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     for name in (*deciding, *sorted(reported, key=_figures_first)):
         values[name] = [(before.scores.get(name), now.scores.get(name)) for _, before, now in pairs.both]
     found = [
-        _measured(
-            name, known, options.confidence, reach.get(name), decides=name == PASSED or name in deciding
-        )
+        _measured(name, known, 1 - options.level, reach.get(name), decides=name == PASSED or name in deciding)
         for name, both in values.items()
         if (known := [(a, b) for a, b in both if a is not None and b is not None])
         and (name not in FIGURES or any(map(any, known)))  # nobody needs to read that no model was asked
     ]
-    return list(_adjusted(found, options.confidence))
+    return list(_adjusted(found, options.level))
 
 
 def _figures_first(name: str) -> int:
@@ -157,7 +172,7 @@ def share_of(name: str, others: int) -> float:
     return _SHARE_OF_PASSED if name == PASSED else (1 - _SHARE_OF_PASSED) / others
 
 
-def _adjusted(found: Sequence[Measured], confidence: float) -> Iterator[Measured]:
+def _adjusted(found: Sequence[Measured], level: float) -> Iterator[Measured]:
     """Adjust the p-values of those that decide, and say which differences are significant."""
     from dataclasses import replace
 
@@ -166,7 +181,7 @@ def _adjusted(found: Sequence[Measured], confidence: float) -> Iterator[Measured
     adjusted = iter(holm([one.p_value for one in deciding], weights))
     for one in found:
         p_value = next(adjusted) if one.decides else None
-        sure = (one.p_value if p_value is None else p_value) <= 1 - confidence + 1e-12
+        sure = (one.p_value if p_value is None else p_value) <= level + 1e-12
         better = (one.difference > 0) != one.lower_is_better
         verdict = ("better" if better else "worse") if sure and one.difference else ""
         yield replace(one, adjusted=p_value, verdict=verdict)

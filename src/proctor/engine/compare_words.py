@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.schema.comparison import CaseChange, Change, Comparison, Measured
+from proctor.schema.comparison import CaseChange, Change, Comparison, Look, Measured
 
 PASSED = "passed"
 
@@ -41,10 +41,21 @@ def _rests_on(found: Comparison) -> str:
     if not found.pairs:
         return ""
     cases = f"{found.pairs:,} case{'' if found.pairs == 1 else 's'}"
+    if found.look is not None:
+        return f"; by {cases}, {_looked(found, found.look)}"
     runs = found.base.num_runs, found.candidate.num_runs
     if runs[0] != runs[1]:
         return f"; by {cases} x {runs[0]} and {runs[1]} trials"
     return f"; by {cases}" + (f" x {runs[0]} trials" if runs[0] > 1 else "")
+
+
+def _looked(found: Comparison, look: Look) -> str:
+    """After how many trials it was looked at, and how sure that look had to be."""
+    run = found.candidate
+    made, most = run.num_runs * run.cases, run.most * run.cases
+    saved = f" ({1 - made / most:.0%} fewer)".replace("%", " %") if made < most else ""
+    head = "after" if found.outcome is Change.INCONCLUSIVE else "decided after"
+    return f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.two_sided:.2g}"
 
 
 def _regression(found: Comparison, _: float | None) -> str:

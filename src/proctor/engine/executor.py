@@ -51,8 +51,11 @@ class LocalExecutor(Generic[Job, Done]):
         self._commits: set[asyncio.Task[None]] = set()
         self._stopping = self._cut_short = False
 
-    async def run(self, jobs: Iterator[Job]) -> None:
-        """Run `jobs` until they are all done, or until `stop` is called."""
+    async def run(self, jobs: Iterator[Job | None]) -> None:
+        """Run `jobs` until they are all done, or until `stop` is called.
+
+        `None` among them: there is none now; they are asked again when a job that is under way ends.
+        """
         loop = asyncio.get_running_loop()
         exits.prepare(loop)
         with Deadlines(self._shortest, self._abandon) as deadlines:

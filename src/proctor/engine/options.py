@@ -15,6 +15,7 @@ from proctor.quick_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from proctor.engine.budget import RunBudget
+    from proctor.engine.looks import Looks
     from proctor.judges.base import Judges
     from proctor.simulation.base import Users
 
@@ -25,6 +26,10 @@ class RunOptions:
 
     num_runs: int | None = None
     """Trials per case; `None`: as many as each set's config says, else 1."""
+    until_decided: bool = False
+    """Trials of a case are added while it is not decided, up to `num_runs`; or were, where they are judged again."""
+    looks: Looks | None = None
+    """Not each case is to be decided, but how the run compares with another one."""
     concurrency: int = 8
     """Trials under way at once."""
     timeout: float | None = 300.0

@@ -94,7 +94,7 @@ class SetPlan:
 
     def __post_init__(self) -> None:
         """Work out once what is asked for every case."""
-        self.rule = self.config.rule
+        self.rule = self.config.rule_for(self.num_runs)
         self.asks_judges = any(metric.judge for metric in self.metrics)
         self._without_state = [one for one in self.metrics if "expected_state" not in one.facts.needs]
 
@@ -215,7 +215,7 @@ def _plan_set(
         metrics=[metric.name for metric in bound.metrics],
         skipped_metrics=bound.skipped,
         num_runs=num_runs,
-        rule=entry.config.rule,
+        rule=entry.config.rule_for(num_runs),
         criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],
     )
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import ceil, log
+
 from proctor.engine.options import RunOptions
-from proctor.engine.verdict import held_against
+from proctor.engine.trial_share import bounds_of, held_against
 from proctor.errors import SetupError
 from proctor.schema.config import EvalConfig
 from proctor.schema.outcome import Outcome
@@ -19,7 +21,7 @@ def runs_of(config: EvalConfig, options: RunOptions) -> int:
 
 def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
     """Return what is wrong with a config's `trials`, where a case gets so many."""
-    if not (said := undecidable(config.rule, num_runs)):
+    if not (said := undecidable(config.rule_for(num_runs), num_runs)):
         return []
     problem = SetupError(said)
     problem.path, problem.parts = ("trials",), [said.removeprefix("trials: ")]
@@ -61,10 +63,14 @@ def too_few_trials(rule: TrialRule, num_runs: int) -> str:
 
 
 def _can_pass(rule: TrialRule, num_runs: int) -> bool:
+    if rule.at_most is not None:
+        return any(most <= count for count, most in enumerate(bounds_of(rule).above) if count)
     return held_against(rule, num_runs, num_runs) is Outcome.PASSED
 
 
 def _can_fail(rule: TrialRule, num_runs: int) -> bool:
+    if rule.at_most is not None:
+        return any(most >= 0 for most in bounds_of(rule).below)
     return held_against(rule, 0, num_runs) is Outcome.FAILED
 
 
@@ -72,6 +78,9 @@ def least_to_pass(rule: TrialRule) -> int:
     """Return how many trials it takes at least, all of them passing, for a case to pass."""
     if rule.confidence is None:
         return rule.pass_k
+    if rule.at_most is not None:  # exact, unlike the interval: all trials may be needed
+        each = (1 - rule.confidence) / 2
+        return ceil(log(each) / log(rule.rate))
     return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence) or 0)
 
 

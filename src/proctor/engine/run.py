@@ -8,17 +8,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.engine.cases import CaseState, Job, TrialState, jobs_of
+from proctor.engine.cases import CaseState, Job, TrialState
 from proctor.engine.executor import LocalExecutor
 from proctor.engine.garbage import fewer_collections
 from proctor.engine.keeping import StoredRun
 from proctor.engine.money import Money
 from proctor.engine.opening import close_agent, open_agent
 from proctor.engine.options import RunOptions
-from proctor.engine.plan import Plan, SetPlan
+from proctor.engine.plan import Plan
 from proctor.engine.progress import Progress
 from proctor.engine.spending import Spending, is_about_retries
 from proctor.engine.stopping import DRAIN
+from proctor.engine.supply import Supply
 from proctor.engine.trials import TrialWork, keep
 from proctor.engine.verdict import trial_outcome
 from proctor.errors import EvalFileError, StoreError
@@ -28,7 +29,7 @@ from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
 # a member's look-up in its enumeration takes ten times as long
-_PASSED, _NOT_RUN = Outcome.PASSED, Outcome.NOT_RUN
+_PASSED = Outcome.PASSED
 
 
 @dataclass(slots=True, repr=False)
@@ -53,6 +54,7 @@ class Run:
     _spending: Spending = field(default_factory=Spending)
     _money: Money = field(init=False)
     _counts_money: bool = False
+    _supply: Supply = field(init=False)
     _executor: LocalExecutor[Job, TrialState] | None = None
     _stopped_by: str = ""
     _not_passed: int = 0
@@ -61,6 +63,12 @@ class Run:
 
     def __post_init__(self) -> None:
         self._money = Money(self.options, self._spending, asks_judges=self.plan.asks_judges)
+
+    @property
+    def _grows(self) -> bool:
+        return self.options.until_decided or any(
+            chosen.rule is not None and chosen.rule.at_most is not None for chosen in self.plan.sets
+        )
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.
@@ -77,6 +85,8 @@ class Run:
             agent=self.agent_label,
             sets=[*(chosen.summary for chosen in self.plan.sets), *self.unreadable],
             num_runs=self.plan.num_runs,
+            at_most=self.plan.trials if self._grows else 0,
+            against=self.options.looks.base.run.run_id if self.options.looks is not None else "",
             warnings=self.warnings,
             started_at=time.time(),
         )
@@ -140,6 +150,15 @@ class Run:
             work.set_aside = self._executor.set_aside
         self._counts_money = self.plan.asks_judges or options.budget is not None
         self._watch_limits(run)
+        self._supply = Supply(
+            self.plan,
+            self.stored,
+            self.agent is None,
+            grows=self._grows,
+            looks=options.looks,
+            decide=self._decide_now,
+            results=self._results,
+        )
         jobs = self._jobs(run)
         try:
             await self._executor.run(jobs)
@@ -148,9 +167,11 @@ class Run:
         finally:
             # Each knows the other: without this, all results would wait for the garbage collector.
             self._executor = work.set_aside = None
+            self._supply.is_over = True
             if self.stored is None:
                 for _ in jobs:  # what was not reached still gets its place in the results
                     pass
+            del self._supply
 
     def _watch_limits(self, run: RunResult) -> None:
         options, loop = self.options, asyncio.get_running_loop()
@@ -183,37 +204,12 @@ class Run:
         else:
             self._stop(reason)
 
-    def _jobs(self, run: RunResult) -> Iterator[Job]:
+    def _jobs(self, run: RunResult) -> Iterator[Job | None]:
         """The trials to run. None follows when a set turns out to have changed: what is under way is finished."""
         try:
-            yield from self._planned_jobs()
+            yield from self._supply.jobs()
         except EvalFileError as error:
             run.failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(error))
-
-    def _planned_jobs(self) -> Iterator[Job]:
-        ordinal = -1
-        for chosen in self.plan.sets:
-            for index in chosen.cases:
-                ordinal += 1
-                position = ordinal if self.stored is None else self.stored.position(ordinal)
-                if self.stored is not None and self.stored.outcome(position) is not None:
-                    continue
-                state = self._begin_case(chosen, index, position)
-                jobs = jobs_of(state, self.stored)
-                if not state.open:  # everything was there but the verdict
-                    self._decide_again(state)
-                yield from jobs
-
-    def _begin_case(self, chosen: SetPlan, index: int, position: int) -> CaseState:
-        case = chosen.source.case(index)
-        place = chosen.source.where(index)
-        result = CaseResult(chosen.summary.eval_set_id, case.eval_id, _NOT_RUN, place=place)
-        result.is_played = case.conversation is None
-        if self.stored is None:
-            self._results.append(result)
-        wanted = chosen.metrics_for(case)
-        runs, recorded = chosen.num_runs, self.agent is None
-        return CaseState(chosen, case, position, wanted, [None] * runs, runs, result, only_recorded=recorded)
 
     async def _commit(self, job: Job, done: TrialState) -> None:
         """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""
@@ -230,7 +226,7 @@ class Run:
         state = job.state
         state.trials[job.number] = done
         state.open -= 1
-        if state.open == 0:
+        if state.open == 0 and self._supply.is_complete(state):
             job.decided = state.decide(
                 keep_all=self.stored is not None or self.options.keep_evidence == "all"
             )
@@ -255,6 +251,8 @@ class Run:
         self._watch_spending()
         if decided is not None:
             self._case_done(decided)
+        if self._grows:
+            self._supply.trial_done()
 
     def _watch_spending(self) -> None:
         spent, most = self._spending, self.options.max_tokens
@@ -266,9 +264,9 @@ class Run:
             for text in filter(None, said):
                 tell(text)  # while there is time to stop it by hand
 
-    def _decide_again(self, state: CaseState) -> None:
-        """Decide a case of which an earlier process left everything but the verdict."""
-        decided = state.decide(keep_all=True)
+    def _decide_now(self, state: CaseState) -> None:
+        """Decide a case outside of the work of a trial: an earlier process left everything but the verdict, or a look did."""
+        decided = state.decide(keep_all=self.stored is not None or self.options.keep_evidence == "all")
         if self.stored is not None:
             self.stored.put(state.verdict_record(decided))
         self._case_done(decided)

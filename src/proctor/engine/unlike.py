@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.schema.comparison import Unlike
+from proctor.schema.comparison import Comparison, Unlike
 from proctor.schema.run import JudgedSet, Judging, Manifest, MetricManifest
 from proctor.schema.verdict import RunResult
 
@@ -45,6 +45,17 @@ def cases_unlike(
         yield Unlike("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
     if new:
         yield Unlike("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
+
+
+def added_unlike(found: Comparison) -> Iterator[Unlike]:
+    """Say where trials were added by what came of them, for another reason than this comparison."""
+    for word, run in (("base", found.base), ("candidate", found.candidate)):
+        if run.most and found.look is None:
+            until = f"it was decided against run {run.against}" if run.against else "each case was decided"
+            yield Unlike(
+                "trials",
+                f"trials of the {word} were added until {until}: such shares lie a little too far out, and so may this",
+            )
 
 
 def _cases(names: Sequence[str]) -> str:

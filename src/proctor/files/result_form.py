@@ -73,10 +73,11 @@ class RuleForm(BaseModel):
     min_pass_rate: float = 1.0
     pass_k: int = 1
     confidence: float | None = None
+    at_most: int | None = None
 
     def rule(self) -> TrialRule:
         """Return it as the engine has it."""
-        return TrialRule(self.min_pass_rate, self.pass_k, self.confidence)
+        return TrialRule(self.min_pass_rate, self.pass_k, self.confidence, self.at_most)
 
 
 class RateForm(BaseModel):

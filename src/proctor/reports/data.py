@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from math import isfinite
 from typing import Any, TextIO
 
@@ -65,7 +64,7 @@ def failure_data(failure: Failure | None) -> dict[str, Any] | None:
 
 def rule_data(rule: TrialRule | None) -> dict[str, Any] | None:
     """Return what share of the trials has to pass as plain data."""
-    return asdict(rule) if rule is not None else None
+    return rule.as_data() if rule is not None else None
 
 
 def rate_data(case: CaseResult) -> dict[str, Any] | None:

@@ -89,6 +89,8 @@ def _run_head(run: RunResult) -> dict[str, Any]:
         "counts": {outcome.value: count for outcome, count in sorted(run.counts.items())},
         "pass_rate": _pass_rate(run),
         "num_runs": run.num_runs,
+        "at_most": run.at_most or None,
+        "against": run.against or None,
         "started_at": run.started_at,
         "duration": run.duration,
         "judging_duration": run.judging_duration,

@@ -19,7 +19,7 @@ from proctor.reports.foremost import Foremost
 from proctor.reports.marks import UNICODE, WORDS
 from proctor.reports.money import money_of
 from proctor.reports.places import place_of
-from proctor.reports.repeating import is_repeated, mean_text, means_of, rate_sentence
+from proctor.reports.repeating import added_text, is_repeated, mean_text, means_of, rate_sentence
 from proctor.reports.summary import config_sources, duration, left_out, rate, sentence, set_name
 from proctor.reports.whose_fault import fault_texts
 from proctor.sanitize import clean
@@ -83,7 +83,8 @@ class _Section:
         told = _code(told) if run.stopped_by else _text(told)  # who stopped it need not be one of us
         facts = [f"agent {_code(run.agent)}", f"{len(run.cases):,} case{'s' * (len(run.cases) != 1)}"]
         if run.num_runs > 1:
-            facts.append(f"{run.num_runs} trials each")
+            added = added_text(run, digest.repeats.trials)
+            facts.append(f"until decided: {added}" if added else f"{run.num_runs} trials each")
         facts += [_text(rate(run, UNICODE))] if rate(run, UNICODE) else []
         facts += [_text(told) for told in fault_texts(digest.whose_fault, UNICODE)]
         facts += [duration(run.duration)] if run.duration else []

@@ -18,6 +18,7 @@ from proctor.reports.money import money_of
 from proctor.reports.reasons import reason_of, warnings_beside
 from proctor.reports.repeating import (
     FLAKY,
+    added_text,
     held_text,
     is_repeated,
     ks_of,
@@ -129,9 +130,14 @@ def _rule(rule: TrialRule | None) -> Iterator[str]:
         yield f"min_pass_rate={rule.min_pass_rate:g}"
         yield f"pass_k={rule.pass_k}" if rule.pass_k > 1 else ""
         yield f"confidence={rule.confidence:g}" if rule.confidence is not None else ""
+        yield "until_decided" if rule.at_most is not None else ""
 
 
-def _repeats(digest: Digest) -> Iterator[str]:
+def _repeats(run: RunResult, digest: Digest) -> Iterator[str]:
+    if added := added_text(run, digest.repeats.trials):
+        yield _fields("ADDED", f"until decided: {added}")
+    if not digest.is_repeated:
+        return
     for eval_set_id, repeats in repeated_sets(digest.repeats).items():
         yield _fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
     yield _fields("REPEATS", *_in_a_row(digest.repeats))
@@ -159,8 +165,7 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
             yield _fields("ERROR", summary.set_name(one), f"could not be run: {one.failure.cause}")
     for warning in digest.warnings(run):
         yield _fields("WARNING", warning)
-    if digest.is_repeated:
-        yield from _repeats(digest)
+    yield from _repeats(run, digest)
     if at_fault := fault_fields(digest.whose_fault, ASCII):
         yield _fields("AT-FAULT", *at_fault)
     if figures := digest.figures():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proctor.reports.marks import Marks
 from proctor.reports.summary import against, bounds, percent, short_names
 from proctor.schema.repeats import Repeats, TrialRule
-from proctor.schema.verdict import CaseResult, MetricVerdict, SetSummary
+from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary
 from proctor.stats import Mean
 
 FLAKY = "flaky"
@@ -40,6 +40,7 @@ def rate_sentence(case: CaseResult, marks: Marks) -> str:
 def rule_text(rule: TrialRule) -> str:
     """Return what is asked of the trials: `0.9 of the trials must pass, at 95 %`."""
     sure = f", at {percent(rule.confidence)} %" if rule.confidence is not None else ""
+    sure += f", up to {rule.at_most:,} until that is decided" if rule.at_most is not None else ""
     if rule.pass_k > 1:
         return f"pass^{rule.pass_k} must be {rule.min_pass_rate:g}{sure}"
     if rule.min_pass_rate == 1:
@@ -60,6 +61,14 @@ def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
     if case.rule is None or metric.threshold is None or not metric.scored:
         return against(metric, marks)
     return f"{metric.met} of {metric.scored} {marks.at_least} {metric.threshold:g}"
+
+
+def added_text(run: RunResult, made: int) -> str:
+    """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`."""
+    if not run.at_most or not made:
+        return ""
+    saved = f" ({percent(1 - made / run.at_most)} % fewer)" if made < run.at_most else ""
+    return f"{made:,} of {run.at_most:,} trials{saved}"
 
 
 def ks_of(repeats: Repeats) -> list[int]:

@@ -15,7 +15,16 @@ from proctor.reports.lineup import line_up
 from proctor.reports.matrix import Matrix
 from proctor.reports.money import badge_style, money_of
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
-from proctor.reports.repeating import FLAKY, ks_of, mean_text, means_of, repeated_sets, rule_text, runs_text
+from proctor.reports.repeating import (
+    FLAKY,
+    added_text,
+    ks_of,
+    mean_text,
+    means_of,
+    repeated_sets,
+    rule_text,
+    runs_text,
+)
 from proctor.reports.rows import CaseRows
 from proctor.reports.whose_fault import fault_texts
 from proctor.schema.repeats import Repeats
@@ -180,6 +189,8 @@ def _draw_verdict(
         verdict.append("      ").append_text(below.pop())
     page.print(verdict)
     figures = [page.text(figure, "dim") for figure in digest.figures()]
+    if added := added_text(run, digest.repeats.trials):
+        page.print(page.text(f"until decided: {added}", "dim"), indent=4)
     if digest.is_repeated:
         page.print(page.joined([*below, *_row_of_trials(page, digest.repeats)]), indent=4)
         _draw_sets_of_trials(page, digest.repeats)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -270,7 +270,7 @@ def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[st
             "outcome": case.outcome.value,
             "reason": case.reason,
             "place": case.place,
-            "rule": asdict(case.rule) if case.rule else None,
+            "rule": case.rule.as_data() if case.rule else None,
         },
     }
 

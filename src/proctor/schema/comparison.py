@@ -128,6 +128,20 @@ class Unlike:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a run that was made until it was decided: how sure it must be, so that all looks err no more than one."""
+
+    number: int
+    """From 1."""
+    of: int
+    """Looks that there can be."""
+    two_sided: float
+    """The p-value below which a difference is significant at this look."""
+    one_sided: float
+    """That below which the pass rate has not fallen by as much as the margin."""
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedRun:
     """One of the two runs."""
 
@@ -139,6 +153,11 @@ class ComparedRun:
     started_at: float = 0.0
     cost: float | None = None
     """US dollars of the run; `None` where a price is not known."""
+    against: str = ""
+    """The run that it was made to be compared with, until that was decided."""
+    most: int = 0
+    """Trials of a case that there could be, where they were added until something was decided; 0: their number was chosen
+    beforehand."""
 
 
 @dataclass(slots=True)
@@ -168,6 +187,8 @@ class Comparison:
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content is not the same in both runs."""
+    look: Look | None = None
+    """The look of a candidate that was made until this comparison was decided; `None`: it was chosen beforehand."""
     undecided: int = 0
     """Cases left out of pass and fail: a trial of theirs was in error or not run."""
     unlike: list[Unlike] = field(default_factory=list)

@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     PlainValidator,
     SerializeAsAny,
+    StrictBool,
     Tag,
     field_validator,
     model_validator,
@@ -202,6 +203,7 @@ class TrialsConfig(WireModel):
     `min_pass_rate`: the share of the trials that must pass, above 0 and up to 1; `None`: 1 where `pass_k` is given.
     `pass_k`: not the share must reach `min_pass_rate`, but the probability that so many trials all pass.
     `confidence`: `None` lets the share itself decide; a number lets its Wilson interval at this confidence decide.
+    `until_decided`: trials are added until that is known, up to `num_runs`, at the same confidence.
 
     With none of the last three, every metric's mean over the trials decides, as without `trials`.
     """
@@ -210,6 +212,7 @@ class TrialsConfig(WireModel):
     min_pass_rate: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_share)] | None = None
     pass_k: _Count | None = None
     confidence: Annotated[float, BeforeValidator(_no_truth_value), AfterValidator(_confidence)] | None = None
+    until_decided: StrictBool | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
@@ -218,6 +221,12 @@ class TrialsConfig(WireModel):
                 "confidence",
                 "expected a `min_pass_rate` below 1 beside `confidence`, got {rate}: no number of trials shows that all would pass",
                 {"rate": "none" if self.min_pass_rate is None else "1"},
+            )
+        if self.until_decided and self.confidence is None:
+            raise PydanticCustomError(
+                "until_decided",
+                "expected a `min_pass_rate` and a `confidence` beside `until_decided`: what is to be decided, and how surely "
+                "(or a run to be compared with: --against RUN)",
             )
         if self.confidence is None and self.num_runs and self.pass_k and self.pass_k > self.num_runs:
             raise PydanticCustomError(
@@ -275,6 +284,13 @@ class EvalConfig(WireModel):
     def rule(self) -> TrialRule | None:
         """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
         return self.trials.rule if self.trials is not None else None
+
+    def rule_for(self, num_runs: int) -> TrialRule | None:
+        """The same, where a case has so many trials, or up to so many are added until it is decided."""
+        rule = self.rule
+        if rule is None or self.trials is None or not self.trials.until_decided:
+            return rule
+        return TrialRule(rule.min_pass_rate, rule.pass_k, rule.confidence, num_runs)
 
     @classmethod
     def default(cls) -> "EvalConfig":

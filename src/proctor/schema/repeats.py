@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.quick_dataclasses import dataclass
 from proctor.schema.outcome import Outcome
@@ -28,6 +29,16 @@ class TrialRule:
     pass_k: int = 1
     confidence: float | None = None
     """`None`: the share that passed decides; else its Wilson interval at this confidence."""
+    at_most: int | None = None
+    """Trials are added until the case is decided, up to so many, and bounds for looking after each one decide in place
+    of the interval (`proctor.sequential`); `None`: the number of trials was chosen beforehand."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as plain data; `at_most` only where trials are added."""
+        data = asdict(self)
+        if self.at_most is None:
+            del data["at_most"]
+        return data
 
     @property
     def rate(self) -> float:

@@ -14,6 +14,9 @@ from proctor.schema.spending import Spent
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
+AGAINST_RUN = "against_run"
+"""Among the options of a manifest: the id of the run that it was to be compared with, until that was decided."""
+
 
 class RunState(StrEnum):
     """Where a run stands."""
@@ -115,6 +118,11 @@ class Manifest(WireModel):
     """Versions of Python, of proctor and of the packages that mattered."""
 
     @property
+    def against(self) -> str:
+        """The id of the run that it was held against while it was made; empty: none."""
+        return str(self.options.get(AGAINST_RUN, ""))
+
+    @property
     def imported_from(self) -> str:
         """The file that the run came from; empty for one that was carried out here."""
         imported = self.options.get("imported")
@@ -124,6 +132,13 @@ class Manifest(WireModel):
 def counting(judgings: Sequence[Judging]) -> Judging:
     """Return the judging whose verdicts are the run's: the last one that was finished, or else the run's own."""
     return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
+
+
+def was_added(manifest: Manifest, first: Judging) -> bool:
+    """Whether trials were added until something was decided, so that a case may have fewer than there could be."""
+    return bool(manifest.options.get("until_decided")) or any(
+        (one.config.get("trials") or {}).get("until_decided") for one in first.sets
+    )
 
 
 class RunSummary(WireModel):

@@ -224,6 +224,11 @@ class RunResult:
     """Metric -> what its judge was found to be worth, or why that does not hold any more; as the store knows it."""
     failure: Failure | None = None
     """Why the run itself could not go on (the store could not be written); its exit code is 3."""
+    at_most: int = 0
+    """Trials of all cases that there could have been, where they were added until it was decided; 0: their number was
+    chosen beforehand."""
+    against: str = ""
+    """The run that it was to be compared with, where that was to be decided; empty: each case by itself."""
 
     def __bool__(self) -> bool:
         return self.passed  # `assert result` must not be green by accident

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -201,7 +200,7 @@ def verdict_row(result: CaseResult, attempts: dict[int, int]) -> str:
     if result.is_played:
         row["played"] = True
     if result.rule is not None:
-        row["rule"] = asdict(result.rule)
+        row["rule"] = result.rule.as_data()
     trials = result.trials
     row["trials"] = [_trial_row(i, trial, attempts) for i, trial in enumerate(trials)]
     row["metrics"] = {name: _metric_row(verdict, len(trials)) for name, verdict in result.metrics.items()}

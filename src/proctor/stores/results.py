@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from proctor.schema.config import EvalConfig
 from proctor.schema.repeats import TrialRule
-from proctor.schema.run import JudgedSet, Judging, Manifest, RunSummary, SetManifest
+from proctor.schema.run import JudgedSet, Judging, Manifest, RunSummary, SetManifest, was_added
 from proctor.schema.verdict import CaseResult, RunResult, SetSummary
 
 
@@ -24,6 +24,8 @@ def result_of(
         cases=cases,
         sets=[_set(*pair) for pair in zip(manifest.sets, judged, strict=True)],
         num_runs=manifest.num_runs,
+        at_most=_at_most(manifest, judging),
+        against=manifest.against,
         warnings=list(summary.warnings),
         started_at=manifest.created_at,
         duration=summary.duration,
@@ -45,13 +47,19 @@ def _set(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
         gating = [metric.name for metric in judged.metrics if metric.gate]
         summary.metrics = gating + [metric.name for metric in judged.metrics if not metric.gate]
         summary.skipped_metrics = dict(judged.skipped_metrics)
-        summary.rule = _rule(judged)
+        summary.rule = _rule(judged, one.num_runs)
         summary.criteria = dict(judged.config.get("criteria") or {})
     return summary
 
 
-def _rule(judged: JudgedSet) -> TrialRule | None:
+def _at_most(manifest: Manifest, judging: Judging) -> int:
+    """Trials that there could have been, where they were added until it was decided, or 0."""
+    added = was_added(manifest, judging)
+    return sum(one.cases * one.num_runs for one in manifest.sets) if added else 0
+
+
+def _rule(judged: JudgedSet, num_runs: int) -> TrialRule | None:
     try:
-        return EvalConfig.model_validate(judged.config).rule
+        return EvalConfig.model_validate(judged.config).rule_for(num_runs)
     except ValidationError:  # a config of another version of Proctor: the cases have their rule themselves
         return None

@@ -1,0 +1,104 @@
+"""A run that is held against another one while it is made: which one, and whether that can be decided at all."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.api.forms import EvaluateOptions
+from proctor.errors import SetupError, SetupProblems
+from proctor.schema.run import AGAINST_RUN
+
+if TYPE_CHECKING:
+    from proctor.engine.compare import Side
+    from proctor.engine.looks import Looks
+    from proctor.engine.plan import Plan
+    from proctor.stores.base import Store
+
+MARGIN = 0.05
+
+
+def problems_of_deciding(options: EvaluateOptions) -> list[SetupError]:
+    """Return what is wrong with what is to be decided."""
+    against, margin = options.get("against"), options.get("margin")
+    found = []
+    if against is not None and not options.get("until_decided"):
+        found.append(
+            SetupError(
+                f"against {against} says what is to be decided: give until_decided (--until-decided), too. To compare a "
+                "run that is there, `proctor compare`"
+            )
+        )
+    if margin is not None and against is None:
+        found.append(SetupError("margin is that of a comparison: give against (--against RUN), too"))
+    if margin is not None and not 0 < margin < 1:
+        found.append(SetupError(f"margin must be above 0 and below 1, got {margin}"))
+    return found
+
+
+def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks | None:
+    """Return what a run is held against while it is made; `None`: nothing.
+
+    Raises:
+        SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
+        StoreError: there is no store to find it in, or it cannot be read.
+    """
+    against = options.get("against")
+    if against is None:
+        return None
+    from proctor.engine.compare import CompareOptions
+    from proctor.engine.looks import Looks
+
+    counts = {chosen.num_runs for chosen in plan.sets}
+    if len(counts) > 1 or min(counts) < 2:
+        raise SetupProblems([SetupError(_too_few(counts))])
+    base = _base(str(against), store, options.get("store"))
+    _check_common(base, plan)
+    how = CompareOptions(margin=options.get("margin") or MARGIN, reach=_reach(plan))
+    return Looks(base, how, counts.pop())
+
+
+def _too_few(counts: set[int]) -> str:
+    if len(counts) > 1:
+        listed = ", ".join(map(str, sorted(counts)))
+        return f"against: the sets have different numbers of trials ({listed}): num_runs (--num-runs N) gives all the same"
+    return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
+
+
+def _base(name: str, store: Store | None, url: Any) -> Side:
+    from proctor.api.comparing import side_of
+    from proctor.api.runs import open_runs
+
+    if store is not None:
+        side = side_of(store, name)
+    else:
+        with closing(open_runs(url if isinstance(url, str | Path) else None, read_only=True)) as opened:
+            side = side_of(opened, name)
+    return replace(side, cases=[*side.cases])
+
+
+def _check_common(base: Side, plan: Plan) -> None:
+    there = {(case.eval_set_id, case.eval_id) for _, case in base.cases}
+    for chosen in plan.sets:
+        ids = chosen.source.ids()
+        if any((chosen.summary.eval_set_id, ids[index]) in there for index in chosen.cases):
+            return
+    raise SetupProblems(
+        [SetupError(f"against run {base.run.run_id}: it has no case in common with what is to be run")]
+    )
+
+
+def _reach(plan: Plan) -> dict[str, float]:
+    from proctor.api.comparing import reaches
+
+    return reaches({metric.name for chosen in plan.sets for metric in chosen.metrics})
+
+
+def kept_of(looks: Looks | None) -> dict[str, Any]:
+    """Return what of this the manifest keeps, so that the run goes on, and is compared, as it was begun."""
+    if looks is None:
+        return {}
+    run_id = looks.base.run.run_id
+    return {AGAINST_RUN: run_id, "margin": looks.options.margin}

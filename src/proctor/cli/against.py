@@ -1,0 +1,57 @@
+"""The work of `proctor eval --against RUN`: what comes of the comparison is shown, and is the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from proctor.cli.execution import Execution, Start
+from proctor.cli.failures import ERROR, say
+from proctor.reports.summary import exit_code
+
+if TYPE_CHECKING:
+    from proctor.cli.asking import Asking
+    from proctor.schema.comparison import Comparison
+    from proctor.schema.verdict import RunResult
+
+_WORST_FIRST = (1, 3, 4, 0)
+
+
+def carry_out_against(execution: Execution, start: Start, asking: Asking, against: str) -> int:
+    """Run, show the result and then the comparison with `against`, and return the exit code.
+
+    It is that of the comparison (of several agents the worst one), unless a run did not come to its end, or something
+    could not be written.
+    """
+    found: list[Comparison] = []
+
+    def compare(runs: Sequence[RunResult]) -> None:
+        found.extend(_compared(asking, run, against) for run in runs if not (run.stopped_by or run.failure))
+        _show(found, execution)
+
+    def code_of(runs: Sequence[RunResult]) -> int:
+        if len(found) < len(runs) or not found:
+            return exit_code(runs) or ERROR
+        return min((one.exit_code for one in found), key=_WORST_FIRST.index)
+
+    execution.afterwards, execution.code_of = compare, code_of
+    return execution.carry_out(start)
+
+
+def _compared(asking: Asking, run: RunResult, against: str) -> Comparison:
+    from proctor.api.comparing import compare_sync
+    from proctor.api.deciding import MARGIN
+
+    margin = asking.options.get("margin") or MARGIN
+    return compare_sync(run.against or against, run.run_id or run, store=asking.keeping.store, margin=margin)
+
+
+def _show(found: Sequence[Comparison], execution: Execution) -> None:
+    from proctor.reports.comparison import write_comparison
+
+    for one in found:
+        if execution.stdout_is_free:
+            execution.stdout.write("\n")
+            write_comparison(one, execution.stdout)
+        else:
+            say(one.sentence)

@@ -1,0 +1,140 @@
+"""Looking at trials while they come in: all looks together err no more often than one would."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats as scipy_stats
+
+from proctor.sequential import look_levels, share_bounds, spent_by
+
+
+def chances(rate: float, most: int, confidence: float, truth: float) -> tuple[float, float, float]:
+    """The probabilities to end below and above, and the trials that are expected, where so many pass in truth."""
+    bounds = share_bounds(rate, most, confidence)
+    undecided, ended, trials = {0: 1.0}, {-1: 0.0, 1: 0.0}, 0.0
+    for total in range(1, most + 1):
+        trials += sum(undecided.values())
+        after: dict[int, float] = {}
+        for passed, chance in undecided.items():
+            for more, share in ((0, 1 - truth), (1, truth)):
+                after[passed + more] = after.get(passed + more, 0.0) + chance * share
+        undecided = {}
+        for passed, chance in after.items():
+            if side := bounds.side(passed, total):
+                ended[side] += chance
+            else:
+                undecided[passed] = chance
+    return ended[-1], ended[1], trials
+
+
+@settings(deadline=None)
+@given(st.floats(0.05, 0.95), st.integers(1, 80), st.sampled_from([0.8, 0.9, 0.95, 0.99]), st.floats(0, 1))
+def test_a_case_is_called_wrong_no_more_often_than_the_confidence_says(
+    rate: float, most: int, confidence: float, truth: float
+) -> None:
+    below, above, _ = chances(rate, most, confidence, truth)
+    wrong = below if truth >= rate else above
+    assert wrong <= (1 - confidence) / 2 + 1e-9
+
+
+@pytest.mark.parametrize("truth", [0.6, 0.65, 0.92, 0.95])
+def test_it_takes_a_third_fewer_trials_than_a_number_chosen_beforehand_that_is_as_often_right(
+    truth: float,
+) -> None:
+    rate, each = 0.8, 0.025
+    below, above, trials = chances(rate, 100, 0.95, truth)
+    right = above if truth > rate else below
+
+    def power(number: int) -> float:
+        if truth > rate:
+            least = scipy_stats.binom.isf(each, number, rate) + 1
+            return float(scipy_stats.binom.sf(least - 1, number, truth))
+        most = scipy_stats.binom.ppf(each, number, rate) - 1
+        return float(scipy_stats.binom.cdf(most, number, truth))
+
+    beforehand = next(number for number in range(1, 400) if power(number) >= right)
+    assert trials <= 0.7 * beforehand
+
+
+@given(st.floats(0.1, 0.9), st.integers(1, 60), st.lists(st.booleans(), max_size=80))
+def test_the_first_time_that_it_is_known_counts(rate: float, most: int, passes: list[bool]) -> None:
+    bounds = share_bounds(rate, most, 0.95)
+    side, looked_at = bounds.decided(passes)
+    assert looked_at <= most
+    assert bounds.decided(passes[:looked_at]) == (side, looked_at)
+    for total in range(1, looked_at):
+        assert bounds.side(sum(passes[:total]), total) == 0
+
+
+@given(st.floats(0.1, 0.9), st.integers(1, 60), st.data())
+def test_as_few_trials_are_added_as_could_decide(rate: float, most: int, data: st.DataObject) -> None:
+    bounds = share_bounds(rate, most, 0.95)
+    total = data.draw(st.integers(0, most))
+    passed = data.draw(st.integers(0, total))
+    more = bounds.more(passed, total)
+    reachable = [
+        count
+        for count in range(1, most - total + 1)
+        if any(bounds.side(passed + passes, total + count) for passes in range(count + 1))
+    ]
+    assert more == (reachable[0] if reachable else 0)
+
+
+@pytest.mark.parametrize("arguments", [(0.0, 10, 0.95), (1.0, 10, 0.95), (0.5, 0, 0.95), (0.5, 10, 1.0)])
+def test_bounds_of_nothing_are_refused(arguments: tuple[float, int, float]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        share_bounds(*arguments)
+
+
+# --- looks at a mean ---------------------------------------------------------------------------------------------------
+
+PUBLISHED = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
+"""Five looks at equal distances, two-sided at 5 %, as the programme of Lan and DeMets and R's ldbounds give them."""
+
+
+def test_five_looks_have_the_published_bounds() -> None:
+    levels = look_levels([0.2, 0.4, 0.6, 0.8, 1.0], 0.05)
+    assert [scipy_stats.norm.isf(level / 2) for level in levels] == pytest.approx(PUBLISHED, abs=2e-3)
+
+
+def test_one_look_is_the_test_itself() -> None:
+    assert look_levels([1.0], 0.05) == pytest.approx([0.05], rel=1e-6)
+    assert look_levels([1.0], 0.05, sides=1) == pytest.approx([0.05], rel=1e-6)
+
+
+def test_looks_agree_with_the_multivariate_normal_distribution() -> None:
+    shares = [0.3, 0.6, 1.0]
+    bounds = [scipy_stats.norm.isf(level) for level in look_levels(shares, 0.05, sides=1)]
+    correlated = [[(min(a, b) / max(a, b)) ** 0.5 for b in shares] for a in shares]
+    below = scipy_stats.multivariate_normal(cov=correlated).cdf(bounds)
+    assert 1 - below == pytest.approx(0.05, abs=2e-4)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([1, 2]))
+def test_the_error_is_spent_bit_by_bit(first: float, second: float, sides: int) -> None:
+    less, more = sorted((first, second))
+    assert 0 <= spent_by(less, 0.05, sides=sides) <= spent_by(more, 0.05, sides=sides) <= 0.05 + 1e-12
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_a_path_crosses_as_often_as_was_asked(sides: int) -> None:
+    random, shares = Random(sides), [0.25, 0.5, 0.75, 1.0]
+    bounds = [scipy_stats.norm.isf(level / sides) for level in look_levels(shares, 0.05, sides=sides)]
+    crossed, times = 0, 20_000
+    for _ in range(times):
+        score = before = 0.0
+        for share, bound in zip(shares, bounds, strict=True):
+            score += random.gauss(0, (share - before) ** 0.5)
+            before = share
+            z = score / share**0.5
+            if z >= bound or (sides == 2 and z <= -bound):
+                crossed += 1
+                break
+    assert crossed / times == pytest.approx(0.05, abs=0.006)
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.4], [0.0, 1.0], [0.5, 1.2]])
+def test_looks_out_of_order_are_refused(shares: list[float]) -> None:
+    with pytest.raises(ValueError, match="rising"):
+        look_levels(shares, 0.05)
