@@ -22,7 +22,7 @@ def may_ask(asked: Asked, token: str) -> bool:
 
 def same(shown: str, token: str) -> bool:
     """Compare in a time that does not tell where the two part."""
-    digests = (hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest() for text in (shown, token))
+    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (shown, token))
     return hmac.compare_digest(*digests)
 
 

@@ -4,14 +4,45 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from proctor.api.project import as_seen_from_here
+from proctor.api.runs import store_url
+from proctor.errors import ProctorError
 from proctor.reports.pages.about import AboutPage
-from proctor.server.context import Here
+from proctor.server.asking import startable
+from proctor.server.context import Here, ServerContext
+from proctor.server.live import LiveHere
 from proctor.version import __version__
 
 router = APIRouter()
 
 
 @router.get("/about")
-def get_about(here: Here) -> AboutPage:
+def get_about(here: Here, live: LiveHere) -> AboutPage:
     """What this server is, and what can be done with it."""
-    return AboutPage(version=__version__, project=here.root.name)
+    agents, why_not = _agents(here)
+    why_not = why_not or live.why_no_runs()
+    return AboutPage(
+        version=__version__,
+        project=here.root.name,
+        store=_store(here),
+        agents=agents,
+        any_agent=here.access.any_agent,
+        can_run=not why_not,
+        why_not=why_not,
+        has_token=here.access.token is not None,
+    )
+
+
+def _agents(here: ServerContext) -> tuple[list[str], str]:
+    """The agents' names; where the project's settings cannot be read, why."""
+    try:
+        return list(startable(here)), ""
+    except ProctorError as error:
+        return [], str(error)
+
+
+def _store(here: ServerContext) -> str:
+    try:
+        return as_seen_from_here(store_url(here.store_url))
+    except ProctorError:  # `why_not` says it
+        return ""
