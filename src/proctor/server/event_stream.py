@@ -37,9 +37,14 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
 
     media_type = "text/event-stream"
 
-    def __init__(self, chunks: AsyncIterator[bytes], *, patience: float = PATIENCE) -> None:
-        """Take what is to be sent; it is closed (`aclose`) in the end, whatever happens."""
-        super().__init__()
+    def __init__(
+        self, chunks: AsyncIterator[bytes], status_code: int = 200, *, patience: float = PATIENCE
+    ) -> None:
+        """Take what is to be sent; it is closed (`aclose`) in the end, whatever happens.
+
+        `status_code` is where FastAPI looks for it when it describes a route.
+        """
+        super().__init__(status_code=status_code)
         self._chunks, self._patience = chunks, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
