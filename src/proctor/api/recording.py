@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -18,6 +18,9 @@ from proctor.schema.derive import to_invocations
 from proctor.schema.event import Event
 from proctor.schema.invocation import IntermediateData, Invocation
 from proctor.schema.session import SessionInput
+
+if TYPE_CHECKING:
+    from proctor.engine.conversation import Conversation
 
 
 def case_of(
@@ -53,6 +56,14 @@ def _expected(turn: Invocation) -> Invocation:
         final_response=text_content(said, "model") if said else None,
         intermediate_data=data,
     )
+
+
+async def case_of_talk(talk: Conversation, eval_id: str, *, with_final_state: bool) -> EvalCase:
+    """Return the conversation that is being had as a case; `with_final_state`: it expects the state keys that it changed."""
+    session, state = talk.session_input, None
+    if with_final_state:
+        state = changed_keys(dict((session.state if session else None) or {}), await talk.final_state())
+    return case_of(eval_id, talk.invocations, session_input=session, final_state=state)
 
 
 def case_of_session(eval_id: str, path: str | Path) -> EvalCase:

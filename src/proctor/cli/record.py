@@ -165,9 +165,9 @@ class _Recording:
         from proctor.engine.loop import OwnLoop
         from proctor.files.load import load_session_input
 
-        self._session = load_session_input(session_input_file) if session_input_file else None
+        session = load_session_input(session_input_file) if session_input_file else None
         self._talk: Conversation = Conversation(
-            load_agent(agent, **isolation), session_input=self._session, timeout=timeout
+            load_agent(agent, **isolation), session_input=session, timeout=timeout
         )
         self._eval_id, self._final_state = eval_id, final_state
         self._loop = OwnLoop()
@@ -256,13 +256,12 @@ class _Recording:
             say(f"{failure.cause}; this turn is not kept")
 
     def _case(self) -> EvalCase:
-        from proctor.api.recording import case_of, changed_keys
+        from proctor.api.recording import case_of_talk
 
-        state = None
-        if self._final_state:
-            before = dict((self._session.state if self._session else None) or {})
-            state = changed_keys(before, self._wait(self._talk.final_state()))
-        return case_of(self._eval_id, self._talk.invocations, session_input=self._session, final_state=state)
+        case: EvalCase = self._wait(
+            case_of_talk(self._talk, self._eval_id, with_final_state=self._final_state)
+        )
+        return case
 
     def _wait(self, what: Any) -> Any:
         return self._loop.wait_for(self._loop.start(what))

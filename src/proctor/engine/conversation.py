@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from proctor.agents.base import Agent, Session
@@ -14,7 +14,7 @@ from proctor.engine.intake import Caps, Intake
 from proctor.engine.record import copy_json, copy_message, new_turn, record_turn
 from proctor.exits import contained_exits
 from proctor.schema.case import EvalCase
-from proctor.schema.content import user_text
+from proctor.schema.content import Content, user_text
 from proctor.schema.derive import invocation_of
 from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
@@ -32,6 +32,7 @@ class Conversation:
         self, agent: Agent, *, session_input: SessionInput | None = None, timeout: float | None = None
     ) -> None:
         """Take the agent, the session to start in, and the seconds that a turn may take."""
+        self.session_input = session_input
         self._agent = agent
         self._timeout = timeout
         self._case = EvalCase(eval_id="recording", conversation=[], session_input=session_input)
@@ -50,9 +51,9 @@ class Conversation:
         await self._call("end", self.session)
         await self._call("close")
 
-    async def say(self, text: str, heard: Heard) -> Failure | None:
+    async def say(self, text: str | Content, heard: Heard) -> Failure | None:
         """Send a message; `heard` gets each event as it comes. Where the answer fails the turn is not kept, and why is returned."""
-        message = user_text(text)
+        message = user_text(text) if isinstance(text, str) else text
         turn = new_turn(message)
         try:
             with contained_exits():
@@ -71,12 +72,15 @@ class Conversation:
 
         Only so does the agent forget what was said last; its answers to the others may differ from those before.
         """
+        return await self.again(heard, [turn.user_content for turn in self.turns[:-1]])
+
+    async def again(self, heard: Heard, said: Sequence[Content]) -> Failure | None:
+        """Begin a new session, and say all of `said` in it."""
         await self._call("end", self.session)
-        said = [turn.user_content.joined_text() for turn in self.turns[:-1]]
         self.session, self.turns = self._new_session(), []
         await self._call("begin", self.session, self._case)
-        for text in said:
-            if (failure := await self.say(text, heard)) is not None:
+        for message in said:
+            if (failure := await self.say(message, heard)) is not None:
                 return failure
         return None
 

@@ -55,6 +55,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         if (live := getattr(app.state, "live", None)) is not None:
             await live.close()
+        if (chats := getattr(app.state, "chats", None)) is not None:
+            await chats.close_all()
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -1,0 +1,365 @@
+"""Talking to agents from the page: each conversation with a worker process of its own, all on one event loop beside the server's.
+
+Nothing of an agent runs in the server: one that blocks, crashes or floods harms its own conversation only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from proctor.api.project import prepare_process
+from proctor.api.reading import load_agent
+from proctor.engine.conversation import Conversation
+from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
+from proctor.reports.pages.chat import ChatEntry, ChatPage, ChatSummary, chat_entry, entries_of
+from proctor.sanitize import clean
+from proctor.schema.content import Content
+from proctor.schema.event import Event
+from proctor.schema.session import SessionInput
+from proctor.schema.trial import Failure, FailureKind
+from proctor.server.adk.apps import apps_of
+from proctor.server.context import ServerContext
+from proctor.settings import load_settings
+
+MOST_CHATS = 8
+MOST_ENTRIES = 2_000
+"""Entries of one answer that are shown."""
+MOST_SHOWN = 4 * 2**20
+"""Characters of one conversation that are shown."""
+IDLE = 30 * 60.0
+"""Seconds after which a conversation that nobody goes on with is closed."""
+ONE_TURN = 300.0
+"""Seconds that an answer may take."""
+_CLOSING = 15.0
+_SESSION_IS_LOST = {
+    FailureKind.TIMED_OUT,
+    FailureKind.CRASHED,
+    FailureKind.BROKE_CONTRACT,
+    FailureKind.TRUNCATED,
+    FailureKind.CANCELLED,
+}
+"""The agent's process was left in the middle of something, and is ended."""
+
+_Found = TypeVar("_Found")
+
+
+class BusyError(ProctorError):
+    """It cannot be done now: too many conversations, or an answer is under way."""
+
+
+def chat_agents(context: ServerContext) -> dict[str, str]:
+    """Return the agents that may be talked to: their names, as in the list of agents, and their AGENT strings."""
+    found = {name: app.reference for name, app in apps_of(context.agents, context.root).items()}
+    if context.agents is None:
+        for reference in load_settings(context.root).agent:
+            found.setdefault(reference.removeprefix(f"{context.root}/"), reference)
+    return {name: reference for name, reference in found.items() if reference != "replay"}
+
+
+class Chat:
+    """One conversation. Its methods that are coroutines run on the loop of all conversations."""
+
+    def __init__(
+        self, agent: str, reference: str, session_input: SessionInput | None, memory: Any, timeout: float
+    ) -> None:
+        """Take the agent's name and its AGENT string, and the session to start in."""
+        self.id = secrets.token_urlsafe(12)
+        self.agent, self.reference = agent, reference
+        self.state = "ready"
+        self.touched = time.monotonic()
+        self.entries: list[ChatEntry] = []
+        self.session_state: dict[str, Any] = dict(session_input.state) if session_input else {}
+        self.talk = Conversation(
+            load_agent(reference, isolate=True, isolate_memory=memory),
+            session_input=session_input,
+            timeout=timeout,
+        )
+        self._number, self._exchange, self._shown, self._in_exchange = 0, -1, 0, 0
+        self._began = 0.0
+        self._said: list[Content] = []
+        """What the user said in the turns that are kept; it outlives a session that is lost."""
+        self._task: asyncio.Task[None] | None = None
+
+    # --- reading, from any thread ---
+
+    def page(self) -> ChatPage:
+        """Return all of it."""
+        session = self.talk.session_input
+        return ChatPage(
+            id=self.id,
+            agent=self.agent,
+            state=self.state,
+            turns=len(self.talk.turns),
+            entries=list(self.entries),
+            session_state=self.session_state,
+            initial_state=dict(session.state) if session else {},
+            idle_seconds=IDLE,
+        )
+
+    def summary(self) -> ChatSummary:
+        """Return what a list of conversations shows."""
+        first = next((one.text for one in self.entries if one.kind == "user"), "")
+        return ChatSummary(
+            id=self.id, agent=self.agent, state=self.state, turns=len(self.talk.turns), begins=first[:80]
+        )
+
+    def since(self, number: int) -> list[ChatEntry]:
+        """Return the entries behind the one of this number."""
+        entries = self.entries
+        return entries[bisect_right(entries, number, key=lambda one: one.number) :]
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest entry."""
+        return self._number
+
+    # --- talking, on the loop ---
+
+    async def begin(self, message: Content) -> int:
+        """Send a message; what comes is put into `entries`. Returns the number of the last entry before it."""
+        self._require("ready")
+        before = self._number
+        self._new_exchange(message)
+        self._start(self._answer(lambda: self.talk.say(message, self._hear)))
+        return before
+
+    async def again(self, *, without_last: bool) -> int:
+        """Say everything again in a new session, without the last turn where it is to be taken back."""
+        if self.state == "answering":
+            self._require("ready")
+        before = self._number
+        self._said = self._said[:-1] if without_last else self._said
+        said = list(self._said)
+        self._exchange += 1
+        told = f"; {len(said)} earlier messages are said again" if said else ""
+        self._put("note", text=f"{'the last turn is taken back' if without_last else 'a new session'}{told}")
+        self._start(self._answer(lambda: self.talk.again(self._hear, said)))
+        return before
+
+    async def stop(self) -> None:
+        """End the answer that is under way; its turn is not kept."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_CLOSING)
+
+    async def close(self) -> None:
+        """End the conversation, and the agent's process."""
+        await self.stop()
+        with suppress(Exception, TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                await self.talk.close()
+
+    def _require(self, state: str) -> None:
+        if self.state != state:
+            raise BusyError(
+                "the agent is still answering: wait, or stop it"
+                if self.state == "answering"
+                else "the agent has lost its session: say the earlier messages again, or begin a new conversation"
+            )
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self.state, self.touched = "answering", time.monotonic()
+        self._began, self._in_exchange = time.perf_counter(), 0
+        self._task = asyncio.get_running_loop().create_task(work)
+
+    async def _answer(self, work: Callable[[], Coroutine[Any, Any, Failure | None]]) -> None:
+        failure: Failure | None = None
+        stopped = False
+        try:
+            failure = await work()
+        except asyncio.CancelledError:
+            stopped = True
+        except Exception as error:  # noqa: BLE001 - a session that does not begin again is the agent's, too
+            failure = Failure(where="agent", type=type(error).__name__, message=str(error))
+        await self._end(failure, stopped=stopped)
+
+    async def _end(self, failure: Failure | None, *, stopped: bool) -> None:
+        if stopped:
+            self._put("note", text="stopped; this turn is not kept")
+        elif failure is not None:
+            self._put("failure", text=f"{clean(failure.cause, lines=True)}; this turn is not kept")
+        else:
+            self._said = [turn.user_content for turn in self.talk.turns]
+            await self._take_state()
+        for note in self.talk.notes:
+            self._put("note", text=note)
+        self.talk.notes.clear()
+        self._drop_pieces()
+        self.touched = time.monotonic()
+        lost = stopped or (failure is not None and failure.kind in _SESSION_IS_LOST)
+        self.state = "broken" if lost else "ready"
+        self._put("end", value={"state": self.state, "turns": len(self.talk.turns)})
+
+    async def _take_state(self) -> None:
+        try:
+            async with asyncio.timeout(_CLOSING):
+                self.session_state = await self.talk.final_state()
+        except Exception as error:  # noqa: BLE001 - it does not say its state, and that is said
+            self._put("note", text=f"the agent does not tell its state: {type(error).__name__}: {error}")
+            return
+        self._put("session", value=self.session_state)
+
+    # --- entries ---
+
+    def _new_exchange(self, message: Content) -> None:
+        self._exchange += 1
+        self._began = time.perf_counter()
+        for part in message.parts or ():
+            if part.function_response is not None:
+                answer = part.function_response
+                self._put("user", name=answer.name or "", call_id=answer.id or "", value=answer.response)
+            else:
+                self._put("user", text=part.text or "")
+
+    def _hear(self, event: Event) -> None:
+        for found in entries_of(event):
+            self._in_exchange += 1
+            if self._in_exchange < MOST_ENTRIES:
+                self._put(**found)
+            elif self._in_exchange == MOST_ENTRIES:
+                self._put(
+                    "note", text=f"more than {MOST_ENTRIES:,} events in one answer: the rest is not shown"
+                )
+
+    def _put(self, kind: str, **more: Any) -> None:
+        self._number += 1
+        seconds = round(time.perf_counter() - self._began, 3)
+        entry = chat_entry(self._number, max(self._exchange, 0), kind, seconds=seconds, **more)
+        self._shown += len(entry.text) + len(str(entry.value))
+        if self._shown > MOST_SHOWN and kind not in {"end", "failure", "note"}:
+            entry = chat_entry(
+                self._number,
+                entry.exchange,
+                "note",
+                text="too long to be shown, as all that follows; it is kept",
+            )
+            self._shown += len(entry.text)
+        self.entries.append(entry)
+
+    def _drop_pieces(self) -> None:
+        """What was streamed in pieces has come as a whole, too."""
+        self.entries = [one for one in self.entries if not one.partial]
+
+
+class Chats:
+    """All conversations of one server."""
+
+    def __init__(self, context: ServerContext, *, idle: float = IDLE, timeout: float = ONE_TURN) -> None:
+        """Take the server's world, and the times after which conversations and answers end."""
+        self._context, self._idle, self._timeout = context, idle, timeout
+        self._open: dict[str, Chat] = {}
+        self._opening = 0
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def all(self) -> list[Chat]:
+        """Return the conversations that are open, oldest first."""
+        return list(self._open.values())
+
+    def find(self, chat_id: str) -> Chat:
+        """Return a conversation.
+
+        Raises:
+            UnknownNameError: it is not open, or no longer.
+        """
+        if (found := self._open.get(chat_id)) is None:
+            raise UnknownNameError(
+                f"there is no conversation {chat_id!r}: it was closed, by hand or because nobody went on with it"
+            )
+        return found
+
+    async def open(self, agent: str, session_input: SessionInput | None) -> Chat:
+        """Begin a conversation: the agent is loaded in a process of its own.
+
+        Raises:
+            SetupError: there is no agent of this name, or it cannot be loaded.
+            BusyError: there are too many conversations.
+        """
+        known = chat_agents(self._context)
+        if agent not in known:
+            there = (
+                f" There is: {', '.join(known)}"
+                if known
+                else " The server knows none: start it with a folder of agents"
+            )
+            raise UnknownNameError(
+                f"there is no agent {agent!r} to talk to.{did_you_mean(agent, known)}{there}"
+            )
+        with self._lock:
+            if len(self._open) + self._opening >= MOST_CHATS:
+                raise BusyError(f"{MOST_CHATS} conversations are open, and that is the most: close one first")
+            self._opening += 1
+        try:
+            chat = await self.on_loop(self._begin(agent, known[agent], session_input))
+            self._open[chat.id] = chat
+        finally:
+            self._opening -= 1
+        return chat
+
+    async def _begin(self, agent: str, reference: str, session_input: SessionInput | None) -> Chat:
+        settings = load_settings(self._context.root)
+        prepare_process(settings)
+        chat = Chat(agent, reference, session_input, settings.isolate_memory, self._timeout)
+        try:
+            await chat.talk.open()
+        except BaseException as error:
+            await chat.close()
+            if isinstance(error, ProctorError | asyncio.CancelledError):
+                raise
+            raise SetupError(f"the agent {agent} does not begin: {type(error).__name__}: {error}") from error
+        return chat
+
+    async def close(self, chat: Chat) -> None:
+        """End a conversation."""
+        if self._open.pop(chat.id, None) is not None:
+            await self.on_loop(chat.close())
+
+    async def close_all(self) -> None:
+        """End all of them, and the loop."""
+        await asyncio.gather(*(self.close(chat) for chat in self.all()), return_exceptions=True)
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+    async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
+        """Do something on the loop of the conversations, and return what comes of it."""
+        future: Future[_Found] = asyncio.run_coroutine_threadsafe(work, self._running())
+        return await asyncio.wrap_future(future)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._run, args=(self._loop,), name="proctor-chats", daemon=True
+                ).start()
+            return self._loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        sweeping = loop.create_task(self._sweep())
+        try:
+            loop.run_forever()
+        finally:
+            sweeping.cancel()
+            with suppress(asyncio.CancelledError, RuntimeError):
+                loop.run_until_complete(sweeping)
+            loop.close()
+
+    async def _sweep(self) -> None:
+        """Close what nobody goes on with."""
+        while True:
+            await asyncio.sleep(min(10.0, self._idle / 4))
+            for chat in self.all():
+                if chat.state != "answering" and time.monotonic() - chat.touched > self._idle:
+                    self._open.pop(chat.id, None)
+                    await chat.close()
