@@ -157,6 +157,174 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Chats
+         * @description Return the conversations that are open.
+         */
+        get: operations["list_chats"];
+        put?: never;
+        /**
+         * Open Chat
+         * @description Begin a conversation with an agent, in a process of its own.
+         */
+        post: operations["open_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Chat
+         * @description Return a conversation, as far as it is.
+         */
+        get: operations["get_chat"];
+        put?: never;
+        post?: never;
+        /**
+         * Close Chat
+         * @description End a conversation, and the agent's process.
+         */
+        delete: operations["close_chat"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Message
+         * @description Say something; what the agent does and says comes as it happens. It goes on when nobody listens.
+         */
+        post: operations["send_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Chat Events
+         * @description Go on listening to an answer, behind the entry that `Last-Event-ID` names.
+         */
+        get: operations["get_chat_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Chat
+         * @description End the answer that is under way.
+         */
+        post: operations["stop_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Turn
+         * @description Take the last turn back: a new session, in which what was said before it is said again.
+         */
+        post: operations["undo_turn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say Again
+         * @description Say everything again in a new session: after an answer that failed or was stopped.
+         */
+        post: operations["say_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/case": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save Chat
+         * @description Keep the conversation as a case of a set, as `proctor record` does.
+         */
+        post: operations["save_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/about": {
         parameters: {
             query?: never;
@@ -445,6 +613,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Events
+         * @description What happens in a run: every case as soon as its verdict is on disk, and how far the run is.
+         *
+         *     Whichever process is at work on it. A connection that was lost goes on where it was (`Last-Event-ID`). The stream ends
+         *     when nobody is at work on the run any more.
+         */
+        get: operations["get_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Run
+         * @description End a run of this server as Ctrl-C does: what is under way gets a few seconds to finish, what finished is kept.
+         *
+         *     Once more ends it at once. A run of another process is refused: whoever began it can end it.
+         */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Run
+         * @description Go on with a run that was not finished, with the options that it had.
+         */
+        post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -545,19 +778,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Comparison
+         * @description Two runs compared case by case, as `proctor compare` does it.
+         */
+        get: operations["get_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/compare/case": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pair
+         * @description One case of two runs: a trial of each, from where they part.
+         */
+        get: operations["get_pair"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Matrix
+         * @description Several runs on the same cases.
+         */
+        get: operations["get_matrix"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get History
+         * @description What broke and in which run; with `case`, that one run by run.
+         */
+        get: operations["get_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
          * AboutPage
-         * @description Which Proctor this is, and of which project.
+         * @description Which Proctor this is, of which project, and what can be done with it.
          */
         AboutPage: {
             /** Version */
             version: string;
             /** Project */
             project: string;
+            /** Store */
+            store: string;
+            /** Agents */
+            agents: string[];
+            /** Any Agent */
+            any_agent: boolean;
+            /** Can Run */
+            can_run: boolean;
+            /** Why Not */
+            why_not: string;
+            /** Has Token */
+            has_token: boolean;
         };
         /**
          * Against
@@ -708,7 +1033,7 @@ export interface components {
             /** Path */
             path: string;
             /** Changes */
-            changes: components["schemas"]["CaseChange"][];
+            changes: components["schemas"]["proctor__reports__pages__bless__CaseChange"][];
             /** Hunks */
             hunks: components["schemas"]["Hunk"][];
             /** Lost */
@@ -806,6 +1131,14 @@ export interface components {
             etag: string;
         };
         /**
+         * Cancelled
+         * @description A run that was told to end.
+         */
+        Cancelled: {
+            /** Run Id */
+            run_id: string;
+        };
+        /**
          * CaseBefore
          * @description What the case came to in the run before.
          */
@@ -819,16 +1152,6 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
             /** Created At */
             created_at: number;
-        };
-        /**
-         * CaseChange
-         * @description One thing of a case that would be another one.
-         */
-        CaseChange: {
-            /** Path */
-            path: string;
-            before: components["schemas"]["Marked"] | null;
-            after: components["schemas"]["Marked"] | null;
         };
         /**
          * CaseDraft
@@ -1040,6 +1363,140 @@ export interface components {
             infrastructure: boolean;
         };
         /**
+         * Change
+         * @description What a comparison came to.
+         * @enum {string}
+         */
+        Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression";
+        /**
+         * ChangedLine
+         * @description One case that is not as it was.
+         */
+        ChangedLine: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            change: components["schemas"]["proctor__schema__comparison__CaseChange"];
+            /** Base */
+            base: string;
+            /** Candidate */
+            candidate: string;
+            /** Base Text */
+            base_text: string;
+            /** Candidate Text */
+            candidate_text: string;
+            /** Metric */
+            metric: string;
+            /** Scores */
+            scores: [
+                number,
+                number
+            ] | null;
+            /** Reason */
+            reason: string;
+            /** Base Position */
+            base_position: number | null;
+            /** Candidate Position */
+            candidate_position: number | null;
+        };
+        /**
+         * ChatEntry
+         * @description One thing in a conversation.
+         */
+        ChatEntry: {
+            /** Number */
+            number: number;
+            /** Exchange */
+            exchange: number;
+            /** Kind */
+            kind: string;
+            /** Author */
+            author: string;
+            /** Text */
+            text: string;
+            /** Partial */
+            partial: boolean;
+            /** Name */
+            name: string;
+            /** Call Id */
+            call_id: string;
+            /** Value */
+            value: unknown;
+            /** Waits */
+            waits: boolean;
+            /** Seconds */
+            seconds: number | null;
+        };
+        /**
+         * ChatList
+         * @description The conversations that are open.
+         */
+        ChatList: {
+            /** Items */
+            items: components["schemas"]["ChatSummary"][];
+            /** Most */
+            most: number;
+        };
+        /**
+         * ChatPage
+         * @description One conversation, as far as it is.
+         */
+        ChatPage: {
+            /** Id */
+            id: string;
+            /** Agent */
+            agent: string;
+            /** State */
+            state: string;
+            /** Turns */
+            turns: number;
+            /** Entries */
+            entries: components["schemas"]["ChatEntry"][];
+            /** Session State */
+            session_state: {
+                [key: string]: unknown;
+            };
+            /** Initial State */
+            initial_state: {
+                [key: string]: unknown;
+            };
+            /** Idle Seconds */
+            idle_seconds: number;
+        };
+        /**
+         * ChatSaved
+         * @description A conversation that has become a case.
+         */
+        ChatSaved: {
+            /** Eval Set */
+            eval_set: string;
+            /** Path */
+            path: string;
+            /** Eval Id */
+            eval_id: string;
+            /** Turns */
+            turns: number;
+            /** Command */
+            command: string;
+        };
+        /**
+         * ChatSummary
+         * @description One of the conversations that are open.
+         */
+        ChatSummary: {
+            /** Id */
+            id: string;
+            /** Agent */
+            agent: string;
+            /** State */
+            state: string;
+            /** Turns */
+            turns: number;
+            /** Begins */
+            begins: string;
+        };
+        /**
          * ChosenSet
          * @description An eval set of a run to be started.
          */
@@ -1059,6 +1516,57 @@ export interface components {
             /** Left Out */
             left_out: number;
         };
+        /**
+         * ComparisonPage
+         * @description What came of comparing two runs.
+         */
+        ComparisonPage: {
+            outcome: components["schemas"]["Change"];
+            /** Exit Code */
+            exit_code: number;
+            /** Sentence */
+            sentence: string;
+            base: components["schemas"]["Sided"];
+            candidate: components["schemas"]["Sided"];
+            /** Margin */
+            margin: number;
+            /** Confidence */
+            confidence: number;
+            /** Pairs */
+            pairs: number;
+            /** Undecided */
+            undecided: number;
+            /** Same */
+            same: number;
+            /** More Cases */
+            more_cases: number | null;
+            /** More Trials */
+            more_trials: number | null;
+            /** Measures */
+            measures: components["schemas"]["MeasuredLine"][];
+            /** Cases */
+            cases: components["schemas"]["ChangedLine"][];
+            /** Only Base */
+            only_base: components["schemas"]["LoneCase"][];
+            /** Only Candidate */
+            only_candidate: components["schemas"]["LoneCase"][];
+            /** Changed Cases */
+            changed_cases: components["schemas"]["LoneCase"][];
+            /** Unlike */
+            unlike: components["schemas"]["UnlikeLine"][];
+            /** Left Out */
+            left_out: string[];
+            /** Markdown */
+            markdown: string;
+            /** Command */
+            command: string;
+        };
+        /**
+         * Course
+         * @description What has become of a case over its runs, in the order in which cases are listed.
+         * @enum {string}
+         */
+        Course: "broke" | "failing" | "undecided" | "flaky" | "fixed" | "steady";
         /**
          * Detail
          * @description What is wrong.
@@ -1094,8 +1602,8 @@ export interface components {
             run_id: string | null;
             /** Seen */
             seen: number;
-            cost: components["schemas"]["Forecast"] | null;
-            seconds: components["schemas"]["Forecast"] | null;
+            cost: components["schemas"]["Foreseen"] | null;
+            seconds: components["schemas"]["Foreseen"] | null;
             /** Purposes */
             purposes: components["schemas"]["PurposeFigures"][];
             /** Notes */
@@ -1290,23 +1798,109 @@ export interface components {
             why: string;
         };
         /**
-         * Forecast
-         * @description A figure of a run to come, with the interval that it will lie in.
+         * Foreseen
+         * @description A figure of a run to come, with the interval that it will lie in; no interval: one case says nothing of it.
          */
-        Forecast: {
+        Foreseen: {
             /** Value */
             value: number;
             /** Low */
-            low?: number | null;
+            low: number | null;
             /** High */
-            high?: number | null;
-        } & {
-            [key: string]: unknown;
+            high: number | null;
         };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
+        };
+        /**
+         * HistoryCase
+         * @description What the runs say of one case.
+         */
+        HistoryCase: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            course: components["schemas"]["Course"];
+            /** Sentence */
+            sentence: string;
+            /** Strip */
+            strip: string;
+            /** Why */
+            why: string;
+            /** Decided */
+            decided: number;
+            /** Failed */
+            failed: number;
+            /** Flips */
+            flips: number;
+            /** Unexplained */
+            unexplained: number;
+            /** Mixed */
+            mixed: number;
+            turning: components["schemas"]["TurningPart"] | null;
+        };
+        /**
+         * HistoryPage
+         * @description What was found by looking back.
+         */
+        HistoryPage: {
+            /** Runs */
+            runs: components["schemas"]["HistoryRunPart"][];
+            /** Older */
+            older: number;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /** Cases */
+            cases: components["schemas"]["HistoryCase"][];
+            /** Points */
+            points: components["schemas"]["HistoryPoint"][] | null;
+            /** Series */
+            series: components["schemas"]["Series"][];
+            /** Command */
+            command: string;
+        };
+        /**
+         * HistoryPoint
+         * @description One case in one run.
+         */
+        HistoryPoint: {
+            /** Run Id */
+            run_id: string;
+            /** Position */
+            position: number;
+            outcome: components["schemas"]["Outcome"];
+            /** Strip */
+            strip: string;
+            /** Reason */
+            reason: string;
+            /** Changed */
+            changed: components["schemas"]["UnlikeLine"][];
+        };
+        /**
+         * HistoryRunPart
+         * @description One of the runs that were looked at.
+         */
+        HistoryRunPart: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Started At */
+            started_at: number;
+            /** Agent */
+            agent: string;
+            /** Commit */
+            commit: string | null;
+            outcome: components["schemas"]["Outcome"] | null;
+            /** Cases */
+            cases: number;
+            /** Num Runs */
+            num_runs: number;
         };
         /**
          * Hunk
@@ -1474,6 +2068,78 @@ export interface components {
             note: string;
         };
         /**
+         * LiveEnd
+         * @description Nobody is at work on the run any more: event `finished`.
+         */
+        LiveEnd: {
+            /** Run Id */
+            run_id: string;
+            state: components["schemas"]["RunState"];
+            /** Outcome */
+            outcome: string | null;
+            /** Stopped By */
+            stopped_by: string;
+            /** Failure */
+            failure: string;
+        };
+        /**
+         * LiveEvents
+         * @description The data of each event of a run, by its name.
+         */
+        LiveEvents: {
+            progress: components["schemas"]["LiveProgress"];
+            case: components["schemas"]["CaseRow"];
+            finished: components["schemas"]["LiveEnd"];
+            broken: components["schemas"]["LiveEnd"];
+        };
+        /**
+         * LiveProgress
+         * @description How far a run is: event `progress`.
+         */
+        LiveProgress: {
+            /** Run Id */
+            run_id: string;
+            state: components["schemas"]["RunState"];
+            /** Cases */
+            cases: number;
+            /** Done */
+            done: number;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /** Trials */
+            trials: number;
+            /** Trials Planned */
+            trials_planned: number;
+            /** Rate */
+            rate: number | null;
+            /** Seconds Left */
+            seconds_left: number | null;
+            /** Seconds */
+            seconds: number;
+            /** Spent */
+            spent: number | null;
+            /** Spent Of */
+            spent_of: number;
+            /** Worker */
+            worker: string;
+            /** Ours */
+            ours: boolean;
+        };
+        /**
+         * LoneCase
+         * @description A case that one run has only, or that has another content by now.
+         */
+        LoneCase: {
+            /** Name */
+            name: string;
+            /** Base Position */
+            base_position: number | null;
+            /** Candidate Position */
+            candidate_position: number | null;
+        };
+        /**
          * ManifestPart
          * @description What exactly was run.
          */
@@ -1508,6 +2174,74 @@ export interface components {
             left_out: number;
         };
         /**
+         * MatrixCell
+         * @description One case in one run.
+         */
+        MatrixCell: {
+            /** Position */
+            position: number;
+            outcome: components["schemas"]["Outcome"];
+            /** Strip */
+            strip: string;
+            /** Score */
+            score: number | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * MatrixHead
+         * @description One of the runs: a column.
+         */
+        MatrixHead: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Agent */
+            agent: string;
+            /** Commit */
+            commit: string | null;
+            /** Started At */
+            started_at: number;
+            outcome: components["schemas"]["Outcome"] | null;
+            /** Num Runs */
+            num_runs: number;
+            passed: components["schemas"]["Share"];
+            pass_hat: components["schemas"]["MeanFigure"] | null;
+            /** K */
+            k: number;
+        };
+        /**
+         * MatrixPage
+         * @description Runs side by side.
+         */
+        MatrixPage: {
+            /** Runs */
+            runs: components["schemas"]["MatrixHead"][];
+            /** Rows */
+            rows: components["schemas"]["MatrixRow"][];
+            /** Different */
+            different: number;
+        };
+        /**
+         * MatrixRow
+         * @description One case.
+         */
+        MatrixRow: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            /** Metric */
+            metric: string;
+            /** Differs */
+            differs: boolean;
+            /** All Passed */
+            all_passed: boolean;
+            /** Cells */
+            cells: (components["schemas"]["MatrixCell"] | null)[];
+        };
+        /**
          * MeanFigure
          * @description A mean with its uncertainty; the interval (95 %) is null where there is only one case.
          */
@@ -1524,6 +2258,50 @@ export interface components {
             cases: number;
             /** Values */
             values: number;
+        };
+        /**
+         * MeasuredLine
+         * @description One thing that was measured in both runs, paired by case.
+         */
+        MeasuredLine: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /** Decides */
+            decides: boolean;
+            /** Figure */
+            figure: boolean;
+            /** Lower Is Better */
+            lower_is_better: boolean;
+            /** Base */
+            base: number;
+            /** Candidate */
+            candidate: number;
+            /** Difference */
+            difference: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Base Text */
+            base_text: string;
+            /** Candidate Text */
+            candidate_text: string;
+            /** Difference Text */
+            difference_text: string;
+            /** Low Text */
+            low_text: string;
+            /** High Text */
+            high_text: string;
+            /** P Value */
+            p_value: number;
+            /** Adjusted */
+            adjusted: number | null;
+            /** Pairs */
+            pairs: number;
+            /** Verdict */
+            verdict: string;
         };
         /**
          * MetricInfo
@@ -1645,6 +2423,31 @@ export interface components {
             unpriced: string[];
         };
         /**
+         * NewChat
+         * @description A conversation to begin.
+         */
+        NewChat: {
+            /** Agent */
+            agent: string;
+            /**
+             * State
+             * @default {}
+             */
+            state: {
+                [key: string]: unknown;
+            };
+            /**
+             * App Name
+             * @default
+             */
+            app_name: string;
+            /**
+             * User Id
+             * @default
+             */
+            user_id: string;
+        };
+        /**
          * NewEvalSet
          * @description A set to be made.
          */
@@ -1662,6 +2465,18 @@ export interface components {
              * @enum {string}
              */
             form: "json" | "yaml" | "lines";
+        };
+        /**
+         * NewMessage
+         * @description What the user says: a text, or the answer to a call that waits.
+         */
+        NewMessage: {
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+            answer?: components["schemas"]["ToolAnswer"] | null;
         };
         /**
          * NotePart
@@ -1711,6 +2526,55 @@ export interface components {
          * @enum {string}
          */
         Outcome: "passed" | "failed" | "error" | "inconclusive" | "skipped" | "not_run" | "not_applicable" | "informational";
+        /**
+         * PairLine
+         * @description One step: that of the base, that of the candidate, or both.
+         */
+        PairLine: {
+            kind: components["schemas"]["Kind"];
+            /** Turn */
+            turn: number;
+            /** What */
+            what: string;
+            base: components["schemas"]["Marked"] | null;
+            candidate: components["schemas"]["Marked"] | null;
+        };
+        /**
+         * PairPage
+         * @description Two trials of one case.
+         */
+        PairPage: {
+            /** Name */
+            name: string;
+            /** Sentence */
+            sentence: string;
+            base: components["schemas"]["PairSide"];
+            candidate: components["schemas"]["PairSide"];
+            /** Turn */
+            turn: number | null;
+            /** Alike */
+            alike: number;
+            /** Lines */
+            lines: components["schemas"]["PairLine"][];
+            /** Saw */
+            saw: components["schemas"]["SawLine"][];
+            /** Command */
+            command: string;
+        };
+        /**
+         * PairSide
+         * @description The trial of one of the runs.
+         */
+        PairSide: {
+            run: components["schemas"]["Sided"];
+            /** Position */
+            position: number;
+            /** Number */
+            number: number | null;
+            /** Told */
+            told: string;
+            outcome: components["schemas"]["Outcome"];
+        };
         /**
          * PassK
          * @description How sure it is that `k` trials of a case all pass (`hat`), and that one of them does (`at`).
@@ -1766,18 +2630,6 @@ export interface components {
             faults: components["schemas"]["NotePart"][];
         };
         /**
-         * Problem
-         * @description One thing that is wrong with what was asked for.
-         */
-        Problem: {
-            /** Field */
-            field: string;
-            /** Message */
-            message: string;
-            /** Metric */
-            metric: string;
-        };
-        /**
          * ProblemNote
          * @description One thing that is wrong or doubtful in a file.
          */
@@ -1798,16 +2650,6 @@ export interface components {
             hint: string;
             /** Position */
             position: number | null;
-        };
-        /**
-         * Problems
-         * @description Why nothing was started.
-         */
-        Problems: {
-            /** Detail */
-            detail: string;
-            /** Problems */
-            problems: components["schemas"]["Problem"][];
         };
         /**
          * PromptPage
@@ -1832,9 +2674,9 @@ export interface components {
         PurposeFigures: {
             /** Purpose */
             purpose: string;
-            calls: components["schemas"]["Forecast"] | null;
-            tokens: components["schemas"]["Forecast"] | null;
-            cost: components["schemas"]["Forecast"] | null;
+            calls: components["schemas"]["Foreseen"] | null;
+            tokens: components["schemas"]["Foreseen"] | null;
+            cost: components["schemas"]["Foreseen"] | null;
         };
         /**
          * Rate
@@ -1999,6 +2841,18 @@ export interface components {
             before: number;
         };
         /**
+         * SawLine
+         * @description What a metric that decides said of either trial.
+         */
+        SawLine: {
+            /** Metric */
+            metric: string;
+            /** Base */
+            base: string;
+            /** Candidate */
+            candidate: string;
+        };
+        /**
          * ScorePart
          * @description What one metric says of a turn, or of the trial as a whole.
          */
@@ -2021,6 +2875,37 @@ export interface components {
             /** Notes */
             notes: components["schemas"]["NotePart"][];
             failure: components["schemas"]["CausePart"] | null;
+        };
+        /**
+         * Series
+         * @description One metric over the runs.
+         */
+        Series: {
+            /** Name */
+            name: string;
+            /** Decides */
+            decides: boolean;
+            /** Points */
+            points: components["schemas"]["SeriesPoint"][];
+        };
+        /**
+         * SeriesPoint
+         * @description What a metric said in one run.
+         */
+        SeriesPoint: {
+            /** Run Id */
+            run_id: string;
+            /** Score */
+            score: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Threshold */
+            threshold: number | null;
+            outcome: components["schemas"]["Outcome"];
+            /** Count */
+            count: number;
         };
         /**
          * SetFile
@@ -2091,6 +2976,28 @@ export interface components {
             low: number;
             /** High */
             high: number;
+        };
+        /**
+         * Sided
+         * @description One of the two runs.
+         */
+        Sided: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Agent */
+            agent: string;
+            /** Commit */
+            commit: string | null;
+            /** Cases */
+            cases: number;
+            /** Num Runs */
+            num_runs: number;
+            /** Started At */
+            started_at: number;
+            /** Cost */
+            cost: number | null;
         };
         /**
          * SpanPart
@@ -2179,6 +3086,28 @@ export interface components {
             concurrency: number;
             /** Max Cost */
             max_cost: number | null;
+        };
+        /**
+         * StartProblem
+         * @description One thing that is wrong with what was asked for.
+         */
+        StartProblem: {
+            /** Field */
+            field: string;
+            /** Message */
+            message: string;
+            /** Metric */
+            metric: string;
+        };
+        /**
+         * StartProblems
+         * @description Why nothing was started.
+         */
+        StartProblems: {
+            /** Detail */
+            detail: string;
+            /** Problems */
+            problems: components["schemas"]["StartProblem"][];
         };
         /**
          * StartRun
@@ -2293,6 +3222,20 @@ export interface components {
             text: string;
         };
         /**
+         * ToolAnswer
+         * @description What a tool that takes long has come to, said by hand.
+         */
+        ToolAnswer: {
+            /** Name */
+            name: string;
+            /** Call Id */
+            call_id: string;
+            /** Response */
+            response: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * TrialLine
          * @description One trial in the strip of trials.
          */
@@ -2372,12 +3315,40 @@ export interface components {
             differs: boolean;
         };
         /**
+         * TurningPart
+         * @description Where a case became what it is.
+         */
+        TurningPart: {
+            /** First */
+            first: string;
+            /** Before */
+            before: string | null;
+            /** Changed */
+            changed: components["schemas"]["UnlikeLine"][];
+            /** Caution */
+            caution: string;
+            /** Command */
+            command: string;
+        };
+        /**
          * UndoName
          * @description What is to be undone.
          */
         UndoName: {
             /** Undo */
             undo: string;
+        };
+        /**
+         * UnlikeLine
+         * @description One thing in which the runs differ beside what the agent did.
+         */
+        UnlikeLine: {
+            /** What */
+            what: string;
+            /** Text */
+            text: string;
+            /** Expected */
+            expected: boolean;
         };
         /**
          * UsagePart
@@ -2437,6 +3408,49 @@ export interface components {
             /** Output Tokens */
             output_tokens: number | null;
         };
+        /**
+         * WantedCase
+         * @description The case that a conversation is to become.
+         */
+        WantedCase: {
+            /** Eval Id */
+            eval_id: string;
+            /** Eval Set */
+            eval_set?: string | null;
+            /** New Set */
+            new_set?: string | null;
+            /**
+             * Folder
+             * @default
+             */
+            folder: string;
+            /**
+             * Form
+             * @default json
+             */
+            form: string;
+            /**
+             * Final State
+             * @default false
+             */
+            final_state: boolean;
+        };
+        /**
+         * CaseChange
+         * @description One thing of a case that would be another one.
+         */
+        proctor__reports__pages__bless__CaseChange: {
+            /** Path */
+            path: string;
+            before: components["schemas"]["Marked"] | null;
+            after: components["schemas"]["Marked"] | null;
+        };
+        /**
+         * CaseChange
+         * @description How one case differs, in the order in which they are listed.
+         * @enum {string}
+         */
+        proctor__schema__comparison__CaseChange: "regression" | "in_error" | "fix" | "flaky";
     };
     responses: never;
     parameters: never;
@@ -2977,6 +3991,343 @@ export interface operations {
             };
         };
     };
+    list_chats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatList"];
+                };
+            };
+        };
+    };
+    open_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChat"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    close_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    send_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessage"];
+            };
+        };
+        responses: {
+            /** @description Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An answer is under way, or the agent has lost its session. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_chat_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                "last-event-id"?: string;
+            };
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An answer is under way, or the agent has lost its session. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    stop_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    undo_turn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An answer is under way, or the agent has lost its session. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    say_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `entry` (ChatEntry), each with its number as id; the last one is of kind `end`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An answer is under way, or the agent has lost its session. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    save_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WantedCase"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatSaved"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     get_about: {
         parameters: {
             query?: never;
@@ -3064,7 +4415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problems"];
+                    "application/json": components["schemas"]["StartProblems"];
                 };
             };
         };
@@ -3575,6 +4926,106 @@ export interface operations {
             };
         };
     };
+    get_run_events: {
+        parameters: {
+            query?: {
+                judging?: number;
+                /** @description Cases from the `start`, or only those decided from `now` on. */
+                from?: "start" | "now";
+            };
+            header?: {
+                /** @description Where to go on; as the last event's id. */
+                "last-event-id"?: string;
+            };
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `progress`, `case`, `finished` and `broken` with data as in LiveEvents; `reread`: something was missed, so read the cases anew. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LiveEvents"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartProblems"];
+                };
+            };
+        };
+    };
     list_agents: {
         parameters: {
             query?: never;
@@ -3694,7 +5145,151 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problems"];
+                    "application/json": components["schemas"]["StartProblems"];
+                };
+            };
+        };
+    };
+    get_comparison: {
+        parameters: {
+            query?: {
+                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
+                base?: string;
+                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
+                candidate?: string;
+                /** @description By how much the pass rate may fall. */
+                margin?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_pair: {
+        parameters: {
+            query: {
+                /** @description The eval set's id. */
+                set: string;
+                /** @description The case's id. */
+                case: string;
+                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
+                base?: string;
+                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
+                candidate?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_matrix: {
+        parameters: {
+            query: {
+                /** @description Names of runs, with commas between. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatrixPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_history: {
+        parameters: {
+            query?: {
+                /** @description An eval set's id, or its file. */
+                set?: string | null;
+                /** @description The id of a case, or set/case. */
+                case?: string | null;
+                /** @description `*` and `?` stand for anything. */
+                agent?: string | null;
+                /** @description How many runs; 0: all. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
         };
