@@ -20,9 +20,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const entries = useEntries();
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
   useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
-  useEffect(() => {
-    window.scrollTo(0, 0); // returns a promise in newer browsers, which must not be taken for a clean-up
-  }, [path]);
+  useTopOfPage(path);
   return (
     <>
       <a className={styles.skip} href="#main" onClick={focusMain}>
@@ -52,6 +50,19 @@ export function Shell({ children }: { children: ReactNode }) {
       <KeyHelp open={help} close={() => setHelp(false)} />
     </>
   );
+}
+
+let cameBack = false; // by the browser's own buttons: then it scrolls to where the page was
+window.addEventListener("popstate", () => {
+  cameBack = true;
+});
+
+/** A new page begins at its top. */
+function useTopOfPage(path: string): void {
+  useEffect(() => {
+    if (!cameBack) window.scrollTo(0, 0); // returns a promise in newer browsers, which must not be taken for a clean-up
+    cameBack = false;
+  }, [path]);
 }
 
 function useEntries() {

@@ -1,4 +1,5 @@
 import type { ComponentType } from "react";
+import { RunScreen } from "../screens/run/RunScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 
 export interface ScreenRoute {
@@ -12,6 +13,7 @@ export interface ScreenRoute {
 /** One line a screen. The first pattern that fits wins. */
 export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs", Screen: RunsScreen },
+  { path: "/runs/:run", Screen: RunScreen },
 ];
 
 export interface NavEntry {

@@ -155,7 +155,7 @@ function NoRuns() {
       does="Evaluate an agent on an eval set, and the run appears here while it goes on."
       command="proctor eval AGENT EVAL_SET"
     >
-      {live && <p className="dim">New here? proctor init writes a first agent and its eval set.</p>}
+      {live && <p className="dim">New here? <code>proctor init</code> writes a first agent and its eval set.</p>}
     </Empty>
   );
 }

@@ -1,0 +1,217 @@
+"""Screen 1, the list of runs: seen, filtered, moved through by keys, compared, copied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NARROW, Problems, Site
+from tests.browser.samples import NUM_RUNS
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+
+
+def _open(page: Page, path: str = "/runs") -> None:
+    page.goto(path)
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+
+
+def _rows(page: Page) -> list[str]:
+    return page.get_by_role("table", name="Runs").get_by_role("row").all_inner_texts()[1:]
+
+
+def test_shows_every_run_newest_first_with_how_it_ended(page: Page, site: Site, shot: Shot) -> None:
+    _open(page)
+    expect(page.get_by_role("row")).to_have_count(NUM_RUNS + 1)
+    shown = _rows(page)
+    for row, run in zip(shown, site.get("/api/runs")["items"], strict=True):
+        assert run["agent"] in row
+        assert run["short"] in row
+        assert run["outcome"].capitalize() in row
+        assert f"of {run['cases']}" in row
+    shot(page, "runs")
+
+
+def test_says_in_a_sentence_what_happened_last(page: Page) -> None:
+    _open(page)
+    expect(page.locator("main")).to_contain_text(
+        re.compile(r"travel\.flawed on bookings, failed .*: \d of 8 cases passed. 10 runs are kept.")
+    )
+
+
+def test_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
+    _open(page)
+    axe(page)
+    fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+
+
+FILTERS = {
+    "an outcome": ("outcome:passed", 6, "Passed"),
+    "an agent by a pattern": ("agent:travel*", 3, "travel"),
+    "a word": ("hasty", 1, "retail.hasty"),
+    "a set and an outcome": ("set:guide outcome:failed", 1, "boastful"),
+    "a day": ("since:2020-01-01", NUM_RUNS, ""),
+}
+
+
+@pytest.mark.parametrize(("line", "found", "each"), FILTERS.values(), ids=FILTERS)
+def test_a_filter_stands_in_the_address_and_outlives_a_reload(
+    page: Page, line: str, found: int, each: str
+) -> None:
+    _open(page)
+    page.get_by_label("Filter runs").fill(line)
+    expect(page.get_by_role("row")).to_have_count(found + 1)
+    assert all(each in row for row in _rows(page))
+    expect(page).to_have_url(re.compile("q="))
+    page.reload()
+    expect(page.get_by_role("row")).to_have_count(found + 1)
+    expect(page.get_by_label("Filter runs")).to_have_value(line)
+
+
+def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: Look) -> None:
+    _open(page, "/runs?q=agent%3Anobody")
+    expect(page.get_by_text("No run fits")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Show all runs").click()
+    expect(page.get_by_role("row")).to_have_count(NUM_RUNS + 1)
+
+
+def test_a_filter_that_is_wrong_says_what_it_takes(page: Page, axe: Look) -> None:
+    _open(page, "/runs?q=outcome%3Agreen")
+    expect(page.get_by_role("alert")).to_contain_text("outcome: is one of passed, failed")
+    axe(page)
+
+
+def test_two_runs_are_compared_older_first(page: Page, site: Site) -> None:
+    _open(page)
+    newer, older = [run["run_id"] for run in site.get("/api/runs?agent=travel*")["items"]][:2]
+    page.get_by_label(f"Compare {newer}").check()
+    expect(page.get_by_role("button", name="Compare")).to_be_disabled()
+    page.get_by_label(f"Compare {older}").check()
+    page.get_by_role("button", name="Compare 2").click()
+    expect(page).to_have_url(f"{site.url}/compare?base={older}&candidate={newer}")
+
+
+def test_three_runs_make_a_matrix_by_keys_alone(page: Page) -> None:
+    _open(page)
+    for key in ("j", "x", "j", "x", "j", "x", "c"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile(r"/matrix\?runs=\w+%2C\w+%2C\w+$"))
+
+
+def test_keys_move_open_and_come_back(page: Page, site: Site) -> None:
+    _open(page)
+    runs = [run["run_id"] for run in site.get("/api/runs")["items"]]
+    for key in ("j", "j", "j", "k"):
+        page.keyboard.press(key)
+    expect(page.locator('[aria-current="true"]')).to_contain_text(runs[1][:6])
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{site.url}/runs/{runs[1]}")
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    expect(page).to_have_url(f"{site.url}/runs")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Filter runs")).to_be_focused()
+    page.keyboard.type("jk?")  # a text by now
+    expect(page.get_by_label("Filter runs")).to_have_value("jk?")
+
+
+def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, axe: Look, shot: Shot) -> None:
+    _open(page)
+    page.get_by_role("button", name="Keyboard help").focus()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keyboard")
+    for does in ("next row", "row before", "filter", "Runs", "compare the chosen runs"):
+        expect(dialog).to_contain_text(does)
+    axe(page)
+    shot(page, "help")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("button", name="Keyboard help")).to_be_focused()
+
+
+def test_copies_the_list_as_markdown(page: Page, site: Site) -> None:
+    _open(page, "/runs?q=hasty")
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.get_by_text("Copied", exact=True)).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    head, rule, row = copied.splitlines()
+    assert head.startswith("| Run | Agent | Sets | Outcome | Passed |")
+    assert set(rule) <= set("|- :")
+    short = site.get("/api/runs?agent=retail.hasty")["items"][0]["short"]
+    assert row.startswith(f"| `{short}` | retail.hasty |")
+    assert "3 of 10 (30\u202f%)" in row
+
+
+def test_colours_are_chosen_and_kept(page: Page) -> None:
+    _open(page)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Colours: as the system has them").click()
+    page.get_by_role("button", name="Colours: light").click()
+    expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.reload()
+    expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
+    assert page.evaluate(ground) == dark
+
+
+def test_what_is_touched_is_large_enough(context_of_touch: Page) -> None:
+    page = context_of_touch
+    _open(page)
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("header a, header button, main button, main input[type=text], main label, main [role=row] a")]
+            .map((one) => [one.textContent || one.ariaLabel, one.getBoundingClientRect()])
+            .filter(([, box]) => box.width && (box.height < 44 || box.width < 40))
+            .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+    )
+    assert small == []
+
+
+@pytest.fixture
+def context_of_touch(browser, site: Site):  # type: ignore[no-untyped-def]  # the types are Playwright's
+    context = browser.new_context(base_url=site.url, viewport=NARROW, has_touch=True, is_mobile=True)
+    yield context.new_page()
+    context.close()
+
+
+def test_where_nothing_ran_yet_it_says_what_to_do(
+    page: Page, serve: Callable[..., Site], tmp_path: Path, axe: Look, shot: Shot
+) -> None:
+    empty = serve(tmp_path, tmp_path / "store.sqlite3")
+    page.goto(f"{empty.url}/")
+    expect(page.get_by_role("heading", name="No runs yet")).to_be_visible()
+    expect(page.get_by_text("proctor eval AGENT EVAL_SET")).to_be_visible()
+    axe(page)
+    shot(page, "runs-empty")
+
+
+def test_a_server_that_is_gone_is_said_and_the_runs_stay(page: Page, problems: Problems, axe: Look) -> None:
+    problems.expect("ERR_|Failed to load")
+    _open(page)
+    page.route("**/api/runs*", lambda route: route.abort())
+    page.get_by_label("Filter runs").fill("outcome:passed")
+    note = page.get_by_role("alert")
+    expect(note).to_contain_text("The server does not answer")
+    axe(page)
+    page.unroute("**/api/runs*")
+    note.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("row")).to_have_count(7)
+    expect(note).to_be_hidden()
+
+
+def test_an_address_without_a_page_shows_the_way(page: Page, axe: Look) -> None:
+    page.goto("/nowhere/at/all")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Go there").click()
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
