@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.server import chatting
+from proctor.server import chats, chatting
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
 
@@ -260,7 +260,7 @@ def _until(true: Any) -> None:
 def test_an_answer_has_its_time(project: Path) -> None:
     context = ServerContext(root=project, store_url=project / "s.sqlite3", agents=project / "agents")
     app = create_app(context)
-    app.state.chats = chatting.Chats(context, timeout=0.3)
+    app.state.chats = chats.Chats(context, timeout=0.3)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         chat = begin(client, "slow")
         told = say(client, chat, "hang")
@@ -305,7 +305,7 @@ def test_the_last_turn_is_taken_back(client: TestClient) -> None:
 
 
 def test_only_so_many_conversations_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chatting, "MOST_CHATS", 2)
+    monkeypatch.setattr(chats, "MOST_CHATS", 2)
     chat = begin(client, "echo")
     begin(client, "echo")
     third = client.post("/api/chats", json={"agent": "echo"})
@@ -319,7 +319,7 @@ def test_only_so_many_conversations_at_once(client: TestClient, monkeypatch: pyt
 def test_a_conversation_that_nobody_goes_on_with_is_closed(project: Path) -> None:
     context = ServerContext(root=project, store_url=project / "s.sqlite3", agents=project / "agents")
     app = create_app(context)
-    app.state.chats = chatting.Chats(context, idle=0.4)
+    app.state.chats = chats.Chats(context, idle=0.4)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         chat = begin(client, "echo")
         say(client, chat, "hi")

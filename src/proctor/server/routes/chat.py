@@ -25,7 +25,8 @@ from proctor.sanitize import has_lone_surrogate
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content, FunctionResponse, Part, user_text
 from proctor.schema.session import SessionInput
-from proctor.server.chatting import MOST_CHATS, BusyError, Chat, Chats
+from proctor.server.chats import MOST_CHATS, Chats
+from proctor.server.chatting import BusyError, Chat
 from proctor.server.context import Here
 from proctor.server.editing import editing
 from proctor.server.event_stream import COMMENT, EventResponse, event
