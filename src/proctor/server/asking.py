@@ -19,7 +19,7 @@ from proctor.errors import SetupError, did_you_mean
 from proctor.files.find import SET_SUFFIXES
 from proctor.models.names import read_name
 from proctor.registry import METRICS, MODELS
-from proctor.reports.pages.start import ChosenSet, Problem, StartRun
+from proctor.reports.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.server.adk.apps import apps_of
 from proctor.server.context import ServerContext
 from proctor.settings import Settings, load_settings
@@ -46,7 +46,7 @@ _NO_ID = " (commas and colons stand between ids): run the whole set, or choose b
 class RefusedError(SetupError):
     """What was asked for cannot be put into a command."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[StartProblem]) -> None:
         self.problems = list(problems)
         super().__init__("; ".join(problem.message for problem in self.problems))
 
@@ -67,7 +67,7 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
     Raises:
         RefusedError: what there is not, or may not be named from a page.
     """
-    problems: list[Problem] = []
+    problems: list[StartProblem] = []
     settings = load_settings(context.root)
     words = [
         "eval",
@@ -99,7 +99,7 @@ def _plain(asked: StartRun) -> Iterator[str]:
             yield f"{option}={value}"
 
 
-def _agent(asked: StartRun, context: ServerContext, problems: list[Problem]) -> list[str]:
+def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
     known = startable(context)
     if asked.agent in known:
         return [f"--agent={known[asked.agent]}"]
@@ -112,7 +112,7 @@ def _agent(asked: StartRun, context: ServerContext, problems: list[Problem]) -> 
     return []
 
 
-def _sets(asked: StartRun, root: Path, problems: list[Problem]) -> Iterator[str]:
+def _sets(asked: StartRun, root: Path, problems: list[StartProblem]) -> Iterator[str]:
     if asked.failed_of is not None:
         if asked.failed_of.isalnum():
             yield f"--failed={asked.failed_of}"
@@ -124,7 +124,7 @@ def _sets(asked: StartRun, root: Path, problems: list[Problem]) -> Iterator[str]
         yield from _set(chosen, root, problems)
 
 
-def _set(chosen: ChosenSet, root: Path, problems: list[Problem]) -> Iterator[str]:
+def _set(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterator[str]:
     if file_below(root, chosen.path, SET_SUFFIXES) is None:
         problems.append(_problem("eval_sets", f"{chosen.path}: no eval set below {root.name}"))
         return
@@ -141,7 +141,7 @@ def _set(chosen: ChosenSet, root: Path, problems: list[Problem]) -> Iterator[str
 
 
 def _judging(
-    asked: StartRun, context: ServerContext, settings: Settings, problems: list[Problem]
+    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
     if asked.config is not None and asked.criteria is not None:
         problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
@@ -163,7 +163,7 @@ def _judging(
         yield f"--judge={asked.judge}"
 
 
-def _criteria(asked: StartRun, context: ServerContext, problems: list[Problem]) -> Iterator[str]:
+def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> Iterator[str]:
     """Keep the criteria as a config in a file named by its content: the run can be gone on with, and the command repeated."""
     criteria = asked.criteria or {}
     known = METRICS.names()
@@ -234,5 +234,5 @@ def _near(path: str, root: Path) -> str:
     return path.removeprefix(f"{root}{os.sep}")
 
 
-def _problem(field: str, message: str, metric: str = "") -> Problem:
-    return Problem(field=field, message=message, metric=metric)
+def _problem(field: str, message: str, metric: str = "") -> StartProblem:
+    return StartProblem(field=field, message=message, metric=metric)

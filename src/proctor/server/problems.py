@@ -8,14 +8,14 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from proctor.reports.pages.start import Problem, Problems, StartRun
+from proctor.reports.pages.start import StartProblem, StartProblems, StartRun
 from proctor.sanitize import clean
 
 
 class ProblemsError(Exception):
     """What was asked for cannot be run."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[StartProblem]) -> None:
         self.problems = list(problems)
         super().__init__("; ".join(problem.message for problem in self.problems))
 
@@ -24,22 +24,24 @@ async def problems_answer(_request: Request, error: Exception) -> JSONResponse:
     """Return 422 with all problems."""
     problems = error.problems if isinstance(error, ProblemsError) else []
     cleaned = [one.model_copy(update={"message": clean(one.message, lines=True)}) for one in problems]
-    body = Problems(detail="\n".join(one.message for one in cleaned), problems=cleaned)
+    body = StartProblems(detail="\n".join(one.message for one in cleaned), problems=cleaned)
     return JSONResponse(body.model_dump(), status_code=422)
 
 
-def attributed(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[Problem]:
+def attributed(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) -> list[StartProblem]:
     """Return what the command said, each thing with its field; without `asked` there is no form."""
     return [_attributed(one, asked) for one in problems]
 
 
-def _attributed(said: Mapping[str, Any], asked: StartRun | None) -> Problem:
+def _attributed(said: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
     message, kind = str(said["message"]), str(said.get("kind", ""))
     if asked is None:
-        return Problem(field="", message=message, metric="")
+        return StartProblem(field="", message=message, metric="")
     metric = _metric(message, [str(part) for part in said.get("path") or ()], asked.criteria or {})
     signs = _signs(message, kind, metric, asked)
-    return Problem(field=next((field for field, holds in signs if holds), ""), message=message, metric=metric)
+    return StartProblem(
+        field=next((field for field, holds in signs if holds), ""), message=message, metric=metric
+    )
 
 
 def _metric(message: str, path: Sequence[str], chosen: Collection[str]) -> str:

@@ -1,4 +1,6 @@
 import type { ComponentType } from "react";
+import { BlessScreen } from "../screens/bless/BlessScreen";
+import { CaseScreen } from "../screens/case/CaseScreen";
 import { RunScreen } from "../screens/run/RunScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 
@@ -14,6 +16,8 @@ export interface ScreenRoute {
 export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs", Screen: RunsScreen },
   { path: "/runs/:run", Screen: RunScreen },
+  { path: "/runs/:run/cases/:position", Screen: CaseScreen },
+  { path: "/runs/:run/bless", Screen: BlessScreen, live: true },
 ];
 
 export interface NavEntry {

@@ -12,18 +12,20 @@ interface Props {
   offers?: readonly string[];
   /** What it found: "6 of 40". Told to those who hear the page, too. */
   found?: string;
+  /** Milliseconds without a key before the filter is taken: as long as what is filtered takes to ask for. */
+  pause?: number;
 }
 
 const PAUSE = 150; // milliseconds without a key before the filter is taken
 
 /** A line to filter by. `/` goes there, Escape leaves it. */
-export function FilterBox({ value, onChange, label, placeholder, offers = [], found }: Props) {
+export function FilterBox({ value, onChange, label, placeholder, offers = [], found, pause = PAUSE }: Props) {
   const [text, setText] = useState(value);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
     if (text === value) return undefined;
-    const timer = window.setTimeout(() => onChange(text), PAUSE);
+    const timer = window.setTimeout(() => onChange(text), pause);
     return () => window.clearTimeout(timer);
   }, [text]); // eslint-disable-line
   useKeys([{ keys: "/", does: "filter", run: () => box.current?.select() }]);

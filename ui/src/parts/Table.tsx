@@ -42,6 +42,8 @@ export interface TableProps<Row> {
   choice?: Choice;
   /** Whether j, k and Enter work here. Default true; false for a second table on the page. */
   keys?: boolean;
+  /** Rows that `n` stops at: the next one worth a look. */
+  stops?: (row: Row) => boolean;
   /** Called when the last rows come into view: the place to ask for more. */
   onEnd?: () => void;
 }
@@ -53,7 +55,13 @@ export function Table<Row>(props: TableProps<Row>) {
   const body = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(-1);
   const windowed = useRowWindow(body, rows.length, usePrinting(), props.onEnd);
-  useRowKeys({ on: props.keys !== false, count: rows.length, at, setAt, body, reveal: windowed.reveal, choose: chooser() });
+  useRowKeys({ on: props.keys !== false, count: rows.length, at, setAt, body, reveal: windowed.reveal, choose: chooser(), next: nextStop() });
+
+
+  function nextStop(): (() => number) | null {
+    const { stops } = props;
+    return stops ? () => rows.findIndex((row, index) => index > at && stops(row)) : null;
+  }
 
   function chooser(): ((index: number) => void) | null {
     if (!choice) return null;

@@ -83,10 +83,12 @@ interface RowKeys {
   body: RefObject<HTMLDivElement | null>;
   reveal: (index: number) => void;
   choose: ((index: number) => void) | null;
+  /** The next row worth a look, below the one it is at; -1: there is none. */
+  next: (() => number) | null;
 }
 
 /** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
-export function useRowKeys({ on, count, at, setAt, body, reveal, choose }: RowKeys): void {
+export function useRowKeys({ on, count, at, setAt, body, reveal, choose, next }: RowKeys): void {
   const moved = useRef(false);
   const move = (to: number) => {
     if (!count) return;
@@ -109,6 +111,7 @@ export function useRowKeys({ on, count, at, setAt, body, reveal, choose }: RowKe
     { keys: "j", does: "next row", run: () => move(at + 1) },
     { keys: "k", does: "row before", run: () => move(at - 1) },
     { keys: "Enter", does: "open the row", run: () => rowAt(body, at)?.querySelector<HTMLElement>("a")?.click() },
+    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => next() >= 0 && move(next()) }] : []),
     ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(at) }] : []),
   ];
   useKeys(on ? keys : []);

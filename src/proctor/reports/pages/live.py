@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proctor.reports.pages.base import PageModel
+from proctor.reports.pages.cases import CaseRow
 from proctor.schema.run import RunState
 
 
@@ -52,6 +53,17 @@ class LiveEnd(PageModel):
     def broken(run_id: str, why: str) -> LiveEnd:
         """Return the end of following a run that may go on: the store cannot be read any more."""
         return LiveEnd(run_id=run_id, state=RunState.UNFINISHED, outcome=None, stopped_by="", failure=why)
+
+
+class LiveEvents(PageModel):
+    """The data of each event of a run, by its name."""
+
+    progress: LiveProgress
+    case: CaseRow
+    """A case, as soon as its verdict is on disk."""
+    finished: LiveEnd
+    broken: LiveEnd
+    """The store can no longer be read."""
 
 
 class Cancelled(PageModel):

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proctor.reports.pages.base import PageModel
-from proctor.schema.estimate import Forecast
 
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -66,7 +65,7 @@ class Begun(PageModel):
     """The command line that does the same."""
 
 
-class Problem(PageModel):
+class StartProblem(PageModel):
     """One thing that is wrong with what was asked for."""
 
     field: str
@@ -76,20 +75,28 @@ class Problem(PageModel):
     """The metric whose options it is about; empty: none."""
 
 
-class Problems(PageModel):
+class StartProblems(PageModel):
     """Why nothing was started."""
 
     detail: str
-    problems: list[Problem]
+    problems: list[StartProblem]
+
+
+class Foreseen(PageModel):
+    """A figure of a run to come, with the interval that it will lie in; no interval: one case says nothing of it."""
+
+    value: float
+    low: float | None
+    high: float | None
 
 
 class PurposeFigures(PageModel):
     """What calls for one purpose will take; null: not known."""
 
     purpose: str
-    calls: Forecast | None
-    tokens: Forecast | None
-    cost: Forecast | None
+    calls: Foreseen | None
+    tokens: Foreseen | None
+    cost: Foreseen | None
 
 
 class EstimatePage(PageModel):
@@ -102,9 +109,9 @@ class EstimatePage(PageModel):
     """The run that it rests on; null: none, and little is known."""
     seen: int
     """Cases of that run."""
-    cost: Forecast | None
+    cost: Foreseen | None
     """US dollars, agent and judges together."""
-    seconds: Forecast | None
+    seconds: Foreseen | None
     """Of the whole run at this concurrency."""
     purposes: list[PurposeFigures]
     notes: list[str]

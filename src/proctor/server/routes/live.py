@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.concurrency import run_in_threadpool
 
-from proctor.reports.pages.live import Cancelled, LiveEnd, LiveProgress
-from proctor.reports.pages.start import Begun, Problems
+from proctor.reports.pages.live import Cancelled, LiveEnd, LiveEvents, LiveProgress
+from proctor.reports.pages.start import Begun, StartProblems
 from proctor.schema.run import RunState
 from proctor.server.asking import as_typed, store_words
 from proctor.server.event_stream import COMMENT, EventResponse, event
@@ -26,9 +26,9 @@ From = Literal["start", "now"]
 
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Server-sent events: `progress` (LiveProgress), `case` (CaseRow), `finished` (LiveEnd), `reread` "
-        "(something was missed: read the cases anew), `broken` (the store can no longer be read).",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "model": LiveEvents,
+        "description": "Server-sent events: `progress`, `case`, `finished` and `broken` with data as in LiveEvents; `reread`: "
+        "something was missed, so read the cases anew.",
     }
 }
 
@@ -120,7 +120,7 @@ def cancel_run(live: LiveHere, run: str) -> Cancelled:
     return Cancelled(run_id=run_id)
 
 
-@router.post("/runs/{run}/resume", status_code=201, responses={422: {"model": Problems}})
+@router.post("/runs/{run}/resume", status_code=201, responses={422: {"model": StartProblems}})
 def resume_run(live: LiveHere, run: str) -> Begun:
     """Go on with a run that was not finished, with the options that it had."""
     with live.context.runs() as store:

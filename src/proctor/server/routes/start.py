@@ -16,8 +16,8 @@ from proctor.reports.pages.start import (
     AgentsPage,
     Begun,
     EstimatePage,
-    Problems,
     StartPage,
+    StartProblems,
     StartRun,
     StartSet,
 )
@@ -32,7 +32,7 @@ from proctor.settings import load_settings
 router = APIRouter()
 
 _WRONG: dict[int | str, dict[str, Any]] = {
-    422: {"model": Problems, "description": "All that is wrong; nothing was run."}
+    422: {"model": StartProblems, "description": "All that is wrong; nothing was run."}
 }
 
 

@@ -1,0 +1,116 @@
+import { type ReactNode, useCallback, useDeferredValue, useMemo } from "react";
+import { useAddress } from "../../app/address";
+import type { CaseRow, RunPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { FilterBox } from "../../parts/FilterBox";
+import { Table } from "../../parts/Table";
+import { numText } from "../../parts/figures";
+import styles from "./Run.module.css";
+import { columnsOf } from "./columns";
+import { type Vocabulary, needsAttention, offers, readFilter, whatChangedFirst } from "./filter";
+
+const CHIPS = ["outcome:failed,error", "changed", "flaky"];
+const PAUSE = 20; // milliseconds: the table is as quick as one types
+
+interface Props {
+  page: RunPage;
+  rows: readonly CaseRow[];
+  watched: boolean;
+  /** What stands beside the filter. */
+  tools: ReactNode;
+}
+
+/** The cases of a run: what changed first, filtered and sorted as the address says. */
+export function CaseTable({ page, rows, watched, tools }: Props) {
+  const [query, setQuery] = useAddress();
+  const text = query.get("q") ?? "";
+  const sort = query.get("sort") ?? "";
+  const words = useVocabulary(page, rows);
+  const filter = useMemo(() => readFilter(text, words), [text, words]);
+  const ordered = useMemo(() => whatChangedFirst(rows), [rows]);
+  const shown = useDeferredValue(useMemo(() => ordered.filter(filter.takes), [ordered, filter]));
+  const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
+  const columns = useMemo(() => columnsOf(page, { costs }), [page, costs]);
+  const setText = useCallback((q: string) => setQuery({ q }), [setQuery]);
+  const href = useHref(page.run_id, query.get("judging"));
+  return (
+    <section aria-label="Cases">
+      <h2>Cases</h2>
+      <FilterBox
+        label="Filter cases"
+        placeholder="outcome:failed or flaky, trajectory<0.8, tag:x, words"
+        value={text}
+        onChange={setText}
+        offers={CHIPS}
+        pause={PAUSE}
+        found={`${numText(shown.length)} of ${numText(rows.length)}`}
+      />
+      <div className={`${styles.tools} no-print`}>
+        <Offers text={text} words={words} onChange={setText} />
+        <span className="grow" />
+        {tools}
+        <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by what changed"}</span>
+        {sort && (
+          <Button look="quiet" onClick={() => setQuery({ sort: null })}>
+            What changed first
+          </Button>
+        )}
+      </div>
+      {filter.problem && <ErrorNote error={{ message: `${filter.problem} All cases are shown.` }} />}
+      {shown.length ? (
+        <Table
+          label="Cases"
+          rows={shown}
+          columns={columns}
+          idOf={idOf}
+          href={href}
+          sort={sort}
+          onSort={(to) => setQuery({ sort: to })}
+          stops={needsAttention}
+        />
+      ) : (
+        <None filtered={text !== ""} watched={watched} showAll={() => setText("")} />
+      )}
+    </section>
+  );
+}
+
+function idOf(row: CaseRow): string {
+  return String(row.position);
+}
+
+function useHref(run: string, judging: string | null): (row: CaseRow) => string {
+  return useCallback(
+    (row: CaseRow) => `/runs/${encodeURIComponent(run)}/cases/${row.position}${judging ? `?judging=${encodeURIComponent(judging)}` : ""}`,
+    [run, judging],
+  );
+}
+
+function useVocabulary(page: RunPage, rows: readonly CaseRow[]): Vocabulary {
+  const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
+  const known = tags.join("\n");
+  return useMemo(
+    () => ({ metrics: page.metrics.map(({ name }) => name), sets: page.sets.map((set) => set.eval_set_id), tags: known ? known.split("\n") : [] }),
+    [page, known],
+  );
+}
+
+/** What the word that is being typed may become. */
+function Offers({ text, words, onChange }: { text: string; words: Vocabulary; onChange: (text: string) => void }) {
+  return offers(text, words).map((offer) => (
+    <button key={offer} type="button" className={styles.offer} onClick={() => onChange(offer)}>
+      {/[^\s()]*$/.exec(offer)?.[0]}
+    </button>
+  ));
+}
+
+function None({ filtered, watched, showAll }: { filtered: boolean; watched: boolean; showAll: () => void }) {
+  if (!filtered) return <Empty title="No cases" does={watched ? "They appear as they are planned." : "This run has none."} />;
+  return (
+    <Empty title="No case fits" does="The filter leaves nothing over.">
+      <Button onClick={showAll}>Show all cases</Button>
+    </Empty>
+  );
+}

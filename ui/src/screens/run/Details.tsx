@@ -1,0 +1,162 @@
+import type { NotesPage, RunPage } from "../../data/types";
+import { CopyLine } from "../../parts/Copy";
+import { Percent, When } from "../../parts/Num";
+import { percentText } from "../../parts/figures";
+import styles from "./Run.module.css";
+
+/** What is weak about the numbers: said before the table, folded when there is much of it. */
+export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+  const said = [...new Set([...page.warnings, ...(notes?.warnings ?? [])])];
+  if (!said.length) return null;
+  return (
+    <details className={styles.fold} open={said.length <= 3}>
+      <summary>
+        {said.length} {said.length === 1 ? "warning" : "warnings"}
+      </summary>
+      <ul>
+        {said.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** By what it was judged, and what exactly was run. */
+export function Details({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+  return (
+    <details className={styles.fold}>
+      <summary>Criteria, judges and what was run</summary>
+      <Criteria page={page} />
+      {page.judges.length > 0 && (
+        <>
+          <h3>Judges</h3>
+          <ul>
+            {page.judges.map(({ metric, model, badge }) => (
+              <li key={`${metric} ${model}`}>
+                {metric}: <code>{model}</code> {badge && <span className="dim">{badge}</span>}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {notes && notes.at_fault.length > 0 && (
+        <p className="dim">
+          At fault in played conversations:{" "}
+          {notes.at_fault.map(({ who, share }) => `${who} ${percentText(share.rate)} (${share.count} of ${share.of})`).join(", ")}
+        </p>
+      )}
+      <Manifest page={page} />
+    </details>
+  );
+}
+
+function Criteria({ page }: { page: RunPage }) {
+  return page.sets.map((set) => (
+    <section key={set.eval_set_id}>
+      <h3>
+        {set.name}
+        <span className="dim">
+          {" "}
+          · {set.cases} {set.cases === 1 ? "case" : "cases"}
+          {set.num_runs > 1 && ` × ${set.num_runs}`}
+          {set.config_source && ` · ${set.config_source}`}
+        </span>
+      </h3>
+      {set.failure && <p className={styles.missed}>{set.failure}</p>}
+      {set.rule && <p>{set.rule}</p>}
+      <table className={styles.criteria}>
+        <tbody>
+          {set.metrics.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <code>{name in set.criteria ? JSON.stringify(set.criteria[name]) : "reported only"}</code>
+              </td>
+            </tr>
+          ))}
+          {Object.entries(set.left_out).map(([name, why]) => (
+            <tr key={name} className="dim">
+              <th scope="row">{name}</th>
+              <td>left out: {why}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  ));
+}
+
+function Manifest({ page }: { page: RunPage }) {
+  const { manifest } = page;
+  const facts: [string, React.ReactNode][] = [
+    ["agent", manifest.reference && <code>{manifest.reference}</code>],
+    ["version", manifest.agent_version],
+    ["commit", manifest.commit && <code>{manifest.commit}</code>],
+    ["models", manifest.models.join(", ")],
+    ["folder", manifest.folder && <code>{manifest.folder}</code>],
+    ["imported from", manifest.imported_from],
+    ["versions", Object.entries(manifest.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
+    ["begun", <When key="begun" at={page.created_at} exact />],
+  ];
+  const command = manifest.command.length ? manifest.command.map(shellWord).join(" ") : "";
+  return (
+    <>
+      <h3>What was run</h3>
+      <table className={styles.criteria}>
+        <tbody>
+          {facts
+            .filter(([, value]) => value)
+            .map(([name, value]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{value}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+      {command && <CopyLine text={command} />}
+    </>
+  );
+}
+
+/** A word of a command as a shell reads it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+}
+
+/** Which pass of judging is shown, where there are several. */
+export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging: string | null) => void }) {
+  if (page.judgings.length < 2) return null;
+  const counting = page.judgings.find(({ counts }) => counts)?.number;
+  return (
+    <label className={styles.judgings}>
+      <span className="dim">Judging</span>
+      <select
+        value={page.judging}
+        onChange={({ target: { value } }) => onChange(Number(value) === counting ? null : value)}
+      >
+        {page.judgings.map(({ number, config_sources, counts, finished }) => (
+          <option key={number} value={number}>
+            {number}
+            {number === 1 ? " (the run's own)" : ""}
+            {counts ? ", counts" : finished ? "" : ", not finished"}
+            {config_sources.length ? `: ${config_sources.join(", ")}` : ""}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** How many passed in the run that this one is held against. */
+export function Before({ page }: { page: RunPage }) {
+  if (!page.against) return null;
+  const { pass_rate } = page.against;
+  return pass_rate.of ? (
+    <span className="dim">
+      {" "}
+      (<Percent value={pass_rate.rate} /> passed)
+    </span>
+  ) : null;
+}

@@ -1,0 +1,61 @@
+import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
+import { moneyText, percentText, scoreText, secondsText } from "../../parts/figures";
+import styles from "./Run.module.css";
+
+/** At a glance: what came of it, each figure with its uncertainty. */
+export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+  const { pass_rate: rate } = page;
+  const passK = page.pass_k.at(-1);
+  return (
+    <dl className={`${styles.glance} panel`}>
+      {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 %: ${ends(rate.low, rate.high)}`} />}
+      {passK?.hat && <Figure value={scoreText3(passK.hat.value)} name={`pass^${passK.k}${within(passK.hat)}`} />}
+      {page.metrics
+        .filter(({ gate }) => gate)
+        .slice(0, 3)
+        .map((metric) => (
+          <Metric key={metric.name} metric={metric} />
+        ))}
+      {page.cost_text && (
+        <Figure
+          value={page.cost === null ? page.cost_text : moneyText(page.cost)}
+          name={page.money.map(({ purpose, cost, text }) => `${purpose} ${cost === null ? text : moneyText(cost)}`).join(" · ")}
+        />
+      )}
+      <Figure value={secondsText(page.duration)} name={notes?.p95_turn ? `p95 turn ${secondsText(notes.p95_turn)}` : "at work on it"} />
+    </dl>
+  );
+}
+
+function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricPart }) {
+  const needs = thresholds.length === 1 ? `, needs ${thresholds[0]}` : thresholds.length ? ", needs by set" : "";
+  const value = mean ? `${scoreText3(mean.value)}${error(mean)}` : "–";
+  return <Figure value={value} name={`${short}${needs}`} title={name} />;
+}
+
+function Figure({ value, name, title }: { value: string; name: string; title?: string }) {
+  return (
+    <div title={title}>
+      <dd>{value}</dd>
+      <dt>{name}</dt>
+    </div>
+  );
+}
+
+function error({ standard_error, low, high }: MeanFigure): string {
+  if (standard_error === null || low === null || high === null) return "";
+  const half = (high - low) / 2;
+  return half ? ` ±${half.toFixed(half < 0.1 ? 3 : 2).replace(/^0/, "")}` : "";
+}
+
+function within({ low, high }: MeanFigure): string {
+  return low === null || high === null ? "" : `, 95 %: ${scoreText3(low)}–${scoreText3(high)}`;
+}
+
+function scoreText3(value: number): string {
+  return Number.isInteger(value) ? scoreText(value) : value.toFixed(3);
+}
+
+function ends(low: number, high: number): string {
+  return `${Math.floor(low * 100)}–${Math.ceil(high * 100)}`;
+}

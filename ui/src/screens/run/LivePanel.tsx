@@ -1,0 +1,112 @@
+import { useState } from "react";
+import { useChange } from "../../data/queries";
+import type { LiveProgress, RunPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyLine } from "../../parts/Copy";
+import { Counts } from "../../parts/Counts";
+import { Dialog } from "../../parts/Dialog";
+import { ErrorNote } from "../../parts/ErrorNote";
+import styles from "./Run.module.css";
+import type { Live } from "./live";
+import { progressWords } from "./words";
+
+const PARTS = ["passed", "failed", "error", "inconclusive"] as const;
+
+/** A run under way: how far it is, by outcome; time left, money, and the way to end it. */
+export function LivePanel({ live, page }: { live: Live; page: RunPage }) {
+  const told = live.progress;
+  return (
+    <section className={`${styles.live} panel`} aria-label="Progress">
+      <div className="row">
+        <Counts counts={told?.counts ?? page.counts} />
+        <span className="dim num" role="status">
+          {live.lost ? "The server does not answer; trying again …" : told ? progressWords(told).join(" · ") : "Looking …"}
+        </span>
+        <span className="grow" />
+        {told && <Cancel run={page.run_id} told={told} />}
+      </div>
+      <Bar told={told} />
+    </section>
+  );
+}
+
+function Bar({ told }: { told: LiveProgress | null }) {
+  const cases = told?.cases ?? 0;
+  const share = (count: number) => `${(100 * count) / Math.max(1, cases)}%`;
+  return (
+    <div
+      className={styles.bar}
+      role="progressbar"
+      aria-label="Trials"
+      aria-valuemin={0}
+      aria-valuemax={told?.trials_planned ?? 1}
+      aria-valuenow={told?.trials ?? 0}
+    >
+      {PARTS.map((outcome) => (
+        <i key={outcome} data-outcome={outcome} style={{ width: share(told?.counts[outcome] ?? 0) }} />
+      ))}
+    </div>
+  );
+}
+
+function Cancel({ run, told }: { run: string; told: LiveProgress }) {
+  const [asks, setAsks] = useState(false);
+  const cancel = useChange(["/api/runs"]);
+  const asked = cancel.isSuccess;
+  const go = () => {
+    setAsks(false);
+    cancel.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(run)}/cancel` });
+  };
+  if (!told.ours) return <span className="dim small">{told.worker && `by ${told.worker}: Ctrl-C there ends it`}</span>;
+  return (
+    <>
+      {asked && <span className="dim small">Ending: what is under way gets a few seconds</span>}
+      <Button look="danger" busy={cancel.isPending} onClick={() => setAsks(true)}>
+        {asked ? "End at once" : "Cancel"}
+      </Button>
+      <Dialog
+        open={asks}
+        onClose={() => setAsks(false)}
+        title={asked ? "End it at once?" : "Cancel this run?"}
+        foot={
+          <>
+            <Button onClick={() => setAsks(false)}>Let it run</Button>
+            <Button look="danger" onClick={go}>
+              {asked ? "End at once" : "Cancel the run"}
+            </Button>
+          </>
+        }
+      >
+        {asked
+          ? "Trials under way are given up. What has finished is kept."
+          : `${told.done} of ${told.cases} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
+      </Dialog>
+      <ErrorNote error={cancel.error} />
+    </>
+  );
+}
+
+/** A run that nobody is at work on and that has not come to its end: why, and how it goes on. */
+export function Unfinished({ page, writable }: { page: RunPage; writable: boolean }) {
+  const resume = useChange([`/api/runs`]);
+  const left = page.counts.not_run ?? 0;
+  const why = page.failure || (page.stopped_by ? `Stopped by ${page.stopped_by}` : page.interrupted ? "It was interrupted" : "Its process is gone");
+  return (
+    <section className={`${styles.live} panel`} aria-label="Unfinished">
+      <div className="row">
+        <span>
+          {why}. {left ? `${left} of ${page.cases} cases were not run; the others are kept.` : "Every case was run."}
+        </span>
+        <span className="grow" />
+        {writable && !page.manifest.imported_from ? (
+          <Button busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>
+            Go on with it
+          </Button>
+        ) : (
+          <CopyLine text={`proctor resume ${page.short}`} />
+        )}
+      </div>
+      <ErrorNote error={resume.error} />
+    </section>
+  );
+}

@@ -1,0 +1,158 @@
+import { useCallback, useMemo } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { pathOf, useData, useSource } from "../../data/queries";
+import type { CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
+import { LinkButton } from "../../parts/Button";
+import { CopyMarkdown } from "../../parts/Copy";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { When } from "../../parts/Num";
+import { Outcome } from "../../parts/Outcome";
+import { Skeleton } from "../../parts/Skeleton";
+import { CaseTable } from "./CaseTable";
+import { Before, Details, Judgings, Warnings } from "./Details";
+import { Glance } from "./Glance";
+import { LivePanel, Unfinished } from "./LivePanel";
+import styles from "./Run.module.css";
+import { type Live, useLive } from "./live";
+import { againstWords, asMarkdown, titleOf } from "./words";
+
+/** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
+export function RunScreen() {
+  const run = decodeURIComponent(useParams<{ run: string }>().run);
+  const [query, setQuery] = useAddress();
+  const { live: canWatch } = useSource();
+  const judging = query.get("judging");
+  const base = `/api/runs/${encodeURIComponent(run)}`;
+  const { data: page, error, refetch } = useData<RunPage>(pathOf(base, { judging }));
+  const watched = canWatch && page?.state === "running" ? page.run_id : null;
+  const live = useLive(watched);
+  const cases = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), { fresh: watched ? Infinity : 2_000 });
+  useTitle(page ? titleOf(page) : "Run");
+  if (!page) return error ? <ErrorNote error={error} retry={refetch} /> : <Loading />;
+  return (
+    <>
+      <ErrorNote error={error} retry={refetch} />
+      <Run page={page} live={live} watched={watched !== null} cases={cases} setJudging={(to) => setQuery({ judging: to })} />
+    </>
+  );
+}
+
+interface Props {
+  page: RunPage;
+  live: Live;
+  watched: boolean;
+  cases: ReturnType<typeof useData<CasesPage>>;
+  setJudging: (judging: string | null) => void;
+}
+
+function Run({ page, live, watched, cases, setJudging }: Props) {
+  const { live: hasServer } = useSource();
+  const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
+  const several = page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
+  const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
+  const rows = useMerged(cases.data?.items, live.rows);
+  return (
+    <>
+      <Head page={page} watched={watched} rows={rows} />
+      {watched && <LivePanel live={live} page={page} />}
+      {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
+      {!watched && <Glance page={page} notes={notes} />}
+      <Warnings page={page} notes={notes} />
+      <ErrorNote error={cases.error} retry={cases.refetch} />
+      {cases.data ? (
+        <CaseTable page={page} rows={rows} watched={watched} tools={<Judgings page={page} onChange={setJudging} />} />
+      ) : (
+        !cases.error && <Waiting />
+      )}
+      <Details page={page} notes={notes} />
+    </>
+  );
+}
+
+/** The rows that were read, with those that were decided since. */
+function useMerged(read: readonly CaseRow[] | undefined, since: ReadonlyMap<number, CaseRow>): readonly CaseRow[] {
+  return useMemo(() => {
+    if (!read) return [];
+    if (!since.size) return read;
+    return read.map((row) => {
+      const newer = since.get(row.position);
+      return newer ? { ...newer, change: newer.change ?? row.change, was: newer.was ?? row.was, tags: row.tags } : row;
+    });
+  }, [read, since]);
+}
+
+function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: readonly CaseRow[] }) {
+  const { against } = page;
+  const { live: hasServer } = useSource();
+  const [, navigate] = useLocation();
+  const compare = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
+  useKeys(compare ? [{ keys: "c", does: "compare with the run before", run: () => navigate(compare) }] : []);
+  return (
+    <header className={styles.head}>
+      <div className="row">
+        <h1>{titleOf(page)}</h1>
+        <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
+        <span className="grow" />
+        {compare && <LinkButton to={compare}>Compare</LinkButton>}
+        {hasServer && !watched && page.outcome !== "passed" && (
+          <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless</LinkButton>
+        )}
+        <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
+      </div>
+      <p className={styles.sentence}>
+        {watched ? "Under way: rows arrive as cases are decided." : page.sentence}
+        {against && !watched && (
+          <>
+            {" "}
+            {sentenceCase(againstWords(page))} <Link href={`/runs/${encodeURIComponent(against.run_id)}`}>{against.short}</Link>
+            <Before page={page} />.
+          </>
+        )}
+      </p>
+      <p className={`${styles.facts} dim small`}>
+        run <code>{page.short}</code> · <When at={page.created_at} />
+        {page.num_runs > 1 && ` · ${page.num_runs} trials a case`}
+        {page.manifest.commit && (
+          <>
+            {" "}
+            · <code>{page.manifest.commit.slice(0, 9)}</code>
+          </>
+        )}
+        {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} judges`}
+      </p>
+    </header>
+  );
+}
+
+function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function Loading() {
+  return (
+    <>
+      <h1 className="hidden">Run</h1>
+      <div className={styles.loading}>
+        <Skeleton rows={2} height="24px" />
+      </div>
+      <div className="panel">
+        <Skeleton rows={1} height="62px" />
+      </div>
+      <Waiting />
+    </>
+  );
+}
+
+function Waiting() {
+  return (
+    <>
+      <h2>Cases</h2>
+      <div className="panel">
+        <Skeleton rows={10} height="37px" />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,335 @@
+// The language that cases are filtered by: `outcome:failed,error or flaky`, `changed:worse`, `trajectory<0.8`, `tag:x`, words.
+import type { CaseRow } from "../../data/types";
+
+/** What there is to filter by in one run. */
+export interface Vocabulary {
+  metrics: readonly string[];
+  sets: readonly string[];
+  tags: readonly string[];
+}
+
+export interface Filter {
+  /** Whether a case is wanted; of a filter with a problem all are. */
+  takes: (row: CaseRow) => boolean;
+  /** What cannot be read: what came, and what was expected. Empty when all is well. */
+  problem: string;
+}
+
+type Test = (row: CaseRow) => boolean;
+
+const ALL: Test = () => true;
+const OUTCOMES = ["passed", "failed", "error", "inconclusive", "not_run", "skipped"];
+const CHANGES = ["worse", "better"];
+const FLAGS: Record<string, Test> = {
+  flaky: (row) => row.flaky,
+  changed: (row) => row.change !== null,
+  worse: (row) => row.change === "worse",
+  better: (row) => row.change === "better",
+  played: (row) => row.played,
+  new: (row) => row.was === null,
+};
+const NUMBERS: Record<string, (row: CaseRow) => number | null> = {
+  cost: (row) => row.cost,
+  seconds: (row) => row.seconds,
+  tokens: (row) => row.tokens,
+  trials: (row) => row.strip.length,
+  passed: (row) => (row.strip ? row.strip.split("p").length - 1 : null),
+};
+const FIELDS = ["outcome", "changed", "was", "tag", "set", "case", "why", "missed"];
+const COMPARE: Record<string, (one: number, other: number) => boolean> = {
+  "<": (one, other) => one < other,
+  "<=": (one, other) => one <= other,
+  ">": (one, other) => one > other,
+  ">=": (one, other) => one >= other,
+  "=": (one, other) => one === other,
+  "!=": (one, other) => one !== other,
+};
+
+class FilterError extends Error {}
+
+/** Read a filter. Nothing in it is a program: whatever is typed, it is read in time that grows with its length. */
+export function readFilter(text: string, words: Vocabulary): Filter {
+  try {
+    const reader = new Reader(tokens(text), words);
+    return { takes: reader.all(), problem: "" };
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return { takes: ALL, problem: error.message };
+  }
+}
+
+// --- words -----------------------------------------------------------------------------------------------------------
+
+interface Token {
+  kind: "word" | "text" | "(" | ")";
+  text: string;
+}
+
+const TOKEN = /\s*(?:([()])|([\w.-]*:)?"([^"]*)("?)|([^\s()"]+))/y;
+
+export function tokens(text: string): Token[] {
+  const found: Token[] = [];
+  const rest = text.trimEnd();
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < rest.length) {
+    const at = TOKEN.exec(rest);
+    if (!at) throw new FilterError(`cannot read ${rest}`);
+    const [, bracket, key, quoted, closing, word] = at;
+    if (bracket) found.push({ kind: bracket as "(" | ")", text: bracket });
+    else if (quoted !== undefined) {
+      if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}`);
+      found.push(key ? { kind: "word", text: `${key}${quoted}` } : { kind: "text", text: quoted });
+    } else found.push({ kind: "word", text: word ?? "" });
+  }
+  return found;
+}
+
+// --- or, and, not, brackets ------------------------------------------------------------------------------------------
+
+const DEEPEST = 50;
+
+class Reader {
+  private at = 0;
+  private depth = 0;
+
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly words: Vocabulary,
+  ) {}
+
+  all(): Test {
+    if (!this.tokens.length) return ALL;
+    const found = this.either();
+    if (this.at < this.tokens.length) throw new FilterError("a bracket is closed that was not opened");
+    return found;
+  }
+
+  private either(): Test {
+    const parts = [this.both()];
+    while (this.takesWord("or")) parts.push(this.both());
+    return parts.length === 1 ? (parts[0] ?? ALL) : (row) => parts.some((part) => part(row));
+  }
+
+  private both(): Test {
+    const parts: Test[] = [];
+    do {
+      this.takesWord("and");
+      parts.push(this.one());
+    } while (this.at < this.tokens.length && !this.isWord("or") && this.tokens[this.at]?.kind !== ")");
+    return parts.length === 1 ? (parts[0] ?? ALL) : (row) => parts.every((part) => part(row));
+  }
+
+  private one(): Test {
+    const token = this.tokens[this.at];
+    if (!token || token.kind === ")" || this.isWord("or")) throw new FilterError(this.missing());
+    this.at += 1;
+    if (token.kind === "(") return this.inBrackets();
+    if (token.kind === "text") return containing(token.text);
+    if (token.text.toLowerCase() === "not") return not(this.deeper(() => this.one()));
+    if (token.text.startsWith("-") && token.text.length > 1) return not(atom(token.text.slice(1), this.words));
+    return atom(token.text, this.words);
+  }
+
+  private inBrackets(): Test {
+    const found = this.deeper(() => this.either());
+    if (this.tokens[this.at]?.kind !== ")") throw new FilterError("a bracket is open: close it with )");
+    this.at += 1;
+    return found;
+  }
+
+  private deeper(read: () => Test): Test {
+    this.depth += 1;
+    if (this.depth > DEEPEST) throw new FilterError(`more than ${DEEPEST} brackets in one another`);
+    const found = read();
+    this.depth -= 1;
+    return found;
+  }
+
+  private missing(): string {
+    const before = this.tokens[this.at - 1]?.text;
+    return before ? `something is missing after ${before}` : "something is missing before or";
+  }
+
+  private isWord(word: string): boolean {
+    const token = this.tokens[this.at];
+    return token?.kind === "word" && token.text.toLowerCase() === word;
+  }
+
+  private takesWord(word: string): boolean {
+    const is = this.isWord(word);
+    if (is) this.at += 1;
+    return is;
+  }
+}
+
+const not =
+  (test: Test): Test =>
+  (row) =>
+    !test(row);
+
+// --- one condition ---------------------------------------------------------------------------------------------------
+
+const COMPARISON = /^([^<>=!:]+)(<=|>=|!=|<|>|=)(.*)$/;
+
+function atom(text: string, words: Vocabulary): Test {
+  const compared = COMPARISON.exec(text);
+  if (compared) return comparison(compared[1] ?? "", compared[2] ?? "", compared[3] ?? "", words);
+  const colon = text.indexOf(":");
+  if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), text);
+  return FLAGS[text.toLowerCase()] ?? containing(text);
+}
+
+function comparison(name: string, sign: string, value: string, words: Vocabulary): Test {
+  const compare = COMPARE[sign];
+  const limit = numberOf(value);
+  if (!compare || limit === null) {
+    throw new FilterError(`${name}${sign} takes a number, as in ${name}${sign}0.8${value ? `: got ${value}` : ""}`);
+  }
+  const read = NUMBERS[name.toLowerCase()] ?? scoreOf(name, words.metrics);
+  return (row) => {
+    const found = read(row);
+    return found !== null && compare(found, limit);
+  };
+}
+
+function numberOf(text: string): number | null {
+  const number = text.replace(/^\$/, "");
+  return /^-?(\d+\.?\d*|\.\d+)(e-?\d+)?$/i.test(number) ? Number(number) : null;
+}
+
+/** A metric by its name, or by a part that only one has. */
+function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => number | null {
+  const low = name.toLowerCase();
+  const exact = metrics.find((one) => one.toLowerCase() === low);
+  const near = exact ? [exact] : metrics.filter((one) => one.toLowerCase().includes(low));
+  const [metric, ...others] = near;
+  if (metric === undefined) throw new FilterError(`no metric ${name}${meant(name, [...metrics, ...Object.keys(NUMBERS)])}`);
+  if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: say more of it`);
+  return (row) => row.scores[metric] ?? null;
+}
+
+function field(key: string, value: string, text: string): Test {
+  const wanted = value.split(",").filter(Boolean);
+  if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${meant(key, FIELDS)}. For the words, write "${text}"`);
+  if (!wanted.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}`);
+  switch (key) {
+    case "outcome":
+      return oneOf(wanted, OUTCOMES, key, (row) => row.outcome);
+    case "was":
+      return oneOf(wanted, OUTCOMES, key, (row) => row.was);
+    case "changed":
+      return oneOf(wanted, CHANGES, key, (row) => row.change);
+    case "tag":
+      return (row) => row.tags.some((tag) => wanted.includes(tag));
+    case "set":
+      return (row) => wanted.some((part) => holds(row.eval_set_id, part));
+    case "case":
+      return (row) => wanted.some((part) => holds(row.eval_id, part));
+    case "missed":
+      return (row) => row.missed.some((metric) => wanted.some((part) => holds(metric, part)));
+    default:
+      return (row) => wanted.some((part) => holds(row.why, part));
+  }
+}
+
+const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response" };
+
+function oneOf(wanted: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
+  const names = wanted.map((one) => one.toLowerCase().replace("-", "_"));
+  const unknown = names.find((one) => !known.includes(one));
+  if (unknown !== undefined) throw new FilterError(`${key}: no ${unknown}${meant(unknown, known)} There is: ${known.join(", ")}`);
+  return (row) => names.includes(read(row) ?? "");
+}
+
+const lowered = new WeakMap<CaseRow, string>();
+
+/** Words look at what a row shows: set, case and reason. */
+function containing(text: string): Test {
+  const wanted = text.toLowerCase();
+  return (row) => {
+    let shown = lowered.get(row);
+    if (shown === undefined) {
+      shown = `${row.eval_set_id}/${row.eval_id}\n${row.why}`.toLowerCase();
+      lowered.set(row, shown);
+    }
+    return shown.includes(wanted);
+  };
+}
+
+function holds(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}
+
+// --- what may have been meant ----------------------------------------------------------------------------------------
+
+function meant(word: string, known: readonly string[]): string {
+  const near = known.map((one): [number, string] => [distance(word.toLowerCase(), one.toLowerCase()), one]).sort(([a], [b]) => a - b)[0];
+  return near && near[0] <= Math.max(1, Math.floor(word.length / 3)) ? `: did you mean ${near[1]}?` : ".";
+}
+
+/** How many letters apart two words are (Levenshtein); of long words only the beginning counts. */
+export function distance(one: string, other: string): number {
+  const [a, b] = [one.slice(0, 40), other.slice(0, 40)];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+const MOST_OFFERED = 6;
+
+/** What the word that is being typed may become: whole filters to press. */
+export function offers(text: string, words: Vocabulary): string[] {
+  const last = /[^\s()]*$/.exec(text)?.[0] ?? "";
+  if (!last || last.includes('"')) return [];
+  const before = text.slice(0, text.length - last.length);
+  const low = last.toLowerCase();
+  const made = candidates(words).filter((one) => one.toLowerCase().startsWith(low) && one.toLowerCase() !== low);
+  return made.slice(0, MOST_OFFERED).map((one) => before + one);
+}
+
+function candidates({ metrics, sets, tags }: Vocabulary): string[] {
+  return [
+    ...OUTCOMES.map((one) => `outcome:${one}`),
+    ...CHANGES.map((one) => `changed:${one}`),
+    ...Object.keys(FLAGS),
+    ...OUTCOMES.map((one) => `was:${one}`),
+    ...tags.map((one) => `tag:${quoted(one)}`),
+    ...(sets.length > 1 ? sets.map((one) => `set:${quoted(one)}`) : []),
+    ...metrics.map((one) => `missed:${one}`),
+    ...metrics.map((one) => `${one}<`),
+    ...Object.keys(NUMBERS).map((one) => `${one}>`),
+  ];
+}
+
+function quoted(text: string): string {
+  return /[\s()]/.test(text) ? `"${text}"` : text;
+}
+
+// --- the order in which cases are worth looking at -------------------------------------------------------------------
+
+const RANKS: Record<string, number> = { failed: 1, error: 2, inconclusive: 3, passed: 6, skipped: 7, not_run: 8 };
+
+/** What changed comes first: regressions, then failures, then what could not be judged, then flaky, then the rest. */
+export function rank(row: CaseRow): number {
+  if (row.change === "worse") return 0;
+  if (row.outcome === "passed" && row.flaky) return 4;
+  if (row.change === "better") return 5;
+  return RANKS[row.outcome] ?? 9;
+}
+
+export function whatChangedFirst(rows: readonly CaseRow[]): CaseRow[] {
+  const ranked = rows.map((row): [number, CaseRow] => [rank(row), row]);
+  return ranked.sort(([one, a], [other, b]) => one - other || a.position - b.position).map(([, row]) => row);
+}
+
+/** Whether a row is worth a stop on the way through the table. */
+export function needsAttention(row: CaseRow): boolean {
+  return rank(row) < 5;
+}

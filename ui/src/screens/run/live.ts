@@ -1,0 +1,95 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { CaseRow, LiveEnd, LiveProgress } from "../../data/types";
+
+const GATHER = 200; // milliseconds that rows wait for one another before the table is drawn again
+const TRY_AGAIN = 3_000; // milliseconds until a stream that was refused is asked for again
+
+export interface Live {
+  progress: LiveProgress | null;
+  /** What has been decided since the page was opened, by position. */
+  rows: ReadonlyMap<number, CaseRow>;
+  end: LiveEnd | null;
+  /** True while the server cannot be reached; the browser goes on trying. */
+  lost: boolean;
+}
+
+const NOTHING: Live = { progress: null, rows: new Map(), end: null, lost: false };
+
+/** Follow a run while it is under way. `null` follows nothing. When it ends, everything about it is read anew. */
+export function useLive(run: string | null): Live {
+  const client = useQueryClient();
+  const [live, setLive] = useState<Live>(NOTHING);
+  useEffect(() => {
+    setLive(NOTHING);
+    if (run === null) return undefined;
+    const read = (path: string) =>
+      client.invalidateQueries({ predicate: ({ queryKey: [key] }) => typeof key === "string" && key.startsWith(path) });
+    const cases = () => void read(`/api/runs/${run}/cases`);
+    return follow(run, {
+      begun: cases,
+      missed: cases,
+      told: (change) => setLive((before) => ({ ...before, ...change(before) })),
+      ended: () => void read("/api/runs").then(() => setLive((before) => ({ ...before, rows: new Map() }))),
+    });
+  }, [run, client]);
+  return live;
+}
+
+interface Listener {
+  /** The stream stands: what was decided before it must be read once. */
+  begun: () => void;
+  missed: () => void;
+  told: (change: (before: Live) => Partial<Live>) => void;
+  ended: () => void;
+}
+
+/** Listen to a run's events; returns what ends it. */
+export function follow(run: string, listener: Listener, open: (url: string) => EventSource = (url) => new EventSource(url)): () => void {
+  let source: EventSource | null = null;
+  let waiting: CaseRow[] = [];
+  let timer = 0;
+  let again = 0;
+  let known = false;
+
+  const flush = () => {
+    timer = 0;
+    const [rows] = [waiting];
+    waiting = [];
+    if (rows.length) listener.told((before) => ({ rows: new Map([...before.rows, ...rows.map((row) => [row.position, row] as const)]) }));
+  };
+  const close = () => {
+    source?.close();
+    window.clearTimeout(timer);
+    window.clearTimeout(again);
+  };
+  const finish = (event: MessageEvent<string>) => {
+    close();
+    flush();
+    listener.told(() => ({ end: JSON.parse(event.data) as LiveEnd, lost: false }));
+    listener.ended();
+  };
+  const start = () => {
+    source = open(`/api/runs/${encodeURIComponent(run)}/events?from=now`);
+    source.addEventListener("progress", (event: MessageEvent<string>) => {
+      if (!known) listener.begun();
+      known = true;
+      listener.told(() => ({ progress: JSON.parse(event.data) as LiveProgress, lost: false }));
+    });
+    source.addEventListener("case", (event: MessageEvent<string>) => {
+      waiting.push(JSON.parse(event.data) as CaseRow);
+      timer ||= window.setTimeout(flush, GATHER);
+    });
+    source.addEventListener("reread", () => listener.missed());
+    source.addEventListener("finished", finish);
+    source.addEventListener("broken", finish);
+    source.addEventListener("error", () => {
+      listener.told(() => ({ lost: true }));
+      if (source?.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+      known = false;
+      again = window.setTimeout(start, TRY_AGAIN);
+    });
+  };
+  start();
+  return close;
+}
