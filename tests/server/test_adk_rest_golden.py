@@ -129,7 +129,7 @@ CHANGED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 """What we answer in the place of the recorded, where a list of differences would say less."""
 
-OMITTED = {
+OMITTED: dict[str, list[tuple[str, str, Any]]] = {
     "run error in the agent": [("POST", "/apps/weather_app/users/u1/sessions/s2", {})],
     "list eval sets": [("POST", "/dev/apps/weather_app/eval-sets", {"evalSet": {"eval_set_id": "set2"}})],
 }
@@ -228,7 +228,7 @@ def answered(
     write_app(tmp_path / "agents", source, RECORDED["script"])
     with client_of(tmp_path, tmp_path / "agents") as client:
         for vector in vectors:
-            for method, path, body in OMITTED.get(vector["name"], ()):
+            for method, path, body in OMITTED.get(vector["name"], []):
                 client.request(method, path, json=body).raise_for_status()
             change = CHANGED.get(vector["name"])
             golden = change(vector["response"]) if change else vector["response"]

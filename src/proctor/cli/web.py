@@ -30,6 +30,8 @@ proctor web --host 0.0.0.0 --token-file ~/.proctor-token
 @option("--port", section=WHERE, metavar="PORT", type=click.IntRange(0, 65_535), default=8000,
         help="The port; 0: any that is free.  [8000]")  # fmt: skip
 @option("--open", "opens", section=WHERE, is_flag=True, help="Open a browser.")
+@option("--adk-ui", "adk_ui", section=WHERE, is_flag=True,
+        help="Serve google-adk's own web UI as well, at /dev-ui/ (extra adk).")  # fmt: skip
 @option("--token", section=WHO, metavar="TOKEN",
         help="What clients must know; also in PROCTOR_WEB_TOKEN, where no list of processes shows it.")  # fmt: skip
 @option("--token-file", section=WHO, metavar="FILE", type=click.Path(path_type=Path),

@@ -28,6 +28,8 @@ class ServerContext:
     """A folder with a folder for each agent, or one agent's folder; `None`: the project's settings name the agent."""
     access: Access = field(default_factory=Access)
     """Who may ask, and what the page may start."""
+    adk_page: Path | None = None
+    """The folder of google-adk's own page, where that is to be served, too."""
     looks: Looks = field(default_factory=Looks, compare=False, repr=False)
     """What is remembered of runs that will not change."""
 

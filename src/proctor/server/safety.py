@@ -15,6 +15,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from proctor.server.adk.page import AT, PAGE_CSP
 from proctor.server.options import Access
 from proctor.server.origins import SAFE, Asked, Headers, Refusal, refusal
 from proctor.server.tokens import LOGIN, cookie_for, may_ask, same
@@ -58,7 +59,7 @@ class Safety:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on what may be answered."""
         if scope["type"] == "http":
-            await self._http(scope, receive, _Guarded(send))
+            await self._http(scope, receive, _Guarded(send, csp_at(scope["path"])))
         elif scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
         else:
@@ -226,21 +227,27 @@ def _shown(body: bytes) -> str:
 class _Guarded:
     """Sends, and gives every response the headers that it must have."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, csp: str) -> None:
         self._send = send
+        self._csp = csp
         self.has_begun = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            message = {**message, "headers": list(_guarded(message.get("headers", ())))}
+            message = {**message, "headers": list(_guarded(message.get("headers", ()), self._csp))}
         await self._send(message)
 
 
-def _guarded(headers: Headers) -> Iterable[tuple[bytes, bytes]]:
+def csp_at(path: str) -> str:
+    """Return what a page may do: ours next to nothing; google-adk's own, where that is served, a little more."""
+    return PAGE_CSP if path.startswith(f"{AT}/") else CSP
+
+
+def _guarded(headers: Headers, csp: str) -> Iterable[tuple[bytes, bytes]]:
     given = {name.lower() for name, _ in headers}
     yield from ((name, value) for name, value in headers if name.lower() not in _ALWAYS)
-    yield from _ALWAYS.items()
+    yield from {**_ALWAYS, b"content-security-policy": csp.encode()}.items()
     if b"cache-control" not in given:
         yield b"cache-control", b"no-store"
 

@@ -11,6 +11,7 @@ from typing import Any
 from proctor.api.project import prepare_process
 from proctor.built_page import is_built
 from proctor.server.address import find_address, listen
+from proctor.server.adk.page import find_adk_page
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
 from proctor.server.options import Access, read_names, read_token
@@ -43,13 +44,18 @@ def serve_page(
     )
     prepare_process(load_settings(here))
     root = project_root(here) or here
-    context = ServerContext(root=root, store_url=given["store"], agents=agents, access=access)
+    adk_page = find_adk_page() if given["adk_ui"] else None
+    context = ServerContext(
+        root=root, store_url=given["store"], agents=agents, access=access, adk_page=adk_page
+    )
     app = create_app(context)
     address = find_address(given["host"], given["port"])
     listening = listen(address, has_token=access.token is not None)
     url = address.url(listening.getsockname()[1])
     url = f"{url}login#token={access.token}" if access.token else url
     tell(f"Proctor is at {url}  (Ctrl-C ends it)")
+    if adk_page is not None:
+        tell(f"google-adk's own page is at {address.url(listening.getsockname()[1])}dev-ui/")
     if not is_built():
         warn(HOW_TO_BUILD)
     if given["opens"]:

@@ -15,7 +15,7 @@ HOW_TO_BUILD = (
     "(it needs node); a released package has it. The API answers all the same: /api/about, /api/openapi.json"
 )
 
-_TYPES = {
+TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -47,13 +47,13 @@ def _answer(path: str, accept: str) -> Response:
     file = file_of(folder, path)
     if file is not None:
         cache = _IMMUTABLE if path.startswith(f"{_ASSETS}/") else "no-cache"
-        return FileResponse(file, media_type=_TYPES[file.suffix.lower()], headers={"cache-control": cache})
+        return FileResponse(file, media_type=TYPES[file.suffix.lower()], headers={"cache-control": cache})
     if path.partition("/")[0] == "api" or Path(path).suffix or not _takes_html(accept):
         return Response('{"detail":"there is nothing at this address"}', 404, media_type="application/json")
     index = file_of(folder, "index.html")
     if index is None:
         return PlainTextResponse(HOW_TO_BUILD + "\n", 404)
-    return FileResponse(index, media_type=_TYPES[".html"], headers={"cache-control": "no-cache"})
+    return FileResponse(index, media_type=TYPES[".html"], headers={"cache-control": "no-cache"})
 
 
 def _takes_html(accept: str) -> bool:
@@ -65,7 +65,7 @@ def file_of(folder: Path, path: str) -> Path | None:
     parts = path.split("/")
     if any(part in {"", ".", ".."} or part.startswith(".") or not part.isprintable() for part in parts):
         return None
-    if any(sign in path for sign in '\\:"<>|*?\0') or Path(path).suffix.lower() not in _TYPES:
+    if any(sign in path for sign in '\\:"<>|*?\0') or Path(path).suffix.lower() not in TYPES:
         return None
     try:
         root, found = folder.resolve(), folder.joinpath(*parts).resolve()

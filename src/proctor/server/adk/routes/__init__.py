@@ -6,8 +6,6 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-from proctor.server.adk.world import lifespan
-
 SUBJECTS = (
     "about",
     "sessions",
@@ -18,13 +16,14 @@ SUBJECTS = (
     "artifacts",
     "traces",
     "live",
+    "page",
     "others",
 )
 
 
 def adk_router() -> APIRouter:
     """Return the routes of the ADK-compatible API, without a prefix: it is google-adk's own paths that clients ask."""
-    router = APIRouter(lifespan=lifespan)
+    router = APIRouter()
     for name in SUBJECTS:
         router.include_router(import_module(f"{__name__}.{name}").router)
     return router
