@@ -4,12 +4,15 @@ import { type Piece, TextPieces } from "./TextPieces";
 export type StepKind = "same" | "differs" | "missing" | "extra" | "moved";
 
 export interface Step {
-  kind: StepKind;
+  /** Null: nothing is known of what was expected. */
+  kind: StepKind | null;
   /** Empty: this side has nothing here. */
   expected: readonly Piece[];
   actual: readonly Piece[];
   /** A word behind the line: "not expected". Each kind has its own where this is not given. */
   note?: string | null;
+  /** What stands below the actual side: what a tool answered. */
+  below?: React.ReactNode;
 }
 
 const SIGNS: Record<StepKind, [sign: string, words: string]> = {
@@ -51,11 +54,11 @@ export function Steps({ steps, heads = ["expected", "actual"], at = null, idOf }
 }
 
 function Line({ step, on, id }: { step: Step; on: boolean; id: string | undefined }) {
-  const [sign, words] = SIGNS[step.kind];
+  const [sign, words] = step.kind ? SIGNS[step.kind] : ["", ""];
   const note = step.note ?? (step.kind === "extra" || step.kind === "missing" || step.kind === "moved" ? words : null);
   const noteLeft = step.kind === "missing";
   return (
-    <div role="row" id={id} className={`${styles.line} ${styles[step.kind]}`} data-on={on || undefined} data-kind={step.kind}>
+    <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind}>
       <div role="cell" className={styles.expected} data-empty={!step.expected.length || undefined}>
         <TextPieces pieces={step.expected} />
         {note && noteLeft && <span className={styles.note}> {note}</span>}
@@ -68,6 +71,11 @@ function Line({ step, on, id }: { step: Step; on: boolean; id: string | undefine
         <TextPieces pieces={step.actual} />
         {note && !noteLeft && <span className={styles.note}> {note}</span>}
       </div>
+      {step.below && (
+        <div role="cell" className={styles.below}>
+          {step.below}
+        </div>
+      )}
     </div>
   );
 }

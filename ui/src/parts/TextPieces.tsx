@@ -1,4 +1,5 @@
 import styles from "./TextPieces.module.css";
+import { visible } from "./visible";
 
 /** A stretch of text; `changed` where the two sides differ in it. Made by the server, never here. */
 export interface Piece {
@@ -14,7 +15,7 @@ export function TextPieces({ pieces, tone = "mark" }: { pieces: readonly Piece[]
   return (
     <span className={styles.text}>
       {pieces.map(({ text, changed }, index) =>
-        changed ? <Marked key={index}>{text}</Marked> : <span key={index}>{text}</span>,
+        changed ? <Marked key={index}>{visible(text)}</Marked> : <span key={index}>{visible(text)}</span>,
       )}
     </span>
   );
@@ -26,11 +27,11 @@ export function InlineDifference({ expected, actual }: { expected: readonly Piec
     <span className={styles.text}>
       {woven(expected, actual).map(({ text, side }, index) =>
         side === "both" ? (
-          <span key={index}>{text}</span>
+          <span key={index}>{visible(text)}</span>
         ) : side === "expected" ? (
-          <del key={index}>{text}</del>
+          <del key={index}>{visible(text)}</del>
         ) : (
-          <ins key={index}>{text}</ins>
+          <ins key={index}>{visible(text)}</ins>
         ),
       )}
     </span>

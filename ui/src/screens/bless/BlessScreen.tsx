@@ -1,0 +1,147 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { useAddress } from "../../app/address";
+import { useTitle } from "../../app/title";
+import { useChange, useSource } from "../../data/queries";
+import type { SourceError } from "../../data/source";
+import type { BlessCase, BlessPage, BlessedPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyLine } from "../../parts/Copy";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { CheckField } from "../../parts/Field";
+import { Skeleton } from "../../parts/Skeleton";
+import { visible } from "../../parts/visible";
+import styles from "./Bless.module.css";
+import { Reviewed } from "./Reviewed";
+import { blessable, lostIn, readWanted, writeWords } from "./wanted";
+
+/** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
+export function BlessScreen() {
+  const { run = "" } = useParams();
+  const [query, setQuery] = useAddress();
+  useTitle("Bless");
+  const source = useSource();
+  const wanted = readWanted(query);
+  const path = `/api/runs/${encodeURIComponent(run)}/bless`;
+  const preview = useQuery<BlessPage, SourceError>({
+    queryKey: [path, JSON.stringify(wanted)],
+    queryFn: async ({ signal }) => (await source.send<BlessPage>("POST", `${path}/preview`, { body: wanted, signal })).body,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  });
+  const { data, error, refetch } = preview;
+  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  const choose = (position: number, trial: number) => setQuery({ trials: withTrial(wanted.trials, position, trial), trial: null });
+  return <Review key={data.etag} page={data} wanted={wanted} path={path} again={() => void refetch()} choose={choose} />;
+}
+
+function withTrial(trials: Record<string, number>, position: number, trial: number): string {
+  const all: Record<string, number> = { ...trials, [String(position)]: trial };
+  return Object.entries(all)
+    .map(([place, number]) => `${place}:${number + 1}`)
+    .join(",");
+}
+
+interface ReviewProps {
+  page: BlessPage;
+  wanted: ReturnType<typeof readWanted>;
+  path: string;
+  again: () => void;
+  choose: (position: number, trial: number) => void;
+}
+
+function Review({ page, wanted, path, again, choose }: ReviewProps) {
+  const [refused, setRefused] = useState<ReadonlySet<number>>(new Set());
+  const [lose, setLose] = useState(false);
+  const change = useChange<BlessedPage>();
+  const ready = blessable(page.cases);
+  const accepted = ready.filter(({ position }) => !refused.has(position));
+  const lost = lostIn(page, accepted);
+  const write = () =>
+    change.mutate({
+      method: "POST",
+      path,
+      etag: `"${page.etag}"`,
+      body: { cases: accepted.map(({ position }) => position), trials: trialsOf(accepted), force: wanted.force, lose_comments: lose },
+    });
+  const toggle = (position: number, on: boolean) => setRefused(on ? without(refused, position) : new Set([...refused, position]));
+  if (change.data) return <Written page={page} blessed={change.data.body} />;
+  return (
+    <>
+      <Head page={page} />
+      {page.problems.map((problem, index) => (
+        <ErrorNote key={index} error={{ message: problem }} />
+      ))}
+      {!page.cases.length && (
+        <Empty title="There is nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} />
+      )}
+      {page.cases.map((one) => (
+        <Reviewed key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
+      ))}
+      {page.cases.length > 0 && (
+        <div className={styles.foot}>
+          {lost.length > 0 && (
+            <div className={styles.lost}>
+              <b>Comments that would go:</b>
+              <ul>
+                {lost.map((comment) => (
+                  <li key={comment}>
+                    <code>{visible(comment)}</code>
+                  </li>
+                ))}
+              </ul>
+              <CheckField label="They may go" checked={lose} onChange={(event) => setLose(event.target.checked)} />
+            </div>
+          )}
+          <ErrorNote error={change.error} {...(change.error ? { retry: again } : {})} />
+          <div className="row">
+            <Button look="first" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
+              {writeWords(accepted)}
+            </Button>
+            <span className="dim">Nothing is written before that. Everything else in the file stays as it is, byte for byte.</span>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+function trialsOf(cases: readonly BlessCase[]): Record<string, number> {
+  return Object.fromEntries(cases.flatMap(({ position, trial }) => (trial === null ? [] : [[String(position), trial] as const])));
+}
+
+function without(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
+  return new Set([...set].filter((each) => each !== one));
+}
+
+function Head({ page }: { page: BlessPage }) {
+  return (
+    <>
+      <div className={styles.crumbs}>
+        <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
+        <span>{visible(page.agent)}</span>
+      </div>
+      <h1>Bless what the agent did</h1>
+      <p className="dim">
+        What you accept becomes what is expected from now on: answers, tool calls, the stated keys of the final state. Look at each case: a mistake that is blessed is
+        never found again.
+      </p>
+    </>
+  );
+}
+
+function Written({ page, blessed }: { page: BlessPage; blessed: BlessedPage }) {
+  return (
+    <Empty
+      title="Written"
+      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(visible).join("; ") || "Every case expects already what was done."}
+      to={`/runs/${page.run_id}`}
+    >
+      {blessed.files.map(({ path }) => (
+        <CopyLine key={path} text={`git diff -- ${path}`} />
+      ))}
+    </Empty>
+  );
+}

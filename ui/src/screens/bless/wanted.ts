@@ -1,0 +1,50 @@
+import type { BlessCase, BlessPage } from "../../data/types";
+
+/** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
+export interface Wanted {
+  cases: number[] | null;
+  trials: Record<string, number>;
+  force: boolean;
+}
+
+export function readWanted(query: URLSearchParams): Wanted {
+  const cases = numbers(query.get("cases"));
+  const trials: Record<string, number> = {};
+  for (const pair of (query.get("trials") ?? "").split(",")) {
+    const [position, trial] = pair.split(":");
+    if (isWhole(position) && isWhole(trial) && Number(trial) > 0) trials[position] = Number(trial) - 1;
+  }
+  const [only] = cases ?? [];
+  const trial = query.get("trial");
+  if (only !== undefined && cases?.length === 1 && isWhole(trial) && Number(trial) > 0) trials[String(only)] ??= Number(trial) - 1;
+  return { cases, trials, force: query.get("force") === "1" };
+}
+
+function numbers(text: string | null): number[] | null {
+  const found = (text ?? "").split(",").filter(isWhole).map(Number);
+  return found.length ? found : null;
+}
+
+function isWhole(text: string | null | undefined): text is string {
+  return typeof text === "string" && /^\d{1,9}$/.test(text);
+}
+
+/** The cases of which something would be written. */
+export function blessable(cases: readonly BlessCase[]): BlessCase[] {
+  return cases.filter(({ status }) => status === "changes");
+}
+
+/** Comments that would go with what is accepted, each with its file. */
+export function lostIn(page: BlessPage, accepted: readonly BlessCase[]): string[] {
+  const files = new Set(accepted.map(({ path }) => path));
+  const elsewhere = page.files.filter(({ path }) => files.has(path)).flatMap(({ path, lost }) => lost.map((one) => `${path}:${one}`));
+  return [...accepted.flatMap(({ path, lost }) => lost.map((one) => `${path}:${one}`)), ...elsewhere];
+}
+
+/** What the button does: `Write 2 cases into bookings.evalset.json`. */
+export function writeWords(accepted: readonly BlessCase[]): string {
+  const files = [...new Set(accepted.map(({ path }) => path))];
+  const into = files.length === 1 ? files[0]?.split(/[\\/]/).pop() : `${files.length} files`;
+  if (!accepted.length) return "Nothing accepted";
+  return `Write ${accepted.length} ${accepted.length === 1 ? "case" : "cases"} into ${into}`;
+}

@@ -1,0 +1,135 @@
+import { useEffect } from "react";
+import { useLocation, useParams } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { pathOf, useData } from "../../data/queries";
+import type { CasePage, TrialPage } from "../../data/types";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { Skeleton } from "../../parts/Skeleton";
+import { Tabs } from "../../parts/Tabs";
+import { Judges } from "../judges/Judges";
+import { Spans } from "../spans/Spans";
+import styles from "./CaseScreen.module.css";
+import { Conversation } from "./Conversation";
+import { Head } from "./Head";
+import { Metrics } from "./Metrics";
+import { State } from "./State";
+import { type Difference, type Spot, differences, idOf, nextDifference, readSpot } from "./address";
+
+const KEPT = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
+
+/** Screen 5: one case, with its trials; the waterfall (6) and the judges (7) are tabs of it. */
+export function CaseScreen() {
+  const { run = "", position = "" } = useParams();
+  const [query, setQuery] = useAddress();
+  const spot = readSpot(query);
+  const judging = query.get("judging");
+  const base = `/api/runs/${encodeURIComponent(run)}/cases/${encodeURIComponent(position)}`;
+  const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging }), KEPT);
+  useTitle(data ? data.eval_id : "Case");
+  if (!data) return error ? <NotThere error={error} run={run} retry={refetch} /> : <Skeleton rows={8} />;
+  return <Shown page={data} base={base} judging={judging} spot={spot} setQuery={setQuery} key={`${run}/${position}`} />;
+}
+
+function NotThere({ error, run, retry }: { error: { message: string; status: number }; run: string; retry: () => unknown }) {
+  if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
+  return <Empty title="There is no such case" does={error.message} to={`/runs/${encodeURIComponent(run)}`} />;
+}
+
+interface ShownProps {
+  page: CasePage;
+  base: string;
+  judging: string | null;
+  spot: Spot;
+  setQuery: ReturnType<typeof useAddress>[1];
+}
+
+function Shown({ page, base, judging, spot, setQuery }: ShownProps) {
+  const number = page.trials.some((one) => one.number === spot.trial) ? spot.trial : (page.trials[0]?.number ?? null);
+  const trialPath = number === null ? null : `${base}/trials/${number}`;
+  const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging }), { ...KEPT, keep: false });
+  const goTo = (next: number) => setQuery({ trial: String(next + 1), turn: null, step: null });
+  const goDifference = (one: Difference | null) => {
+    if (one) setQuery({ tab: one.tab === "state" ? "state" : null, turn: counted(one.turn), step: counted(one.step) });
+  };
+  useCaseKeys(page, number, trial, spot, goTo, goDifference);
+  useScroll(spot, trial);
+  const found = trial ? differences(trial) : [];
+  return (
+    <>
+      <Head page={page} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, spot))} />
+      <Tabs label="What to see of it" tabs={tabsOf(page, trial)} at={spot.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
+        {spot.tab === "metrics" ? (
+          <Metrics page={page} number={number} />
+        ) : number === null ? (
+          <Empty title="No trial of this case was run" does={page.reason || page.sentence} command={`proctor resume ${page.short}`} />
+        ) : !trial ? (
+          error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />
+        ) : (
+          <View page={page} trial={trial} spot={spot} path={trialPath ?? ""} judging={judging} />
+        )}
+      </Tabs>
+    </>
+  );
+}
+
+function View({ page, trial, spot, path, judging }: { page: CasePage; trial: TrialPage; spot: Spot; path: string; judging: string | null }) {
+  if (spot.tab === "state") return <State state={trial.state} />;
+  if (spot.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} number={trial.number} />;
+  if (spot.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
+  return <Conversation key={trial.number} page={page} trial={trial} spot={spot} path={path} />;
+}
+
+function tabsOf(page: CasePage, trial: TrialPage | undefined) {
+  const differs = trial?.state.rows.filter(({ kind }) => kind !== null && kind !== "same").length ?? 0;
+  return [
+    { id: "conversation", name: "Conversation" },
+    { id: "state", name: differs ? <>State <span className={styles.count}>{differs}</span></> : "State" },
+    { id: "metrics", name: page.history.length > 1 ? `Metrics · ${page.history.length} judgings` : "Metrics" },
+    { id: "spans", name: "Time" },
+    { id: "judges", name: "Judges" },
+  ];
+}
+
+function counted(value: number | null): string | null {
+  return value === null ? null : String(value + 1);
+}
+
+function useCaseKeys(
+  page: CasePage,
+  number: number | null,
+  trial: TrialPage | undefined,
+  spot: Spot,
+  goTo: (number: number) => void,
+  goDifference: (one: Difference | null) => void,
+): void {
+  const [, navigate] = useLocation();
+  const step = (by: number) => {
+    const place = page.trials.findIndex((one) => one.number === number) + by;
+    const next = page.trials[place];
+    if (next) goTo(next.number);
+  };
+  const other = (to: { position: number } | null) => to && navigate(`/runs/${page.run_id}/cases/${to.position}`);
+  const found = trial ? differences(trial) : [];
+  useKeys([
+    { keys: "]", does: "next trial", run: () => step(1) },
+    { keys: "[", does: "trial before", run: () => step(-1) },
+    { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, spot)) },
+    { keys: "N", does: "difference before", run: () => goDifference(nextDifference(found, spot, true)) },
+    { keys: "j", does: "next case", run: () => other(page.next) },
+    { keys: "k", does: "case before", run: () => other(page.previous) },
+    { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`) },
+  ]);
+}
+
+/** What the address names is brought into view. */
+function useScroll(spot: Spot, trial: TrialPage | undefined): void {
+  const { tab, turn, step } = spot;
+  useEffect(() => {
+    if (!trial || turn === null || tab !== "conversation") return;
+    const found = document.getElementById(idOf(turn, step)) ?? document.getElementById(idOf(turn));
+    found?.scrollIntoView({ block: "center" });
+  }, [trial, tab, turn, step]);
+}

@@ -1,0 +1,32 @@
+import type { CausePart } from "../../data/types";
+import { Clipped } from "../../parts/Clipped";
+import { visible } from "../../parts/visible";
+import styles from "./CaseScreen.module.css";
+
+/** What went wrong, where, and the whole traceback for who wants it. */
+export function CauseNote({ cause, inside = false }: { cause: CausePart; inside?: boolean }) {
+  return (
+    <div className={inside ? styles.causeInside : styles.cause} role="note">
+      <div>
+        <b>{visible(cause.what)}</b>
+        {cause.turn !== null && ` in turn ${cause.turn + 1}`}
+        {cause.infrastructure && <span className="dim"> · about connections, limits or time: another attempt may end better</span>}
+      </div>
+      <div className={styles.error}>{visible(cause.error)}</div>
+      {cause.place && (
+        <div className={styles.place}>
+          at {visible(cause.place)}
+          {cause.code && <code> {visible(cause.code)}</code>}
+        </div>
+      )}
+      {cause.traceback && (
+        <details>
+          <summary>Traceback</summary>
+          <pre className={styles.traceback}>
+            <Clipped clip={cause.traceback} mono />
+          </pre>
+        </details>
+      )}
+    </div>
+  );
+}

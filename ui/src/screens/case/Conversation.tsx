@@ -1,0 +1,129 @@
+import { useState } from "react";
+import { useSource } from "../../data/queries";
+import type { CasePage, TrialPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { numText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import styles from "./CaseScreen.module.css";
+import { CauseNote } from "./CauseNote";
+import { StateRows } from "./State";
+import { Turn } from "./Turn";
+import type { Spot } from "./address";
+import { isOpen } from "./folding";
+
+interface Props {
+  page: CasePage;
+  trial: TrialPage;
+  spot: Spot;
+  /** The trial's path in the API. */
+  path: string;
+}
+
+/** One trial, turn by turn, expected beside actual. */
+export function Conversation({ page, trial, spot, path }: Props) {
+  const [all, setAll] = useState(false);
+  const folded = trial.turns.filter((turn) => !isOpen(turn, trial.turns.length, spot.turn)).length;
+  return (
+    <>
+      <Played page={page} trial={trial} />
+      <Notes trial={trial} />
+      {!trial.kept && (
+        <Empty
+          title="The evidence of this trial was not kept"
+          does="Its verdict and scores are still here, under Metrics. Runs that go into a store keep their evidence; an imported result has only what its file had."
+        />
+      )}
+      {folded > 0 && (
+        <div className={styles.folded}>
+          <span>
+            {numText(trial.turns.length)} turns, {numText(folded)} of them as expected and folded
+          </span>
+          <Button look="quiet" onClick={() => setAll(!all)}>
+            {all ? "Fold them" : "Open all"}
+          </Button>
+        </div>
+      )}
+      {trial.turns.map((turn) => (
+        <Turn
+          key={`${turn.index}-${all}`}
+          turn={turn}
+          first={all || isOpen(turn, trial.turns.length, spot.turn)}
+          fixed={trial.turns.length <= 8}
+          at={turn.index === spot.turn ? spot.step : null}
+          on={turn.index === spot.turn}
+        />
+      ))}
+      <StateBelow trial={trial} />
+      {trial.failure && !trial.turns.some(({ failure }) => failure) && <CauseNote cause={trial.failure} />}
+      <Whole trial={trial} path={path} />
+    </>
+  );
+}
+
+/** Where the final state is not as stated, that belongs to the story. */
+function StateBelow({ trial }: { trial: TrialPage }) {
+  const stated = trial.state.rows.filter(({ kind }) => kind !== null);
+  if (!stated.some(({ kind }) => kind !== "same")) return null;
+  return (
+    <section aria-label="Final state">
+      <h2>Final state</h2>
+      <StateRows rows={stated} />
+    </section>
+  );
+}
+
+function Notes({ trial }: { trial: TrialPage }) {
+  const told = [...trial.attempts, ...trial.notes];
+  if (!told.length) return null;
+  return (
+    <ul className={styles.notes}>
+      {told.map((note, index) => (
+        <li key={index}>{visible(note)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Who played the user, by which plan, and what it got wrong. */
+function Played({ page, trial }: { page: CasePage; trial: TrialPage }) {
+  const { played } = trial;
+  if (!page.scenario.length && !played) return null;
+  return (
+    <details className={styles.scenario} open={Boolean(played?.faults.length)}>
+      <summary>
+        The user was played{played?.model ? ` by ${visible(played.model)}` : ""}
+        {played?.opening ? ` after ${played.opening} recorded turns` : ""}
+        {played?.ended ? `; ended ${visible(played.ended)}` : ""}
+        {played?.faults.length ? `; ${played.faults.length} at fault` : ""}
+      </summary>
+      <dl className={styles.told}>
+        {page.scenario.map(({ label, text }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{visible(text)}</dd>
+          </div>
+        ))}
+        {played?.faults.map((fault, index) => (
+          <div key={`fault-${index}`}>
+            <dt>{fault.label}</dt>
+            <dd>{visible(fault.text)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** The way to all of it: as a file, where there is a server. */
+function Whole({ trial, path }: { trial: TrialPage; path: string }) {
+  const { live } = useSource();
+  if (!trial.kept || !live) return null;
+  return (
+    <p className={`${styles.whole} no-print`}>
+      <Button look="quiet" onClick={() => window.location.assign(`${path}/evidence`)}>
+        Save the whole evidence (JSON)
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,130 @@
+import { Link } from "wouter";
+import type { CasePage, MetricLine } from "../../data/types";
+import { When } from "../../parts/Num";
+import { Outcome } from "../../parts/Outcome";
+import { IntervalBar } from "../../parts/IntervalBar";
+import { scoreText } from "../../parts/figures";
+import { Prose } from "../../parts/Prose";
+import { visible } from "../../parts/visible";
+import styles from "./CaseScreen.module.css";
+
+/** Every metric of the case over its trials, what is weak about them, and how the case was judged before. */
+export function Metrics({ page, number }: { page: CasePage; number: number | null }) {
+  return (
+    <>
+      <div className={`panel ${styles.scroll}`}>
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th>Metric</th>
+              <th>Verdict</th>
+              <th>{page.trials.length > 1 ? "Trials" : ""}</th>
+              <th>{page.trials.length > 1 ? "Mean, 95 %" : ""}</th>
+              <th>Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {page.metrics.map((metric) => (
+              <Row key={metric.name} metric={metric} several={page.trials.length > 1} at={page.trials.findIndex((one) => one.number === number)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {page.warnings.map((warning, index) => (
+        <p key={index} className={styles.warning}>
+          warning: <Prose text={warning} />
+        </p>
+      ))}
+      {page.hint && (
+        <p className="dim">
+          <Prose text={page.hint} />
+        </p>
+      )}
+      {page.history.length > 1 && <Judgings page={page} />}
+    </>
+  );
+}
+
+const MOST = 20;
+
+function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at: number }) {
+  const informs = metric.outcome === "informational";
+  const shown = metric.trials.length <= MOST ? metric.trials : [];
+  return (
+    <tr>
+      <td>
+        <span className={informs ? "dim" : ""}>{visible(metric.name)}</span>
+        {metric.badge && <div className={styles.badge}>{visible(metric.badge)}</div>}
+      </td>
+      <td>
+        <Outcome outcome={metric.outcome}>{metric.outcome === "informational" || metric.outcome === "not_applicable" ? undefined : metric.held}</Outcome>
+        {informs && <span className="num"> {scoreText(metric.score)}</span>}
+      </td>
+      <td className="num">
+        {several &&
+          shown.map((one, index) => (
+            <span key={index} className={styles.each} data-on={index === at || undefined} data-outcome={one.outcome}>
+              {scoreText(one.score)}
+            </span>
+          ))}
+        {several && !shown.length && `${metric.trials.filter(({ outcome }) => outcome === "passed").length} of ${metric.trials.length} passed`}
+      </td>
+      <td>
+        {several && metric.low !== null && metric.high !== null && metric.low !== metric.high && metric.score !== null && !informs && (
+          <IntervalBar
+            value={metric.score}
+            low={metric.low}
+            high={metric.high}
+            mark={metric.threshold}
+            label={`${scoreText(metric.score)}, 95 %: ${scoreText(metric.low)} to ${scoreText(metric.high)}`}
+          />
+        )}
+      </td>
+      <td className={styles.reasonCell}>
+        <Prose text={metric.reason} />
+      </td>
+    </tr>
+  );
+}
+
+function Judgings({ page }: { page: CasePage }) {
+  return (
+    <>
+      <h2>Judged</h2>
+      <div className={`panel ${styles.scroll}`}>
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th>Judging</th>
+              <th>Outcome</th>
+              <th>When</th>
+              <th>Criteria from</th>
+              <th>Metrics that decide</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...page.history].reverse().map((one) => (
+              <tr key={one.number} data-on={one.number === page.judging || undefined}>
+                <td>
+                  {one.number === page.judging ? (
+                    <b>{one.number}, shown</b>
+                  ) : (
+                    <Link href={`/runs/${page.run_id}/cases/${page.position}?judging=${one.number}&tab=metrics`}>{one.number}</Link>
+                  )}
+                </td>
+                <td>
+                  <Outcome outcome={one.outcome} />
+                </td>
+                <td>
+                  <When at={one.created_at} exact />
+                </td>
+                <td>{visible(one.criteria)}</td>
+                <td>{visible(one.metrics.map((metric) => `${metric.name} ${metric.held}`).join(", "))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

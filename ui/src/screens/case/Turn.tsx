@@ -1,0 +1,303 @@
+import { type ReactNode, useEffect, useState } from "react";
+import type { ScorePart, StepPart, TurnPart } from "../../data/types";
+import { Clipped, LeftOut } from "../../parts/Clipped";
+import { numText, secondsText } from "../../parts/figures";
+import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
+import { type Step, Steps } from "../../parts/Steps";
+import { InlineDifference, TextPieces } from "../../parts/TextPieces";
+import { visible } from "../../parts/visible";
+import styles from "./CaseScreen.module.css";
+import { CauseNote } from "./CauseNote";
+import { idOf } from "./address";
+import { type Stretch, stretches } from "./folding";
+import { held } from "./words";
+
+interface Props {
+  turn: TurnPart;
+  /** Whether it is open at first. */
+  first: boolean;
+  /** Whether it cannot be folded. */
+  fixed: boolean;
+  /** The step that the address names. */
+  at: number | null;
+  /** Whether the address names this turn. */
+  on: boolean;
+}
+
+/** One turn: the user's words, the steps, the answer, what the metrics say of it. */
+export function Turn({ turn, first, fixed, at, on }: Props) {
+  const [open, setOpen] = useState(first);
+  useEffect(() => {
+    if (on) setOpen(true);
+  }, [on]);
+  if (!open && !fixed) return <FoldedTurn turn={turn} open={() => setOpen(true)} />;
+  return (
+    <section id={idOf(turn.index)} className={styles.turn} data-on={on || undefined} aria-label={`Turn ${turn.index + 1}`}>
+      <h2>Turn {turn.index + 1}</h2>
+      <div className="panel">
+        <div className={styles.say}>
+          <div className={styles.who}>user</div>
+          <Clipped clip={turn.user} />
+          {turn.media.map((medium, index) => (
+            <div key={index} className="dim small">
+              with {visible(medium)}
+            </div>
+          ))}
+        </div>
+        <Middle turn={turn} at={at} />
+        <Answer turn={turn} />
+        <TurnNotes turn={turn} />
+        {turn.failure && <CauseNote cause={turn.failure} inside />}
+        <Foot turn={turn} />
+      </div>
+    </section>
+  );
+}
+
+function FoldedTurn({ turn, open }: { turn: TurnPart; open: () => void }) {
+  return (
+    <button id={idOf(turn.index)} type="button" className={styles.foldedTurn} onClick={open} aria-expanded={false}>
+      <span className={styles.foldedHead}>Turn {turn.index + 1}</span>
+      <span className={styles.foldedText}>{visible(turn.user.text.slice(0, 160))}</span>
+      <span className="dim">{turn.steps.length ? `${turn.steps.length} ${turn.steps.length === 1 ? "call" : "calls"}` : ""}</span>
+    </button>
+  );
+}
+
+// --- what was done, and said on the way ---------------------------------------------------------------------------------
+
+/** Steps and what was said between them, in order. */
+function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const blocks: ReactNode[] = [];
+  let said = 0;
+  let headed = false;
+  const speak = (before: number) => {
+    for (let next = turn.said[said]; next && next.before <= before; next = turn.said[++said]) {
+      blocks.push(
+        <div key={`said-${said}`} className={`${styles.say} ${styles.said}`}>
+          <div className={styles.who}>
+            {visible(next.author)}
+            {next.thought ? ", thinking" : ""}
+          </div>
+          <Clipped clip={next.text} />
+        </div>,
+      );
+    }
+  };
+  for (const part of parted(turn, stretches(turn.steps, opened, at))) {
+    speak(firstCall(turn.steps, part.from));
+    blocks.push(
+      part.folded ? (
+        <button key={`fold-${part.from}`} type="button" className={styles.fold} onClick={() => setOpened(new Set([...opened, part.from]))}>
+          … {numText(part.to - part.from)} more that match
+        </button>
+      ) : (
+        <Steps
+          key={`steps-${part.from}`}
+          steps={turn.steps.slice(part.from, part.to).map((step) => asStep(step, turn))}
+          heads={headed ? null : ["expected", "actual"]}
+          at={at === null ? null : at - part.from}
+          idOf={(index) => idOf(turn.index, part.from + index)}
+        />
+      ),
+    );
+    headed = true;
+  }
+  speak(Number.POSITIVE_INFINITY);
+  return <>{blocks}</>;
+}
+
+/** Stretches, cut where something was said between two calls. */
+function parted(turn: TurnPart, given: readonly Stretch[]): Stretch[] {
+  const said = new Set(turn.said.map(({ before }) => before));
+  return given.flatMap((stretch) => {
+    if (stretch.folded) return [stretch];
+    const parts: Stretch[] = [];
+    let from = stretch.from;
+    for (let index = stretch.from + 1; index < stretch.to; index += 1) {
+      const call = turn.steps[index]?.call;
+      if (call !== null && call !== undefined && said.has(call)) {
+        parts.push({ from, to: index, folded: false });
+        from = index;
+      }
+    }
+    return [...parts, { from, to: stretch.to, folded: false }];
+  });
+}
+
+function firstCall(steps: readonly StepPart[], from: number): number {
+  return steps.slice(from).find(({ call }) => call !== null)?.call ?? Number.POSITIVE_INFINITY;
+}
+
+function asStep(step: StepPart, turn: TurnPart): Step {
+  const several = turn.authors.length > 1 && step.author;
+  const left = (step.expected?.left_out ?? 0) + (step.actual?.left_out ?? 0);
+  const below = step.response || several || left > 0;
+  return {
+    kind: step.kind,
+    expected: step.expected?.pieces ?? [],
+    actual: step.actual?.pieces ?? [],
+    ...(below
+      ? {
+          below: (
+            <>
+              {left > 0 && <LeftOut count={left} />}
+              {several && <span className={styles.author}>{visible(step.author)} </span>}
+              {step.response && <Response step={step} />}
+            </>
+          ),
+        }
+      : {}),
+  };
+}
+
+const SHORT = 160;
+
+/** What a tool answered: short ones whole, long ones when they are asked for. */
+function Response({ step }: { step: StepPart }) {
+  const { response } = step;
+  if (!response) return null;
+  if (response.text.length <= SHORT && !response.left_out) {
+    return (
+      <span>
+        <span aria-hidden>→ </span>
+        <span className="hidden">answered </span>
+        <Clipped clip={response} mono />
+      </span>
+    );
+  }
+  return (
+    <details className={styles.response}>
+      <summary>
+        → <code>{visible(response.text.slice(0, 100))}…</code> {numText(response.text.length + response.left_out)} characters
+      </summary>
+      <Clipped clip={response} mono />
+    </details>
+  );
+}
+
+// --- the answer ---------------------------------------------------------------------------------------------------------
+
+function Answer({ turn }: { turn: TurnPart }) {
+  const { expected, actual, same } = turn.answer;
+  if (!expected && !actual) {
+    return turn.failure ? null : (
+      <div className={styles.say}>
+        <div className={styles.who}>no final response</div>
+      </div>
+    );
+  }
+  const left = (expected?.left_out ?? 0) + (actual?.left_out ?? 0);
+  return (
+    <div className={styles.say}>
+      <div className={styles.who}>{answerHead(Boolean(expected), Boolean(actual), same)}</div>
+      {expected && actual && !same ? (
+        <InlineDifference expected={expected.pieces} actual={actual.pieces} />
+      ) : actual ? (
+        <TextPieces pieces={actual.pieces} />
+      ) : (
+        <TextPieces pieces={(expected?.pieces ?? []).map((piece) => ({ ...piece, changed: true }))} tone="del" />
+      )}
+      {left > 0 && <LeftOut count={left} />}
+    </div>
+  );
+}
+
+function answerHead(expected: boolean, actual: boolean, same: boolean): string {
+  if (!expected) return "final response (the case expects no text)";
+  if (!actual) return "final response: expected, and none came";
+  return same ? "final response, as expected" : "final response, expected → actual";
+}
+
+// --- what is said of it -------------------------------------------------------------------------------------------------
+
+function TurnNotes({ turn }: { turn: TurnPart }) {
+  if (!turn.notes.length) return null;
+  return (
+    <div className={styles.say}>
+      {turn.notes.map((note, index) => (
+        <div key={index}>
+          <span className={styles.who}>{visible(note.label)} </span>
+          {visible(note.text)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Foot({ turn }: { turn: TurnPart }) {
+  const shown = turn.scores.filter((score) => score.outcome !== "not_applicable");
+  const silent = turn.scores.filter((score) => score.outcome === "not_applicable");
+  const { usage } = turn;
+  const took = [
+    usage.seconds === null ? "" : secondsText(usage.seconds),
+    usage.total_tokens === null ? "" : `${numText(usage.total_tokens)} tokens`,
+    turn.authors.length > 1 ? turn.authors.join(" → ") : "",
+    usage.models.join(", "),
+  ];
+  return (
+    <div className={styles.foot}>
+      <div className={styles.tags}>
+        {shown.map((score) => (
+          <Outcome key={score.name} outcome={score.outcome}>
+            {visible(held(score))}
+          </Outcome>
+        ))}
+        <span className="dim">{visible(took.filter(Boolean).join(" · "))}</span>
+      </div>
+      {shown.map((score) => (
+        <Reason key={score.name} score={score} />
+      ))}
+      {silent.length > 0 && (
+        <div className={styles.reasons}>
+          {silent.map((score) => (
+            <div key={score.name} className="dim">
+              {visible(`${score.name} does not apply here${score.reason ? `: ${score.reason}` : ""}`)}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Reason({ score }: { score: ScorePart }) {
+  const missed = score.outcome === "failed" || score.outcome === "error";
+  const nothing = !score.reason && !score.warning && !score.findings.length && !score.failure;
+  if (nothing) return null;
+  const told = (
+    <>
+      {score.reason && (
+        <div>
+          <Prose text={score.reason} />
+        </div>
+      )}
+      {score.warning && <div className={styles.warning}>warning: {visible(score.warning)}</div>}
+      {score.findings.map((found, index) => (
+        <div key={index} className={styles.finding}>
+          <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{visible(found.name)}</Outcome>
+          <span>
+            {visible(found.text)} {found.why && <span className="dim">{visible(found.why)}</span>}
+          </span>
+        </div>
+      ))}
+      {score.failure && <CauseNote cause={score.failure} inside />}
+    </>
+  );
+  if (missed || score.warning) {
+    return (
+      <div className={styles.reasons}>
+        <span className={styles.who}>{visible(score.name)}</span>
+        {told}
+      </div>
+    );
+  }
+  return (
+    <details className={styles.reasons}>
+      <summary className="dim">why {visible(score.name)}</summary>
+      {told}
+    </details>
+  );
+}

@@ -1,0 +1,47 @@
+import type { StepPart, TurnPart } from "../../data/types";
+
+const LONG = 6; // equal steps in a row from which their middle is folded
+const KEPT = 2; // of them at either end
+
+/** Steps to show one after the other, or a number of them that are folded into one line. */
+export type Stretch = { from: number; to: number; folded: boolean };
+
+/** Cut the steps of a turn into stretches: of a long run of equal ones only the ends are of interest. */
+export function stretches(steps: readonly StepPart[], opened: ReadonlySet<number>, at: number | null): Stretch[] {
+  const found: Stretch[] = [];
+  const add = (from: number, to: number, folded: boolean): void => {
+    const last = found[found.length - 1];
+    if (last && !last.folded && !folded) last.to = to;
+    else if (to > from) found.push({ from, to, folded });
+  };
+  for (let from = 0; from < steps.length; ) {
+    let to = from + 1;
+    while (to < steps.length && quiet(steps[from]) && quiet(steps[to])) to += 1;
+    const [first, end] = [from + KEPT, to - KEPT];
+    const named = at !== null && at >= first && at < end;
+    if (to - from >= LONG && !opened.has(first) && !named) {
+      add(from, first, false);
+      add(first, end, true);
+      add(end, to, false);
+    } else add(from, to, false);
+    from = to;
+  }
+  return found;
+}
+
+function quiet(step: StepPart | undefined): boolean {
+  return step !== undefined && (step.kind === "same" || step.kind === null);
+}
+
+const MOST_OPEN = 8; // turns up to which all are open
+
+/** Whether a turn is shown whole without being asked for: where there are few, and where something differs. */
+export function isOpen(turn: TurnPart, turns: number, at: number | null): boolean {
+  return turns <= MOST_OPEN || turn.differs || turn.index === at;
+}
+
+/** What is shown between two calls: which steps come after how many things that were said. */
+export function saidBefore(turn: TurnPart, from: number): number {
+  const call = turn.steps.slice(from).find((step) => step.call !== null)?.call;
+  return call ?? Number.POSITIVE_INFINITY;
+}

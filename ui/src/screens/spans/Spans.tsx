@@ -1,0 +1,138 @@
+import { Link } from "wouter";
+import { useAddress } from "../../app/address";
+import { useData } from "../../data/queries";
+import type { SpanPart, SpansPage } from "../../data/types";
+import { Clipped } from "../../parts/Clipped";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { Skeleton } from "../../parts/Skeleton";
+import { numText, secondsText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import styles from "./Spans.module.css";
+import { type Bar, barsOf, ticks } from "./scale";
+
+interface Props {
+  path: string;
+  run: string;
+  position: number;
+  number: number;
+}
+
+/** Screen 6: a trial over time, with what was asked and answered in each span. */
+export function Spans({ path, run, position, number }: Props) {
+  const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
+  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  if (!data.spans.length) return <Empty title="There is nothing to show over time" does={data.told} />;
+  return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
+}
+
+function Waterfall({ page, link }: { page: SpansPage; link: string }) {
+  const [query, setQuery] = useAddress();
+  const chosen = Number(query.get("span") ?? 0) - 1;
+  const scale = barsOf(page);
+  return (
+    <>
+      <p className="dim">{page.told}</p>
+      <div className={`panel ${styles.waterfall}`} role="table" aria-label="Spans">
+        <div role="row" className={styles.head}>
+          <span role="columnheader">What</span>
+          <span role="columnheader" className={styles.scale}>
+            <span className="hidden">When</span>
+            {ticks(scale.seconds).map((at) => (
+              <i key={at} style={{ left: `${(at / (scale.seconds || 1)) * 100}%` }}>
+                {secondsText(at)}
+              </i>
+            ))}
+          </span>
+          <span role="columnheader" className={styles.end}>
+            Took
+          </span>
+        </div>
+        {page.spans.map((span, index) => (
+          <Row
+            key={index}
+            span={span}
+            bar={scale.bars[index] ?? null}
+            on={index === chosen}
+            choose={() => setQuery({ span: index === chosen ? null : String(index + 1) })}
+            link={link}
+          />
+        ))}
+      </div>
+      <Agents page={page} />
+    </>
+  );
+}
+
+const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", event: "event" };
+
+function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null; on: boolean; choose: () => void; link: string }) {
+  const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
+  return (
+    <div role="row" className={styles.row} data-kind={span.kind} data-on={on || undefined} data-failed={span.failed || undefined}>
+      <span role="cell" className={styles.name} style={{ paddingInlineStart: `${12 + span.depth * 18}px` }}>
+        <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
+          {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
+          {visible(span.name)}
+          {span.failed && <span className={styles.failed}> failed</span>}
+        </button>
+      </span>
+      <span role="cell" className={styles.track}>
+        {bar ? <i style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} /> : <span className={styles.untimed}>no time recorded</span>}
+      </span>
+      <span role="cell" className={`${styles.end} num`}>
+        {secondsText(span.seconds)}
+      </span>
+      {on && (
+        <div role="cell" className={styles.details}>
+          <div className={styles.facts}>
+            {span.author && <span>by {visible(span.author)}</span>}
+            {tokens && (
+              <span>
+                {numText(span.input_tokens)} tokens in, {numText(span.output_tokens)} out
+              </span>
+            )}
+            <span>{timed(span)}</span>
+            <Link href={`${link}&turn=${span.turn + 1}${span.call !== null ? `&step=${span.call + 1}` : ""}`}>in the conversation</Link>
+          </div>
+          {span.request && <Said head={span.kind === "model" ? "new to it" : "called"} clip={span.request} />}
+          {span.response && <Said head="answered" clip={span.response} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Said({ head, clip }: { head: string; clip: NonNullable<SpanPart["request"]> }) {
+  return (
+    <div className={styles.said}>
+      <div className={styles.kind}>{head}</div>
+      <Clipped clip={clip} mono />
+    </div>
+  );
+}
+
+function timed({ timing, start }: SpanPart): string {
+  if (timing === "none") return "its time is not recorded";
+  const from = start === null ? "" : `, from ${secondsText(start)} on`;
+  return timing === "clock" ? `timed by a clock${from}` : `by the times of its events${from}`;
+}
+
+function Agents({ page }: { page: SpansPage }) {
+  if (!page.agents.length) return null;
+  return (
+    <>
+      <h2>What models were told each time</h2>
+      <div className="panel">
+        {page.agents.map((agent) => (
+          <details key={agent.name} className={styles.agent}>
+            <summary>
+              {visible(agent.name)} <span className="dim">{agent.tools.length ? `with ${visible(agent.tools.join(", "))}` : "without tools"}</span>
+            </summary>
+            {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">It told no instructions.</span>}
+          </details>
+        ))}
+      </div>
+    </>
+  );
+}
