@@ -55,9 +55,10 @@ def startable(context: ServerContext) -> dict[str, str]:
     """Return the agents that may be started: name, and what `proctor eval` is given, as seen from the project's folder."""
     apps = apps_of(context.agents, context.root)
     found = {name: _near(app.reference, context.root) for name, app in apps.items()}
-    if context.agents is None:
-        for reference in load_settings(context.root).agent:
-            found.setdefault(_near(reference, context.root), _near(reference, context.root))
+    taken = set(found.values())
+    for reference in load_settings(context.root).agent:
+        if (given := _near(reference, context.root)) not in taken:
+            found[given] = given
     return {**found, "replay": "replay"}
 
 

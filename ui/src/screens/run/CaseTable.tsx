@@ -38,26 +38,27 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
   return (
     <section aria-label="Cases">
       <h2>Cases</h2>
-      <FilterBox
-        label="Filter cases"
-        placeholder="outcome:failed or flaky, trajectory<0.8, tag:x, words"
-        value={text}
-        onChange={setText}
-        offers={CHIPS}
-        pause={PAUSE}
-        found={`${numText(shown.length)} of ${numText(rows.length)}`}
-      />
-      <div className={`${styles.tools} no-print`}>
-        <Offers text={text} words={words} onChange={setText} />
-        <span className="grow" />
-        {tools}
-        <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by what changed"}</span>
-        {sort && (
-          <Button look="quiet" onClick={() => setQuery({ sort: null })}>
-            What changed first
-          </Button>
-        )}
+      <div className={styles.line}>
+        <FilterBox
+          label="Filter cases"
+          placeholder="outcome:failed or flaky, trajectory<0.8, tag:x, words"
+          value={text}
+          onChange={setText}
+          offers={CHIPS}
+          pause={PAUSE}
+          found={`${numText(shown.length)} of ${numText(rows.length)}`}
+        />
+        <div className={`${styles.tools} no-print`}>
+          {tools}
+          <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by what changed"}</span>
+          {sort && (
+            <Button look="quiet" onClick={() => setQuery({ sort: null })}>
+              What changed first
+            </Button>
+          )}
+        </div>
       </div>
+      <Offers text={text} words={words} onChange={setText} />
       {filter.problem && <ErrorNote error={{ message: `${filter.problem} All cases are shown.` }} />}
       {shown.length ? (
         <Table
@@ -99,11 +100,17 @@ function useVocabulary(page: RunPage, rows: readonly CaseRow[]): Vocabulary {
 
 /** What the word that is being typed may become. */
 function Offers({ text, words, onChange }: { text: string; words: Vocabulary; onChange: (text: string) => void }) {
-  return offers(text, words).map((offer) => (
-    <button key={offer} type="button" className={styles.offer} onClick={() => onChange(offer)}>
-      {/[^\s()]*$/.exec(offer)?.[0]}
-    </button>
-  ));
+  const found = offers(text, words);
+  if (!found.length) return null;
+  return (
+    <div className={`${styles.offers} no-print`}>
+      {found.map((offer) => (
+        <button key={offer} type="button" className={styles.offer} onClick={() => onChange(offer)}>
+          {/[^\s()]*$/.exec(offer)?.[0]}
+        </button>
+      ))}
+    </div>
+  );
 }
 
 function None({ filtered, watched, showAll }: { filtered: boolean; watched: boolean; showAll: () => void }) {

@@ -49,7 +49,7 @@ function error({ standard_error, low, high }: MeanFigure): string {
 }
 
 function within({ low, high }: MeanFigure): string {
-  return low === null || high === null ? "" : `, 95 %: ${scoreText3(low)}–${scoreText3(high)}`;
+  return low === null || high === null ? "" : `, 95 %: ${scoreText3(Math.max(0, low))}–${scoreText3(Math.min(1, high))}`;
 }
 
 function scoreText3(value: number): string {

@@ -17,7 +17,7 @@ import { Glance } from "./Glance";
 import { LivePanel, Unfinished } from "./LivePanel";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./live";
-import { againstWords, asMarkdown, titleOf } from "./words";
+import { againstWords, asMarkdown, sentenceOf, titleOf } from "./words";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {
@@ -103,7 +103,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
       </div>
       <p className={styles.sentence}>
-        {watched ? "Under way: rows arrive as cases are decided." : page.sentence}
+        {watched ? "Under way: rows arrive as cases are decided." : sentenceOf(page)}
         {against && !watched && (
           <>
             {" "}

@@ -26,8 +26,8 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, cell: (row) => <Why row={row} /> },
     ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: name,
-      head: <span title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}>{short}</span>,
-      width: "minmax(72px, 108px)",
+      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}>{short}</span>,
+      width: `${Math.min(150, Math.max(76, 30 + 7 * short.length))}px`,
       align: "end",
       optional: true,
       sortBy: (row) => row.scores[name] ?? null,
@@ -71,15 +71,26 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
         </span>
       )}
       <span className={styles.narrowOnly}>
-        {row.strip.length > 1 && <Strip strip={row.strip} />} {row.why}
+        {row.strip.length > 1 && <Strip strip={row.strip} />} <Reason text={row.why} />
       </span>
     </>
   );
 }
 
 function Why({ row }: { row: CaseRow }) {
-  if (row.why) return <span className={row.outcome === "passed" ? "dim" : styles.why}>{row.why}</span>;
+  if (row.why) {
+    return (
+      <span className={`${styles.why} ${row.outcome === "passed" ? "dim" : ""}`} title={row.why}>
+        <Reason text={row.why} />
+      </span>
+    );
+  }
   return row.outcome === "passed" && row.flaky ? <span className="dim">flaky</span> : null;
+}
+
+/** A reason, with what a machine said in its own letters. */
+function Reason({ text }: { text: string }) {
+  return text.split("`").map((piece, index) => (index % 2 ? <code key={index}>{piece}</code> : piece));
 }
 
 /** How a case differs from the run before: `was passed`, `better: was failed`. */

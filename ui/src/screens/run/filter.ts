@@ -73,11 +73,11 @@ export function tokens(text: string): Token[] {
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < rest.length) {
     const at = TOKEN.exec(rest);
-    if (!at) throw new FilterError(`cannot read ${rest}`);
+    if (!at) throw new FilterError(`cannot read ${rest}.`);
     const [, bracket, key, quoted, closing, word] = at;
     if (bracket) found.push({ kind: bracket as "(" | ")", text: bracket });
     else if (quoted !== undefined) {
-      if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}`);
+      if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}.`);
       found.push(key ? { kind: "word", text: `${key}${quoted}` } : { kind: "text", text: quoted });
     } else found.push({ kind: "word", text: word ?? "" });
   }
@@ -100,7 +100,7 @@ class Reader {
   all(): Test {
     if (!this.tokens.length) return ALL;
     const found = this.either();
-    if (this.at < this.tokens.length) throw new FilterError("a bracket is closed that was not opened");
+    if (this.at < this.tokens.length) throw new FilterError("a bracket is closed that was not opened.");
     return found;
   }
 
@@ -132,14 +132,14 @@ class Reader {
 
   private inBrackets(): Test {
     const found = this.deeper(() => this.either());
-    if (this.tokens[this.at]?.kind !== ")") throw new FilterError("a bracket is open: close it with )");
+    if (this.tokens[this.at]?.kind !== ")") throw new FilterError("a bracket is open: close it with ).");
     this.at += 1;
     return found;
   }
 
   private deeper(read: () => Test): Test {
     this.depth += 1;
-    if (this.depth > DEEPEST) throw new FilterError(`more than ${DEEPEST} brackets in one another`);
+    if (this.depth > DEEPEST) throw new FilterError(`more than ${DEEPEST} brackets in one another.`);
     const found = read();
     this.depth -= 1;
     return found;
@@ -147,7 +147,7 @@ class Reader {
 
   private missing(): string {
     const before = this.tokens[this.at - 1]?.text;
-    return before ? `something is missing after ${before}` : "something is missing before or";
+    return before ? `something is missing after ${before}.` : "something is missing before or.";
   }
 
   private isWord(word: string): boolean {
@@ -183,7 +183,7 @@ function comparison(name: string, sign: string, value: string, words: Vocabulary
   const compare = COMPARE[sign];
   const limit = numberOf(value);
   if (!compare || limit === null) {
-    throw new FilterError(`${name}${sign} takes a number, as in ${name}${sign}0.8${value ? `: got ${value}` : ""}`);
+    throw new FilterError(`${name}${sign} takes a number, as in ${name}${sign}0.8${value ? `, and not ${value}` : ""}.`);
   }
   const read = NUMBERS[name.toLowerCase()] ?? scoreOf(name, words.metrics);
   return (row) => {
@@ -204,14 +204,14 @@ function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => nu
   const near = exact ? [exact] : metrics.filter((one) => one.toLowerCase().includes(low));
   const [metric, ...others] = near;
   if (metric === undefined) throw new FilterError(`no metric ${name}${meant(name, [...metrics, ...Object.keys(NUMBERS)])}`);
-  if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: say more of it`);
+  if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: say more of it.`);
   return (row) => row.scores[metric] ?? null;
 }
 
 function field(key: string, value: string, text: string): Test {
   const wanted = value.split(",").filter(Boolean);
-  if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${meant(key, FIELDS)}. For the words, write "${text}"`);
-  if (!wanted.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}`);
+  if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${meant(key, FIELDS)} For the words themselves, write "${text}".`);
+  if (!wanted.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}.`);
   switch (key) {
     case "outcome":
       return oneOf(wanted, OUTCOMES, key, (row) => row.outcome);
@@ -237,7 +237,7 @@ const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "wo
 function oneOf(wanted: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
   const names = wanted.map((one) => one.toLowerCase().replace("-", "_"));
   const unknown = names.find((one) => !known.includes(one));
-  if (unknown !== undefined) throw new FilterError(`${key}: no ${unknown}${meant(unknown, known)} There is: ${known.join(", ")}`);
+  if (unknown !== undefined) throw new FilterError(`${key}: no ${unknown}${meant(unknown, known)} There is: ${known.join(", ")}.`);
   return (row) => names.includes(read(row) ?? "");
 }
 

@@ -10,6 +10,12 @@ export function titleOf(page: RunPage): string {
   return listed ? `${page.agent} on ${listed}` : page.agent;
 }
 
+/** What came of it; the word of the outcome stands beside it. */
+export function sentenceOf(page: RunPage): string {
+  const said = page.sentence.replace(/^[a-z ]+: /, "");
+  return said.charAt(0).toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".");
+}
+
 /** What changed against the run before, in words; empty where there is none. */
 export function againstWords({ against }: RunPage): string {
   if (!against) return "";
