@@ -29,14 +29,16 @@ interface Props {
   heads?: readonly [expected: string, actual: string] | null;
   /** The step that the address names: marked, and scrolled to by whoever sets it. */
   at?: number | null;
+  /** Only one side has anything: it gets the whole width. */
+  lone?: boolean;
   /** The id of a step's row (a deep link's target). */
   idOf?: (index: number) => string;
 }
 
 /** Expected left, actual right, one line a step, the sign of how they relate between them. */
-export function Steps({ steps, heads = ["expected", "actual"], at = null, idOf }: Props) {
+export function Steps({ steps, heads = ["expected", "actual"], at = null, lone = false, idOf }: Props) {
   return (
-    <div className={styles.steps} role="table" aria-label={heads ? heads.join(" and ") : "expected and actual"}>
+    <div className={styles.steps} data-lone={lone || undefined} role="table" aria-label={heads ? heads.join(" and ") : "expected and actual"}>
       {heads && (
         <div role="row" className={styles.head}>
           <div role="columnheader">{heads[0]}</div>

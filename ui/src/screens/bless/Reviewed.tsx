@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { Link } from "wouter";
 import type { BlessCase } from "../../data/types";
 import { LeftOut } from "../../parts/Clipped";
@@ -31,7 +32,7 @@ export function Reviewed({ run, one, on, toggle, choose }: Props) {
         <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
       </div>
       {one.status === "same" && <p className={styles.note}>It expects already what was done.</p>}
-      {one.status === "refused" && <p className={styles.note}>{visible(one.why)}</p>}
+      {one.status === "refused" && <p className={styles.note}>{visible(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one to learn from.") : one.why)}</p>}
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
@@ -71,7 +72,9 @@ function Changes({ one }: { one: BlessCase }) {
     <div className={styles.changes}>
       {one.changes.map((change) => (
         <div key={change.path} className={styles.change}>
-          <code className={styles.path}>{visible(change.path)}</code>
+          <code className={styles.path}>
+            <Path path={change.path} />
+          </code>
           <div className={styles.before}>
             <span className="hidden">expected so far: </span>
             {change.before ? <TextPieces pieces={change.before.pieces} tone="del" /> : <span className="dim">not there</span>}
@@ -86,6 +89,18 @@ function Changes({ one }: { one: BlessCase }) {
       ))}
     </div>
   );
+}
+
+/** It may be broken after a dot. */
+function Path({ path }: { path: string }) {
+  return visible(path)
+    .split(/(?<=\.)/)
+    .map((part, index) => (
+      <Fragment key={index}>
+        {index > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ));
 }
 
 const LONGEST = 400; // characters of a line that are shown: a set may stand on one line

@@ -3,7 +3,7 @@ import type { CasePage, MetricLine } from "../../data/types";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
 import { IntervalBar } from "../../parts/IntervalBar";
-import { scoreText } from "../../parts/figures";
+import { numText, scoreText } from "../../parts/figures";
 import { Prose } from "../../parts/Prose";
 import { visible } from "../../parts/visible";
 import styles from "./CaseScreen.module.css";
@@ -57,14 +57,17 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
         {metric.badge && <div className={styles.badge}>{visible(metric.badge)}</div>}
       </td>
       <td>
-        <Outcome outcome={metric.outcome}>{metric.outcome === "informational" || metric.outcome === "not_applicable" ? undefined : metric.held}</Outcome>
-        {informs && <span className="num"> {scoreText(metric.score)}</span>}
+        {informs ? (
+          <span className="num dim">{numText(metric.score)}</span>
+        ) : (
+          <Outcome outcome={metric.outcome}>{metric.score === null ? undefined : metric.held}</Outcome>
+        )}
       </td>
       <td className="num">
         {several &&
           shown.map((one, index) => (
             <span key={index} className={styles.each} data-on={index === at || undefined} data-outcome={one.outcome}>
-              {scoreText(one.score)}
+              {informs ? numText(one.score) : scoreText(one.score)}
             </span>
           ))}
         {several && !shown.length && `${metric.trials.filter(({ outcome }) => outcome === "passed").length} of ${metric.trials.length} passed`}

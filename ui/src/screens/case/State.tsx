@@ -39,7 +39,7 @@ export function State({ state }: { state: TrialPage["state"] }) {
       )}
       {all && rest.length > 0 && (
         <div className="panel">
-          <Steps steps={rest.map(asStep)} heads={["", "final state"]} />
+          <Steps steps={rest.map(asStep)} heads={null} lone />
         </div>
       )}
     </>

@@ -72,7 +72,8 @@ function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const blocks: ReactNode[] = [];
   let said = 0;
-  let headed = false;
+  const lone = turn.steps.every(({ kind }) => kind === null);
+  let headed = lone;
   const speak = (before: number) => {
     for (let next = turn.said[said]; next && next.before <= before; next = turn.said[++said]) {
       blocks.push(
@@ -98,6 +99,7 @@ function Middle({ turn, at }: { turn: TurnPart; at: number | null }) {
           key={`steps-${part.from}`}
           steps={turn.steps.slice(part.from, part.to).map((step) => asStep(step, turn))}
           heads={headed ? null : ["expected", "actual"]}
+          lone={lone}
           at={at === null ? null : at - part.from}
           idOf={(index) => idOf(turn.index, part.from + index)}
         />

@@ -5,6 +5,7 @@ import { Button } from "../../parts/Button";
 import { Dialog } from "../../parts/Dialog";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { AreaField } from "../../parts/Field";
+import { Prose } from "../../parts/Prose";
 import { visible } from "../../parts/visible";
 import styles from "./Judges.module.css";
 
@@ -95,7 +96,10 @@ function Ask({ open, close, said, put, busy, error }: AskProps) {
         </>
       }
     >
-      <p>{said === null ? "The judge gave no verdict." : `The judge says that it ${said ? "passes" : "fails"}.`} Your label is kept with the run, and `proctor judge calibrate` holds the judge against it.</p>
+      <p>
+        {said === null ? "The judge gave no verdict." : `The judge says that it ${said ? "passes" : "fails"}.`}{" "}
+        <Prose text="Your label is kept with the run, and `proctor judge calibrate` holds the judge against it." />
+      </p>
       <AreaField label="Why" hint="For who reads the disagreements later." value={note} maxLength={10_000} onChange={(event) => setNote(event.target.value)} />
       <ErrorNote error={error} />
     </Dialog>

@@ -9,7 +9,7 @@ import { Skeleton } from "../../parts/Skeleton";
 import { numText, secondsText } from "../../parts/figures";
 import { visible } from "../../parts/visible";
 import styles from "./Spans.module.css";
-import { type Bar, barsOf, ticks } from "./scale";
+import { type Bar, barsOf, tickText, ticks } from "./scale";
 
 interface Props {
   path: string;
@@ -40,7 +40,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
             <span className="hidden">When</span>
             {ticks(scale.seconds).map((at) => (
               <i key={at} style={{ left: `${(at / (scale.seconds || 1)) * 100}%` }}>
-                {secondsText(at)}
+                {tickText(at)}
               </i>
             ))}
           </span>

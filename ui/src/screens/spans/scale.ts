@@ -1,3 +1,4 @@
+import { secondsText } from "../../parts/figures";
 import type { SpansPage } from "../../data/types";
 
 /** Where a bar is, in per cent of the whole. */
@@ -31,4 +32,11 @@ export function ticks(seconds: number): number[] {
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * unit).find((one) => one >= rough) ?? rough;
   return Array.from({ length: Math.floor((seconds * 0.92) / step) + 1 }, (_, index) => index * step);
+}
+
+/** A time on the scale: as short as it can be without two of them reading alike. */
+export function tickText(seconds: number): string {
+  const short = (value: number) => String(Number(value.toPrecision(3)));
+  if (seconds === 0) return "0";
+  return seconds < 1 ? `${short(seconds * 1000)} ms` : seconds < 60 ? `${short(seconds)} s` : secondsText(seconds);
 }
