@@ -1,0 +1,62 @@
+// JSON that comes back as it was: a number that JavaScript would write in other digits (1.0, 1e3, twenty digits) keeps its own.
+
+/** A number as the text has it. */
+export class Exact {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Json = null | boolean | number | string | Exact | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const MARK = "\u0000exact:"; // no text of a file has NUL in it
+const MARKED = /"\\u0000exact:(-?[0-9.eE+-]+)"/g;
+
+/** Read JSON. Throws SyntaxError, as JSON.parse. */
+export function readJson(text: string): Json {
+  JSON.parse(text); // what is wrong is said in the words of the text that came
+  const marked = text.replace(TOKEN, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(MARK + token),
+  );
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === "string" && value.startsWith(MARK) ? new Exact(value.slice(MARK.length)) : value,
+  ) as Json;
+}
+
+/** Write JSON. */
+export function writeJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, (_, inner: unknown) => (inner instanceof Exact ? MARK + inner.text : inner), indent);
+  return text.replace(MARKED, "$1");
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
+}
+
+/** Whether two values are the same JSON, whatever the order of keys. */
+export function same(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === other) return true;
+  if (one instanceof Exact || other instanceof Exact) return one instanceof Exact && other instanceof Exact && one.text === other.text;
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, at) => same(item, other[at]));
+  if (!isObject(one) || !isObject(other)) return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
+}
+
+/** Where a text stops being JSON, in words: `line 3, column 7: …`. Empty where it is JSON. */
+export function whyNotJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    const at = /position (\d+)/.exec(said)?.[1];
+    if (at === undefined) return `This is not JSON: ${said}`;
+    const before = text.slice(0, Number(at)).split("\n");
+    return `This is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${said.replace(/ (?:in JSON )?at position.*$/s, "")}`;
+  }
+}
