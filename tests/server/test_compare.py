@@ -16,7 +16,7 @@ from proctor.server.context import ServerContext
 
 EVIL = "<script>alert(1)</script>\x1b[2J"
 IDS = [*(f"case{number}" for number in range(11)), EVIL]
-SET = {
+SET: dict[str, Any] = {
     "eval_set_id": "words & <b>",
     "eval_cases": [
         {

@@ -2,6 +2,9 @@ import type { ComponentType } from "react";
 import { BlessScreen } from "../screens/bless/BlessScreen";
 import { CaseScreen } from "../screens/case/CaseScreen";
 import { RunScreen } from "../screens/run/RunScreen";
+import { CompareScreen } from "../screens/compare/CompareScreen";
+import { HistoryScreen } from "../screens/history/HistoryScreen";
+import { MatrixScreen } from "../screens/matrix/MatrixScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 
 export interface ScreenRoute {
@@ -15,6 +18,9 @@ export interface ScreenRoute {
 /** One line a screen. The first pattern that fits wins. */
 export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs", Screen: RunsScreen },
+  { path: "/compare", Screen: CompareScreen, live: true },
+  { path: "/matrix", Screen: MatrixScreen, live: true },
+  { path: "/history", Screen: HistoryScreen, live: true },
   { path: "/runs/:run", Screen: RunScreen },
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
   { path: "/runs/:run/bless", Screen: BlessScreen, live: true },

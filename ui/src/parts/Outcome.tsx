@@ -24,6 +24,8 @@ const SIGNS: Record<string, [sign: string, word: string, tone: string]> = {
   running: ["◌", "Running", "r"],
   unfinished: ["–", "Unfinished", "n"],
   regression: ["✕", "Regression", "f"],
+  no_regression: ["✓", "No regression", "p"],
+  improvement: ["✓", "Improvement", "p"],
   worse: ["✕", "Worse", "f"],
   better: ["✓", "Better", "p"],
 };

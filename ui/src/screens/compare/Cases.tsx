@@ -1,0 +1,125 @@
+import { useCallback, useMemo } from "react";
+import { useAddress } from "../../app/address";
+import { pathOf } from "../../data/queries";
+import type { ChangedLine, ComparisonPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { FilterBox } from "../../parts/FilterBox";
+import { Outcome } from "../../parts/Outcome";
+import { Strip } from "../../parts/Strip";
+import { type Column, Table } from "../../parts/Table";
+import { numText, scoreText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import styles from "./Compare.module.css";
+import { CHANGES, type Change, countOf, countedChanges, takes } from "./words";
+
+/** What is different case by case: worse first, then newly in error, better, flaky. */
+export function Cases({ page }: { page: ComparisonPage }) {
+  const [query, setQuery] = useAddress();
+  const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
+  const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
+  const columns = useMemo(() => columnsOf(new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1), [page.cases]);
+  const href = useHref(query);
+  return (
+    <section aria-label="Cases">
+      <h2>Cases: {countedChanges(page)}</h2>
+      {page.cases.length > 0 && (
+        <FilterBox
+          label="Filter cases"
+          placeholder="words in the name or in why"
+          value={text}
+          onChange={(q) => setQuery({ q })}
+          found={`${numText(shown.length)} of ${numText(page.cases.length)}`}
+        />
+      )}
+      {page.cases.length > 0 && <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />}
+      {shown.length ? (
+        <Table label="Changed cases" rows={shown} columns={columns} idOf={idOf} href={href} />
+      ) : (
+        <None filtered={page.cases.length > 0} showAll={() => setQuery({ q: null, only: null })} />
+      )}
+    </section>
+  );
+}
+
+function idOf(one: ChangedLine): string {
+  return `${one.eval_set_id}\n${one.eval_id}\n${one.candidate_position}`;
+}
+
+/** The address with the case in it: there the two trials stand side by side. */
+function useHref(query: URLSearchParams): (one: ChangedLine) => string {
+  const told = ["base", "candidate", "margin", "q", "only"].map((key) => [key, query.get(key)] as const);
+  const kept = JSON.stringify(told);
+  return useCallback(
+    (one: ChangedLine) =>
+      pathOf("/compare", { ...Object.fromEntries(JSON.parse(kept) as [string, string | null][]), set: one.eval_set_id, case: one.eval_id }),
+    [kept],
+  );
+}
+
+function Kinds({ page, only, choose }: { page: ComparisonPage; only: string; choose: (kind: string | null) => void }) {
+  const kinds = (Object.keys(CHANGES) as Change[]).filter((kind) => countOf(page, kind));
+  if (kinds.length < 2) return null;
+  return (
+    <div className={`${styles.kinds} row no-print`} role="group" aria-label="Which kind">
+      {kinds.map((kind) => (
+        <button key={kind} type="button" className={styles.kind} aria-pressed={only === kind} onClick={() => choose(only === kind ? null : kind)}>
+          {CHANGES[kind][0]} <span className="num">{numText(countOf(page, kind))}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function columnsOf(several: boolean): Column<ChangedLine>[] {
+  return [
+    {
+      id: "case",
+      head: "Case",
+      width: "minmax(0, 1.4fr)",
+      cell: (one) => (
+        <>
+          <b>{visible(one.eval_id)}</b>
+          {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+        </>
+      ),
+    },
+    { id: "change", head: "Change", width: "108px", narrow: "100px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
+    { id: "trials", head: "base → candidate", width: "190px", narrow: "112px", cell: (one) => <Trials one={one} /> },
+    { id: "metric", head: "What moved", width: "minmax(0, 1fr)", optional: true, cell: (one) => <Moved one={one} /> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why}>{visible(reason)}</span> },
+  ];
+}
+
+function Trials({ one }: { one: ChangedLine }) {
+  return (
+    <span className={styles.trials} title={`${one.base_text} → ${one.candidate_text}`}>
+      {one.base ? <Strip strip={one.base} /> : <span className="dim">not run</span>}
+      <span aria-hidden className="dim">
+        →
+      </span>
+      {one.candidate ? <Strip strip={one.candidate} /> : <span className="dim">not run</span>}
+    </span>
+  );
+}
+
+function Moved({ one }: { one: ChangedLine }) {
+  if (!one.metric || !one.scores) return <span className="dim">–</span>;
+  return (
+    <span className="num">
+      {visible(one.metric)}
+      <span className={styles.under}>
+        {scoreText(one.scores[0])} → {scoreText(one.scores[1])}
+      </span>
+    </span>
+  );
+}
+
+function None({ filtered, showAll }: { filtered: boolean; showAll: () => void }) {
+  if (!filtered) return <p className="dim">No case is different: every verdict and every share of trials is as it was.</p>;
+  return (
+    <Empty title="No case fits" does="The filter leaves nothing over.">
+      <Button onClick={showAll}>Show all cases</Button>
+    </Empty>
+  );
+}

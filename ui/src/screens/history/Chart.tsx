@@ -1,0 +1,172 @@
+import { useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import type { HistoryRunPart, Series } from "../../data/types";
+import { pathThrough } from "../../parts/Sparkline";
+import { clockText, numText, scoreText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import styles from "./History.module.css";
+import { placeOf, pointWords, scaleOf } from "./words";
+
+const HEIGHT = 150;
+const PAD = { left: 38, right: 12, top: 10, bottom: 22 };
+
+interface Props {
+  series: Series;
+  /** Newest first. */
+  runs: readonly HistoryRunPart[];
+  /** The first run in which the case is as it is: marked. */
+  turned?: string | null;
+  /** Where a point leads. */
+  href: (run: string) => string;
+}
+
+/** One metric over the runs: the score with its interval, and the threshold that it had to meet. */
+export function Chart({ series, runs, turned = null, href }: Props) {
+  const [box, width] = useWidth();
+  const [from, to] = scaleOf(series);
+  const count = runs.length;
+  const x = (place: number) => PAD.left + ((width - PAD.left - PAD.right) * (count === 1 ? 0.5 : place / Math.max(1, count - 1)));
+  const y = (value: number) => HEIGHT - PAD.bottom - ((value - from) / (to - from)) * (HEIGHT - PAD.top - PAD.bottom);
+  const placed = series.points.map((point) => ({ point, at: placeOf(runs, point.run_id) })).filter(({ at }) => at >= 0);
+  const scores: (number | null)[] = Array.from({ length: count }, () => null);
+  for (const { point, at } of placed) scores[at] = point.score;
+  const [, navigate] = useLocation();
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  return (
+    <figure className={`${styles.chart} panel`} ref={box}>
+      <figcaption>
+        <b>{visible(series.name === "passed" ? "cases passed" : series.name)}</b> <span className="dim num">{told(series)}</span>
+      </figcaption>
+      <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${series.name} over ${count} runs`}>
+        {[from, to].map((end) => (
+          <g key={end}>
+            <line className={styles.axis} x1={PAD.left} x2={width - PAD.right} y1={y(end)} y2={y(end)} />
+            <text className={styles.tick} x={PAD.left - 6} y={y(end) + 4} textAnchor="end">
+              {numText(end, 2)}
+            </text>
+          </g>
+        ))}
+        <Turned at={placeOf(runs, turned)} x={x} />
+        <path className={styles.band} d={bandPath(placed, x, y)} />
+        <path className={styles.needs} d={stepPath(placed, x, y)} />
+        <path className={styles.line} d={pathThrough(scores, x, y)} />
+        {placed.map(({ point, at }) =>
+          point.score === null ? null : (
+            <a
+              key={point.run_id}
+              href={href(point.run_id)}
+              aria-label={visible(pointWords(byId.get(point.run_id), point))}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                navigate(href(point.run_id));
+              }}
+            >
+              <title>{visible(pointWords(byId.get(point.run_id), point))}</title>
+              <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
+              <circle className={`${styles.dot} ${missed(point) ? styles.missed : ""}`} cx={x(at)} cy={y(point.score)} r={4} />
+            </a>
+          ),
+        )}
+        <Ends runs={runs} width={width} />
+      </svg>
+    </figure>
+  );
+}
+
+type Point = Series["points"][number];
+interface Placed {
+  point: Point;
+  at: number;
+}
+
+function missed({ score, threshold }: Point): boolean {
+  return score !== null && threshold !== null && score < threshold;
+}
+
+function told({ points }: Series): string {
+  const known = points.filter(({ score }) => score !== null);
+  const [first, last] = [known[0], known.at(-1)];
+  if (!first || !last) return "no score";
+  const needs = last.threshold !== null ? `, needs ${last.threshold}` : "";
+  return first === last ? `${scoreText(last.score)}${needs}` : `${scoreText(first.score)} → ${scoreText(last.score)}${needs}`;
+}
+
+/** The interval as an area around the line, broken where there is none. */
+export function bandPath(placed: readonly Placed[], x: (at: number) => number, y: (value: number) => number): string {
+  const stretches: Placed[][] = [];
+  let open: Placed[] = [];
+  for (const one of placed) {
+    if (one.point.low === null || one.point.high === null) {
+      stretches.push(open);
+      open = [];
+    } else open.push(one);
+  }
+  return [...stretches, open]
+    .filter((stretch) => stretch.length > 0)
+    .map((stretch) => {
+      const widened = stretch.length === 1 ? [-3, 3].flatMap((by) => stretch.map((one) => ({ ...one, by }))) : stretch.map((one) => ({ ...one, by: 0 }));
+      const up = widened.map(({ at, by, point }) => `${round(x(at) + by)} ${round(y(point.high ?? 0))}`);
+      const down = [...widened].reverse().map(({ at, by, point }) => `${round(x(at) + by)} ${round(y(point.low ?? 0))}`);
+      return `M${[...up, ...down].join("L")}Z`;
+    })
+    .join("");
+}
+
+/** The threshold, which may be another one from some run on. */
+export function stepPath(placed: readonly Placed[], x: (at: number) => number, y: (value: number) => number): string {
+  let path = "";
+  let before: Placed | null = null;
+  for (const one of placed) {
+    const { threshold } = one.point;
+    if (threshold === null) {
+      before = null;
+      continue;
+    }
+    const height = round(y(threshold));
+    path += before ? `H${round(x(one.at))}V${height}` : `M${round(x(one.at) - 6)} ${height}`;
+    before = one;
+    path += `h6`;
+  }
+  return path;
+}
+
+function Turned({ at, x }: { at: number; x: (at: number) => number }) {
+  if (at < 0) return null;
+  return <line className={styles.turned} x1={x(at)} x2={x(at)} y1={PAD.top} y2={HEIGHT - PAD.bottom} />;
+}
+
+function Ends({ runs, width }: { runs: readonly HistoryRunPart[]; width: number }) {
+  const [newest, oldest] = [runs[0], runs.at(-1)];
+  if (!newest || !oldest) return null;
+  return (
+    <>
+      {oldest !== newest && (
+        <text className={styles.tick} x={PAD.left} y={HEIGHT - 6}>
+          {clockText(oldest.started_at).slice(0, 10)}
+        </text>
+      )}
+      <text className={styles.tick} x={width - PAD.right} y={HEIGHT - 6} textAnchor="end">
+        {clockText(newest.started_at).slice(0, 10)}
+      </text>
+    </>
+  );
+}
+
+/** How wide the figure is, as the page has it. */
+function useWidth(): [React.RefObject<HTMLElement | null>, number] {
+  const box = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(560);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || typeof ResizeObserver === "undefined") return undefined;
+    const watch = new ResizeObserver(([entry]) => entry && setWidth(Math.max(160, Math.floor(entry.contentRect.width))));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return [box, width];
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

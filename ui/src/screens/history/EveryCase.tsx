@@ -1,0 +1,159 @@
+import { useCallback, useMemo } from "react";
+import { useAddress } from "../../app/address";
+import type { HistoryCase, HistoryPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyLine, CopyMarkdown } from "../../parts/Copy";
+import { Empty } from "../../parts/Empty";
+import { FilterBox } from "../../parts/FilterBox";
+import { Outcome } from "../../parts/Outcome";
+import { type Column, Table } from "../../parts/Table";
+import { numText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import { Chart } from "./Chart";
+import styles from "./History.module.css";
+import { SmallStrip } from "./RunStrip";
+import { type Asked, COURSES, type Course, asMarkdown, caseHref, chosenSeries, sentence, takes } from "./words";
+
+const LIMITS = ["20", "50", "100", "200", "0"];
+
+/** All cases over the runs: those that matter first, and one metric as a line. */
+export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
+  const [query, setQuery] = useAddress();
+  const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
+  const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
+  const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
+  const columns = useMemo(() => columnsOf(several), [several]);
+  const href = useCallback((one: HistoryCase) => caseHref(one, asked.agent, asked.limit), [asked.agent, asked.limit]);
+  return (
+    <>
+      <div className="row">
+        <h1>History</h1>
+        <span className="grow" />
+        <CopyMarkdown text={() => asMarkdown(page, shown)} />
+      </div>
+      <p className={styles.sentence}>{sentence(page)}</p>
+      <Metric page={page} />
+      <h2>Cases</h2>
+      <FilterBox
+        label="Filter cases"
+        placeholder="words in the name or in why"
+        value={text}
+        onChange={(q) => setQuery({ q })}
+        found={`${numText(shown.length)} of ${numText(page.cases.length)}`}
+      />
+      <div className={`${styles.kinds} row no-print`}>
+        <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />
+        <span className="grow" />
+        <Limit asked={asked} />
+      </div>
+      {shown.length ? (
+        <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.eval_set_id}\n${one.eval_id}`} href={href} />
+      ) : (
+        <None page={page} narrowed={text !== "" || only !== ""} />
+      )}
+      <p className={`${styles.command} no-print`}>
+        <CopyLine text={page.command} />
+      </p>
+    </>
+  );
+}
+
+/** One metric over the runs; which, is in the address. */
+function Metric({ page }: { page: HistoryPage }) {
+  const [query, setQuery] = useAddress();
+  const series = chosenSeries(page.series, query.get("metric"));
+  if (!series) return null;
+  return (
+    <section aria-label="Metric">
+      {page.series.length > 1 && (
+        <label className={`${styles.choose} no-print`}>
+          <span>Metric</span>
+          <select value={series.name} onChange={(event) => setQuery({ metric: event.target.value })}>
+            {page.series.map(({ name, decides }) => (
+              <option key={name} value={name}>
+                {name === "passed" ? "cases passed" : visible(name)}
+                {decides ? "" : " (reported only)"}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Chart series={series} runs={page.runs} href={(run) => `/runs/${encodeURIComponent(run)}`} />
+    </section>
+  );
+}
+
+function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose: (course: string | null) => void }) {
+  const courses = (Object.keys(COURSES) as Course[]).filter((course) => page.counts[course]);
+  return (
+    <div className="row" role="group" aria-label="Which course">
+      {courses.map((course) => (
+        <button key={course} type="button" className={styles.kind} aria-pressed={only === course} onClick={() => choose(only === course ? null : course)}>
+          {COURSES[course][0]} <span className="num">{numText(page.counts[course])}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Limit({ asked }: { asked: Asked }) {
+  const [, setQuery] = useAddress();
+  const value = asked.limit ?? "50";
+  const limits = LIMITS.includes(value) ? LIMITS : [value, ...LIMITS];
+  return (
+    <label className={styles.limit}>
+      <span>Look at</span>
+      <select value={value} onChange={(event) => setQuery({ limit: event.target.value === "50" ? null : event.target.value })}>
+        {limits.map((one) => (
+          <option key={one} value={one}>
+            {one === "0" ? "all runs" : `the last ${one} runs`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function columnsOf(several: boolean): Column<HistoryCase>[] {
+  return [
+    {
+      id: "case",
+      head: "Case",
+      width: "minmax(0, 1.2fr)",
+      cell: (one) => (
+        <>
+          <b>{visible(one.eval_id)}</b>
+          {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+        </>
+      ),
+    },
+    { id: "course", head: "Course", width: "118px", narrow: "108px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: ({ strip }) => <SmallStrip strip={strip} /> },
+    { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
+  ];
+}
+
+function Since({ one }: { one: HistoryCase }) {
+  return (
+    <>
+      {visible(one.sentence)}
+      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{visible(one.turning.caution)}</span>}
+      {one.why && <span className={`${styles.under} ${styles.why}`}>{visible(one.why)}</span>}
+    </>
+  );
+}
+
+function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
+  const [, setQuery] = useAddress();
+  if (narrowed)
+    return (
+      <Empty title="No case fits" does="The filter leaves nothing over.">
+        <Button onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing broke" does={`All ${numText(page.cases.length)} cases are steady.`}>
+      <Button onClick={() => setQuery({ only: "steady" })}>Show them</Button>
+    </Empty>
+  );
+}

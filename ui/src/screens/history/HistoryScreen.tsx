@@ -1,0 +1,52 @@
+import { useAddress } from "../../app/address";
+import { useTitle } from "../../app/title";
+import { useData } from "../../data/queries";
+import type { HistoryPage } from "../../data/types";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { Skeleton } from "../../parts/Skeleton";
+import { EveryCase } from "./EveryCase";
+import { OneCase } from "./OneCase";
+import { type Asked, apiPath } from "./words";
+
+/** Screen 12: what became of cases and metrics over the runs. */
+export function HistoryScreen() {
+  const [query] = useAddress();
+  const asked: Asked = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
+  useTitle(asked.case ? `${asked.case}: history` : "History");
+  const { data, error, refetch } = useData<HistoryPage>(apiPath(asked), { keep: false });
+  if (!data) return error ? <Wrong error={error} retry={refetch} /> : <Loading />;
+  if (!data.runs.length) return <NoRuns narrowed={Boolean(asked.agent ?? asked.set)} />;
+  return asked.case === null ? <EveryCase page={data} asked={asked} /> : <OneCase page={data} asked={asked} />;
+}
+
+function Wrong({ error, retry }: { error: { message: string }; retry: () => unknown }) {
+  return (
+    <>
+      <h1>History</h1>
+      <ErrorNote error={error} retry={retry} />
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <>
+      <h1>History</h1>
+      <div className="panel">
+        <Skeleton rows={10} />
+      </div>
+    </>
+  );
+}
+
+function NoRuns({ narrowed }: { narrowed: boolean }) {
+  if (narrowed) return <Empty title="No run is like that" does="No run that is kept is of this agent and set." to="/history" />;
+  return (
+    <Empty
+      title="No history yet"
+      does="Every run that is kept adds to it: since when a case fails, and what was changed meanwhile."
+      command="proctor eval AGENT EVAL_SET"
+    />
+  );
+}

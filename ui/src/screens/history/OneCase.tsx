@@ -1,0 +1,157 @@
+import { useCallback, useMemo } from "react";
+import { Link, useLocation } from "wouter";
+import { useKeys } from "../../app/keyboard";
+import { pathOf } from "../../data/queries";
+import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
+import { CopyLine, CopyMarkdown } from "../../parts/Copy";
+import { When } from "../../parts/Num";
+import { Outcome } from "../../parts/Outcome";
+import { Strip } from "../../parts/Strip";
+import { type Column, Table } from "../../parts/Table";
+import { scoreText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import { shortCommit } from "../runs/columns";
+import { Chart } from "./Chart";
+import styles from "./History.module.css";
+import { RunStrip } from "./RunStrip";
+import { type Asked, COURSES, asMarkdown } from "./words";
+
+interface Row {
+  point: HistoryPoint;
+  run: HistoryRunPart;
+  turned: boolean;
+}
+
+/** One case run by run: outcomes, every metric as a line, and what was changed in between. */
+export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
+  const [, navigate] = useLocation();
+  const all = pathOf("/history", { set: null, agent: asked.agent, limit: asked.limit });
+  useKeys([{ keys: "u", does: "up: all cases", run: () => navigate(all) }]);
+  const [one] = page.cases;
+  const points = page.points ?? [];
+  if (!one) return null;
+  const turned = one.turning?.first ?? null;
+  const where = new Map(points.map(({ run_id, position }) => [run_id, position]));
+  const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
+  const deciding = page.series.filter(({ decides, points: scored }) => decides && scored.some(({ score }) => score !== null));
+  return (
+    <>
+      <div className="row">
+        <Link href={all}>← All cases</Link>
+        <span className="grow" />
+        <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
+      </div>
+      <div className={`${styles.title} row`}>
+        <h1>{visible(one.eval_id)}</h1>
+        <Outcome outcome={COURSES[one.course][1]}>{COURSES[one.course][0]}</Outcome>
+        <span className="dim">{visible(one.eval_set_id)}</span>
+      </div>
+      <p className={styles.sentence}>{sentenceOf(one)}</p>
+      <Turned one={one} />
+      <RunStrip runs={page.runs} points={points} turned={turned} />
+      <div className={styles.charts}>
+        {deciding.map((series) => (
+          <Chart key={series.name} series={series} runs={page.runs} turned={turned} href={href} />
+        ))}
+      </div>
+      <h2>Runs</h2>
+      <Runs page={page} points={points} deciding={deciding} turned={turned} />
+      <p className={`${styles.command} no-print`}>
+        <CopyLine text={page.command} />
+      </p>
+    </>
+  );
+}
+
+function sentenceOf({ sentence }: HistoryCase): string {
+  return visible(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+}
+
+/** What is known to have changed where it turned, and the two runs side by side. */
+function Turned({ one }: { one: HistoryCase }) {
+  const { turning } = one;
+  if (!turning) return null;
+  const compare =
+    turning.before &&
+    pathOf("/compare", { base: turning.before, candidate: turning.first, set: one.eval_set_id, case: one.eval_id });
+  return (
+    <div className={styles.turning}>
+      {turning.changed.length > 0 && (
+        <ul>
+          {turning.changed.map(({ text, expected }) => (
+            <li key={text} className={expected ? "" : styles.caution}>
+              {visible(text)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {!turning.changed.length && turning.caution && <p className={styles.caution}>{visible(turning.caution)}</p>}
+      {compare && <Link href={compare}>The two runs side by side</Link>}
+    </div>
+  );
+}
+
+interface RunsProps {
+  page: HistoryPage;
+  points: readonly HistoryPoint[];
+  deciding: readonly Series[];
+  turned: string | null;
+}
+
+function Runs({ page, points, deciding, turned }: RunsProps) {
+  const rows = useMemo(() => {
+    const runs = new Map(page.runs.map((run) => [run.run_id, run]));
+    return points.flatMap((point): Row[] => {
+      const run = runs.get(point.run_id);
+      return run ? [{ point, run, turned: point.run_id === turned }] : [];
+    });
+  }, [page.runs, points, turned]);
+  const columns = useMemo(() => columnsOf(deciding), [deciding]);
+  const href = useCallback(({ run, point }: Row) => `/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`, []);
+  return <Table label="Runs" rows={rows} columns={columns} idOf={({ run }) => run.run_id} href={href} />;
+}
+
+function columnsOf(deciding: readonly Series[]): Column<Row>[] {
+  const scores = new Map(deciding.map((series) => [series.name, new Map(series.points.map((point) => [point.run_id, point.score]))]));
+  return [
+    { id: "run", head: "Run", width: "minmax(0, 1.1fr)", cell: (row) => <RunCell row={row} /> },
+    { id: "outcome", head: "Outcome", width: "128px", narrow: "112px", cell: ({ point }) => <Outcome outcome={point.outcome} /> },
+    { id: "trials", head: "Trials", width: "96px", narrow: "76px", cell: ({ point }) => <Strip strip={point.strip} /> },
+    ...deciding.slice(0, 3).map(
+      ({ name }): Column<Row> => ({
+        id: `score ${name}`,
+        head: <span className={styles.metric}>{visible(name)}</span>,
+        width: "minmax(70px, 110px)",
+        align: "end",
+        optional: true,
+        cell: ({ run }) => scoreText(scores.get(name)?.get(run.run_id)),
+      }),
+    ),
+    { id: "why", head: "Why, and what changed", width: "minmax(0, 2.2fr)", optional: true, cell: ({ point }) => <Why point={point} /> },
+  ];
+}
+
+function RunCell({ row: { run, turned } }: { row: Row }) {
+  return (
+    <>
+      <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
+      <span className={styles.under}>
+        <When at={run.started_at} exact /> · {visible(run.agent)}
+        {turned && <b className={styles.mark}> · here it turned</b>}
+      </span>
+    </>
+  );
+}
+
+function Why({ point }: { point: HistoryPoint }) {
+  return (
+    <>
+      {point.reason && <span className={styles.why}>{visible(point.reason)}</span>}
+      {point.changed.map(({ text, expected }) => (
+        <span key={text} className={`${styles.under} ${expected ? "" : styles.caution}`}>
+          {visible(text)}
+        </span>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,200 @@
+import { useMemo } from "react";
+import { Link } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { pathOf, useData } from "../../data/queries";
+import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyMarkdown } from "../../parts/Copy";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { FilterBox } from "../../parts/FilterBox";
+import { Percent } from "../../parts/Num";
+import { outcomeWord } from "../../parts/Outcome";
+import { Skeleton } from "../../parts/Skeleton";
+import { Strip } from "../../parts/Strip";
+import { type Column, Table } from "../../parts/Table";
+import { numText, scoreText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import { runName } from "../compare/words";
+import { shortCommit } from "../runs/columns";
+import styles from "./Matrix.module.css";
+import { asMarkdown, namesIn, sentence, takes } from "./words";
+
+const MOST = 12;
+
+/** Screen 4, of several runs: a row a case, a column a run. */
+export function MatrixScreen() {
+  useTitle("Side by side");
+  const [query] = useAddress();
+  const names = namesIn(query.get("runs"));
+  const path = names.length ? pathOf("/api/matrix", { runs: names.join(",") }) : null;
+  const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
+  const { data, error, refetch } = useData<MatrixPage>(path);
+  return (
+    <>
+      {!data && <h1>Side by side</h1>}
+      {data && path && <Head page={data} />}
+      <Columns names={names} page={path ? data : undefined} runs={runs} />
+      <ErrorNote error={error} retry={refetch} />
+      {!path && <Empty title="Which runs?" does="Choose two or more above, or in the list of runs, and their cases stand here side by side." />}
+      {path && !data && !error && (
+        <div className="panel">
+          <Skeleton rows={10} />
+        </div>
+      )}
+      {path && data && <Rows page={data} />}
+    </>
+  );
+}
+
+function Head({ page }: { page: MatrixPage }) {
+  return (
+    <>
+      <div className="row">
+        <h1>{page.runs.length === 1 ? "One run" : `${page.runs.length} runs side by side`}</h1>
+        <span className="grow" />
+        <CopyMarkdown text={() => asMarkdown(page, page.rows)} />
+      </div>
+      <p className={styles.sentence}>{sentence(page)}</p>
+    </>
+  );
+}
+
+/** Which runs stand here; all of it is in the address. */
+function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | undefined; runs: RunsPage | undefined }) {
+  const [, setQuery] = useAddress();
+  const set = (to: readonly string[]) => setQuery({ runs: to.join(",") }, { push: true });
+  const others = (runs?.items ?? []).filter(({ run_id }) => !names.includes(run_id) && !page?.runs.some((run) => run.run_id === run_id));
+  return (
+    <div className={`${styles.columns} row no-print`} role="group" aria-label="Runs">
+      {(page?.runs ?? []).map((run, at) => (
+        <span key={run.run_id} className={styles.chosen}>
+          <span>
+            {visible(run.agent)} <code>{run.short}</code>
+          </span>
+          <Button look="quiet" aria-label={`Leave out run ${run.short}`} title="Leave out" onClick={() => set(names.filter((_, index) => index !== at))}>
+            ✕
+          </Button>
+        </span>
+      ))}
+      {names.length < MOST && (
+        <select
+          aria-label="Add a run"
+          className={styles.add}
+          value=""
+          onChange={(event) => event.target.value && set([...names, event.target.value])}
+        >
+          <option value="">Add a run …</option>
+          {others.map((row) => (
+            <option key={row.run_id} value={row.run_id}>
+              {runName(row)}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+function Rows({ page }: { page: MatrixPage }) {
+  const [query, setQuery] = useAddress();
+  const [text, only] = [query.get("q") ?? "", query.get("only") === "different"];
+  const shown = useMemo(() => page.rows.filter(takes(text, only)), [page.rows, text, only]);
+  const columns = useMemo(() => columnsOf(page), [page]);
+  const turn = () => setQuery({ only: only ? null : "different" });
+  useKeys([{ keys: "d", does: "only cases that differ", run: turn }]);
+  const wide = page.runs.length > 2;
+  return (
+    <section aria-label="Cases">
+      <FilterBox
+        label="Filter cases"
+        placeholder="words in the name or in why"
+        value={text}
+        onChange={(q) => setQuery({ q })}
+        found={`${numText(shown.length)} of ${numText(page.rows.length)}`}
+      />
+      <label className={`${styles.switch} no-print`}>
+        <input type="checkbox" checked={only} onChange={turn} /> Only cases that differ
+      </label>
+      {shown.length ? (
+        <div className={styles.wide} data-wide={wide || undefined} style={{ "--runs": page.runs.length } as React.CSSProperties} tabIndex={wide ? 0 : -1} role="region" aria-label="Runs side by side">
+          <Table label="Cases" rows={shown} columns={columns} idOf={(row) => `${row.eval_set_id}\n${row.eval_id}`} />
+        </div>
+      ) : (
+        <Empty title={only && !text ? "No case differs" : "No case fits"} does={only && !text ? "All runs agree on every case." : "The filter leaves nothing over."}>
+          <Button onClick={() => setQuery({ q: null, only: null })}>Show all cases</Button>
+        </Empty>
+      )}
+    </section>
+  );
+}
+
+function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
+  const several = new Set(page.rows.map(({ eval_set_id }) => eval_set_id)).size > 1;
+  return [
+    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(110px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
+    ...page.runs.map((run, at): Column<MatrixRow> => ({
+      id: run.run_id,
+      head: <RunHead run={run} />,
+      width: "minmax(120px, 1fr)",
+      narrow: "minmax(100px, 1fr)",
+      cell: (row) => <Cell run={run} cell={row.cells[at] ?? null} />,
+    })),
+  ];
+}
+
+function Name({ row, several }: { row: MatrixRow; several: boolean }) {
+  return (
+    <>
+      <b>{visible(row.eval_id)}</b>
+      <span className={styles.under}>
+        {several && `${visible(row.eval_set_id)} · `}
+        {visible(row.metric)}
+      </span>
+    </>
+  );
+}
+
+function RunHead({ run }: { run: MatrixHead }) {
+  return (
+    <Link href={`/runs/${encodeURIComponent(run.run_id)}`} className={styles.head}>
+      <b>{visible(run.agent)}</b>
+      <span>
+        <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
+      </span>
+      <span>
+        <Percent value={run.passed.rate} low={run.passed.low} high={run.passed.high} />
+      </span>
+      {run.pass_hat && (
+        <span className="num" title="All trials of a case pass">
+          pass^{run.k} {scoreText(run.pass_hat.value)}
+        </span>
+      )}
+    </Link>
+  );
+}
+
+const SIGNS: Record<string, [sign: string, tone: string]> = {
+  passed: ["✓", "p"],
+  failed: ["✕", "f"],
+  error: ["!", "e"],
+  inconclusive: ["?", "i"],
+};
+
+function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
+  if (!cell) return <span className="dim">–</span>;
+  const [sign, tone] = SIGNS[cell.outcome] ?? ["–", "n"];
+  const word = outcomeWord(cell.outcome);
+  return (
+    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={visible(cell.why) || word}>
+      <span className={`${styles.sign} ${styles[tone]}`}>
+        <span aria-hidden>{sign}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
+        {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
+      </span>
+      {cell.strip.length > 1 && <Strip strip={cell.strip} />}
+      {cell.why && <span className={styles.why}>{visible(cell.why)}</span>}
+    </Link>
+  );
+}
