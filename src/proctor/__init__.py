@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         evaluate as evaluate,
         evaluate_matrix as evaluate_matrix,
         evaluate_sync as evaluate_sync,
+        export_baseline as export_baseline,
         export_run as export_run,
         export_to_adk as export_to_adk,
         generate_scenarios as generate_scenarios,
@@ -38,8 +39,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         import_run as import_run,
         import_runs as import_runs,
         label_run as label_run,
+        list_baselines as list_baselines,
         list_runs as list_runs,
         load_agent as load_agent,
+        load_baseline as load_baseline,
         load_config as load_config,
         load_eval_set as load_eval_set,
         load_run as load_run,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         plan_sync as plan_sync,
         prune_runs as prune_runs,
         receive_traces as receive_traces,
+        remove_baseline as remove_baseline,
         rescore as rescore,
         rescore_sync as rescore_sync,
         resume as resume,
@@ -56,6 +60,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         score_sync as score_sync,
         score_trace as score_trace,
         score_trace_sync as score_trace_sync,
+        set_baseline as set_baseline,
     )
     from proctor.engine.stopping import StopRequest as StopRequest
     from proctor.errors import (
@@ -175,6 +180,7 @@ _WHERE = {
         " bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
         " generate_scenarios generate_scenarios_sync history history_sync import_run import_runs"
         " list_runs load_run open_store plan plan_sync prune_runs"
+        " export_baseline list_baselines load_baseline remove_baseline set_baseline"
         " rescore rescore_sync resume resume_sync"
         " receive_traces score_trace score_trace_sync"
     ),

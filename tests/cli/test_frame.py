@@ -68,7 +68,7 @@ def test_version() -> None:
         (["evl"], "error: No command 'evl'. Did you mean 'eval'?"),
         (
             ["xyzzy"],
-            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, plan, history, export, import, prune, ",
+            "error: No command 'xyzzy'. There is: eval, runs, show, resume, score, compare, baseline, plan, ",
         ),
         (
             ["eval", "--concurency", "x"],

@@ -4,6 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from proctor.api.baselines import (
+        export_baseline,
+        list_baselines,
+        load_baseline,
+        remove_baseline,
+        set_baseline,
+    )
     from proctor.api.blessing import Blessing, bless
     from proctor.api.calibrating import calibrate, calibrate_sync
     from proctor.api.checking import check_files
@@ -27,6 +34,13 @@ if TYPE_CHECKING:
     from proctor.api.traces import eval_set_of, score_trace, score_trace_sync
 
 _WHERE = {
+    "baselines": (
+        "export_baseline",
+        "list_baselines",
+        "load_baseline",
+        "remove_baseline",
+        "set_baseline",
+    ),
     "calibrating": ("calibrate", "calibrate_sync"),
     "checking": ("check_files",),
     "comparing": ("compare", "compare_sync"),
@@ -70,6 +84,7 @@ __all__ = [
     "evaluate",
     "evaluate_matrix",
     "evaluate_sync",
+    "export_baseline",
     "export_run",
     "export_to_adk",
     "generate_scenarios",
@@ -79,8 +94,10 @@ __all__ = [
     "import_run",
     "import_runs",
     "label_run",
+    "list_baselines",
     "list_runs",
     "load_agent",
+    "load_baseline",
     "load_config",
     "load_eval_set",
     "load_run",
@@ -90,6 +107,7 @@ __all__ = [
     "prepare",
     "prune_runs",
     "receive_traces",
+    "remove_baseline",
     "rescore",
     "rescore_sync",
     "resume",
@@ -98,6 +116,7 @@ __all__ = [
     "score_sync",
     "score_trace",
     "score_trace_sync",
+    "set_baseline",
 ]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ async def compare(
     confidence: float = 0.95,
     keep_changed_cases: bool = False,
     strict: bool = False,
+    baseline: str | Path | None = None,
 ) -> Comparison:
     """Compare two runs case by case; `compare_sync` says the rest."""
     return await asyncio.to_thread(
@@ -44,6 +46,7 @@ async def compare(
         confidence=confidence,
         keep_changed_cases=keep_changed_cases,
         strict=strict,
+        baseline=baseline,
     )
 
 
@@ -56,13 +59,15 @@ def compare_sync(
     confidence: float = 0.95,
     keep_changed_cases: bool = False,
     strict: bool = False,
+    baseline: str | Path | None = None,
 ) -> Comparison:
     """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
 
     Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
     `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points),
     `confidence` that of tests and intervals. Cases whose content has changed are left out, unless
-    `keep_changed_cases`. `strict` refuses runs that differ in more than the agent.
+    `keep_changed_cases`. `strict` refuses runs that differ in more than the agent. `baseline` stands in place of
+    `base`: the name of one in `store`, or a file (`baselines/main.json`).
 
     Raises:
         SetupError: a number is out of range, the runs have no case in common, or `strict` found what differs.
@@ -73,6 +78,8 @@ def compare_sync(
         if not least < value < 1:
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
     asked = _Asked(margin, confidence, keep_changed_cases, strict)
+    if baseline is not None:
+        return _compare(_sided_baseline(baseline, store), _sided(candidate, store), asked)
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
         return _compare(_told(base), _told(candidate), asked)
     if store is None or isinstance(store, str | Path):
@@ -112,6 +119,27 @@ def find_run(store: Store, name: str) -> str:
 
 
 _Sided = tuple["Side", "tuple[Manifest, Judging]"]
+
+
+def _sided_baseline(name: str | Path, store: StoreLike) -> _Sided:
+    from proctor.api.baselines import load_baseline, side_of_baseline
+
+    return side_of_baseline(load_baseline(str(name), store))
+
+
+def _sided(given: str | RunResult, store: StoreLike) -> _Sided:
+    if isinstance(given, RunResult):
+        return _told(given)
+    if store is None or isinstance(store, str | Path):
+        with closing(open_runs(store, read_only=True)) as opened:
+            side, told = _side(opened, given)
+            return replace(side, cases=[*side.cases]), told
+    return _side(store, given)
+
+
+def told_by_store(store: Store, run_id: str) -> _Sided:
+    """Return a run as one side of a comparison, with what it was and how it was judged."""
+    return _side(store, run_id)
 
 
 def side_of(store: Store, name: str) -> Side:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,15 +68,22 @@ def _too_few(counts: set[int]) -> str:
 
 
 def _base(name: str, store: Store | None, url: Any) -> Side:
+    from proctor.api.baselines import baseline_names, is_file, load_baseline, side_of_baseline
     from proctor.api.comparing import side_of
+
+    if is_file(name):
+        return side_of_baseline(load_baseline(name))[0]
+    with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
+        if name in {one for names in baseline_names(opened).values() for one in names}:
+            return side_of_baseline(load_baseline(name, opened))[0]
+        side = side_of(opened, name)
+        return replace(side, cases=[*side.cases])
+
+
+def _runs(url: Any) -> Store:
     from proctor.api.runs import open_runs
 
-    if store is not None:
-        side = side_of(store, name)
-    else:
-        with closing(open_runs(url if isinstance(url, str | Path) else None, read_only=True)) as opened:
-            side = side_of(opened, name)
-    return replace(side, cases=[*side.cases])
+    return open_runs(url if isinstance(url, str | Path) else None, read_only=True)
 
 
 def _check_common(base: Side, plan: Plan) -> None:

@@ -142,7 +142,11 @@ class RunFilter:
 
 def is_set(name: str, wanted: str) -> bool:
     """Tell whether the set of this id is meant by `wanted`: its id, or the name of its file; `*` and `?` stand for anything."""
-    return name == wanted or fnmatchcase(name, wanted) or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+    return (
+        name == wanted
+        or fnmatchcase(name, wanted)
+        or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+    )
 
 
 def _seconds(when: datetime) -> float:
@@ -240,10 +244,11 @@ def prune_runs(
     """Delete runs, and return what was deleted (`dry_run`: what would be), newest first.
 
     `keep`: all but the newest so many. `older_than`: those that began longer ago. With both, only what is neither among
-    the newest nor young enough goes. `runs` names single ones. A run that is under way is never deleted.
+    the newest nor young enough goes. `runs` names single ones. A run that is under way is never deleted, nor one that
+    is a baseline.
 
     Raises:
-        SetupError: nothing says what is to be deleted, or a run that is named is under way.
+        SetupError: nothing says what is to be deleted, or a run that is named is under way or a baseline.
         UnknownNameError: a run that is named is not there.
     """
     opened = open_runs(store) if store is None or isinstance(store, str | Path) else store
@@ -259,16 +264,31 @@ def prune_runs(
 
 
 def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
+    baselines = _baselines(store)
     wanted = {store.find(name): name for name in names}
     found = [run for run in store.runs() if run.run_id in wanted]
     for run in found:
         if run.state is RunState.RUNNING:
             raise SetupError(f"run {wanted[run.run_id]} is under way: it is not deleted")
+        if called := baselines.get(run.run_id):
+            raise SetupError(
+                f"run {wanted[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
+                f"`proctor baseline remove {called[0]}` comes first"
+            )
     return found
+
+
+def _baselines(store: Store) -> dict[str, list[str]]:
+    from proctor.api.baselines import baseline_names
+
+    return baseline_names(store)
 
 
 def _surplus(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
     limit = time.time() - older_than.total_seconds() if older_than is not None else None
+    baselines = _baselines(store)
     for run in islice(store.runs(), keep, None):
+        if run.run_id in baselines:
+            continue
         if run.state is not RunState.RUNNING and (limit is None or run.created_at < limit):
             yield run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -18,13 +19,19 @@ proctor compare 7f3k2c latest              two runs, by the beginnings of their 
 proctor compare 7f3k2c latest --margin 0.02 --report md=comparison.md
 proctor compare previous latest refund     one case side by side: where the two runs part
 proctor compare 7f3k2c latest --strict     refuse runs that differ in more than the agent
+proctor compare --baseline main            the newest run with the baseline called main
+proctor compare --baseline baselines/main.json latest
 """
 
 
 @click.command("compare", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("base", default="previous", metavar="[BASE]")
-@click.argument("candidate", default="latest", metavar="[CANDIDATE]")
-@click.argument("case", required=False, metavar="[CASE]")
+@click.argument("words", nargs=-1, metavar="[BASE] [CANDIDATE] [CASE]")
+@option(
+    "--baseline",
+    section=HOW,
+    metavar="NAME",
+    help="The base is this baseline: a name (`proctor baseline list`), or a file that ends in .json.",
+)
 @option(
     "--margin",
     section=HOW,
@@ -70,7 +77,7 @@ proctor compare 7f3k2c latest --strict     refuse runs that differ in more than 
 @common_options
 @click.pass_context
 def compare(
-    ctx: click.Context, /, base: str, candidate: str, case: str | None, *, store: str | None, **given: Any
+    ctx: click.Context, /, words: tuple[str, ...], *, baseline: str | None, store: str | None, **given: Any
 ) -> None:
     """Compare two runs case by case: did the candidate get worse?
 
@@ -86,17 +93,21 @@ def compare(
     Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
     3 cases that passed could not be judged this time, 4 inconclusive.
     """
+    from proctor.api.baselines import load_baseline
     from proctor.api.comparing import compare_sync
     from proctor.cli.comparing import parse_places, show_parting, write_places
     from proctor.errors import SetupError
     from proctor.reports.base import ReportOptions
     from proctor.reports.comparison import write_comparison
 
+    base, candidate, case = _named(words, has_base=baseline is not None)
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
     places = parse_places(given["reports"], given["format_"])
     if case is not None:
         if places:
             raise SetupError("--report, --format and --json are about whole runs: leave the case out")
+        if baseline is not None:  # the evidence is where the run is
+            base = load_baseline(baseline, store).run_id
         show_parting((base, candidate), case, store, sys.stdout, options)
         return
     found = compare_sync(
@@ -107,8 +118,19 @@ def compare(
         confidence=given["confidence"],
         keep_changed_cases=given["changed_cases"] == "keep",
         strict=given["strict"],
+        baseline=baseline,
     )
     if not any(place.path is None for place in places):
         write_comparison(found, sys.stdout, options=options)
     write_places(places, found, sys.stdout)
     ctx.exit(found.exit_code)
+
+
+def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
+    """Read BASE, CANDIDATE and CASE; with a baseline there is no BASE."""
+    most = 2 if has_base else 3
+    if len(words) > most:
+        what = "CANDIDATE and CASE beside --baseline" if has_base else "BASE, CANDIDATE and CASE"
+        raise click.UsageError(f"expected at most {what}, got {' '.join(words)!r}")
+    base, candidate, case = [*([""] if has_base else []), *words, *[""] * (most - len(words))]
+    return base or "previous", candidate or "latest", case or None

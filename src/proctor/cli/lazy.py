@@ -25,6 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "proctor.cli.compare:compare",
         "Compare two runs case by case: did the candidate get worse?",
     ),
+    "baseline": (
+        "proctor.cli.baseline:baseline",
+        "Give runs names that others are compared with, and take them along as files.",
+    ),
     "plan": (
         "proctor.cli.plan:plan",
         "Say how many cases and trials it takes to see a drop, by the variance of a run.",

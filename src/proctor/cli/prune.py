@@ -69,7 +69,7 @@ def prune(
 
     Their evidence goes with them: they cannot be shown, scored again or resumed. It says which runs
     and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
-    never deleted.
+    never deleted, nor one that is a baseline.
     """
     from proctor.api.runs import open_runs, prune_runs
 
