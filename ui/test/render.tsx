@@ -1,8 +1,9 @@
 import { type ReactNode, act } from "react";
-import { createRoot } from "react-dom/client";
+import { type Root, createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { memoryLocation } from "wouter/memory-location";
 import { QueryClientProvider } from "@tanstack/react-query";
+import { afterEach } from "vitest";
 import { SourceProvider, makeClient } from "../src/data/queries";
 import { type Answer, type Source, SourceError } from "../src/data/source";
 
@@ -24,10 +25,14 @@ export interface Rendered {
   again: (node: ReactNode) => void;
 }
 
+const drawn: Root[] = [];
+afterEach(() => act(() => drawn.splice(0).forEach((root) => root.unmount())));
+
 /** Draw `node` at `path`, with data from `source`. */
 export function render(node: ReactNode, path = "/", source: Source = fixedSource({})): Rendered {
   const host = document.body.appendChild(document.createElement("div"));
   const root = createRoot(host);
+  drawn.push(root);
   const { hook, searchHook, history } = memoryLocation({ path, record: true });
   const client = makeClient();
   const draw = (shown: ReactNode) =>

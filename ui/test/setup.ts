@@ -4,6 +4,8 @@ import { afterEach, beforeEach } from "vitest";
 function furnish(): void {
   window.scrollTo = () => undefined;
   Element.prototype.scrollIntoView = () => undefined;
+  // Nothing has a size in jsdom; rows that are measured must have one.
+  Object.defineProperty(HTMLElement.prototype, "offsetHeight", { configurable: true, get: () => 38 });
   globalThis.ResizeObserver ??= class {
     observe() {}
     unobserve() {}

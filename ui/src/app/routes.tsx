@@ -6,6 +6,7 @@ import { CompareScreen } from "../screens/compare/CompareScreen";
 import { HistoryScreen } from "../screens/history/HistoryScreen";
 import { MatrixScreen } from "../screens/matrix/MatrixScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
+import { StartScreen } from "../screens/start/StartScreen";
 
 export interface ScreenRoute {
   /** wouter's pattern; read `:names` with `useParams()`. */
@@ -24,6 +25,7 @@ export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs/:run", Screen: RunScreen },
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
   { path: "/runs/:run/bless", Screen: BlessScreen, live: true },
+  { path: "/start", Screen: StartScreen, live: true },
 ];
 
 export interface NavEntry {

@@ -55,12 +55,26 @@ export function useAnswer<T>(path: string | null, options: DataOptions = {}): Us
   const { poll = false, keep = true, fresh } = options;
   return useQuery<Answer<T>, SourceError>({
     queryKey: [path],
-    queryFn: ({ signal }) => source.get<T>(path ?? "", signal),
+    queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal)),
     enabled: path !== null,
-    refetchInterval: source.live ? poll : false,
+    refetchInterval: ({ state }) => (source.live && poll !== false ? pause(poll, state.data) : false),
     placeholderData: (before, query) => (keep && sameSubject(query?.queryKey[0], path) ? before : undefined),
     ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
   });
+}
+
+const tooks = new WeakMap<Answer<unknown>, number>();
+
+async function timed<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  const begun = performance.now();
+  const answer = await ask();
+  tooks.set(answer, performance.now() - begun);
+  return answer;
+}
+
+/** What is slow to answer is asked less often: a server is kept busy for a tenth of the time at most. */
+function pause(poll: number, answer: Answer<unknown> | undefined): number {
+  return Math.max(poll, 10 * ((answer && tooks.get(answer)) ?? 0));
 }
 
 function sameSubject(before: unknown, path: string | null): boolean {

@@ -28,7 +28,7 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
     const timer = window.setTimeout(() => onChange(text), pause);
     return () => window.clearTimeout(timer);
   }, [text]); // eslint-disable-line
-  useKeys([{ keys: "/", does: "filter", run: () => box.current?.select() }]);
+  useKeys([{ keys: "/", does: "filter", run: () => focusAll(box.current) }]);
   return (
     <div className={`${styles.filter} no-print`} role="search">
       <input
@@ -60,6 +60,11 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
       </span>
     </div>
   );
+}
+
+function focusAll(box: HTMLInputElement | null): void {
+  box?.focus();
+  box?.select();
 }
 
 export function hasWord(text: string, word: string): boolean {

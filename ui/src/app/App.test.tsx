@@ -1,0 +1,70 @@
+import { act } from "react";
+import { createRoot } from "react-dom/client";
+import { afterEach, describe, expect, it } from "vitest";
+import { click, fixedSource, press, settle } from "../../test/render";
+import { App } from "./App";
+import { NAV, SCREENS } from "./routes";
+
+const EMPTY = { "/api/runs?limit=100": { items: [], next: null, total: 0 }, "/api/runs": { items: [], next: null, total: 0 } };
+
+let leave = () => undefined as void;
+afterEach(() => leave());
+
+async function open(path: string, live: boolean): Promise<HTMLElement> {
+  window.history.replaceState(null, "", live ? path : `/report.html#${path}`);
+  const host = document.body.appendChild(document.createElement("div"));
+  const root = createRoot(host);
+  leave = () => act(() => root.unmount());
+  act(() => root.render(<App source={fixedSource(EMPTY, live)} start="/nowhere" />));
+  await settle(20);
+  return host;
+}
+
+const entries = (host: HTMLElement) => [...host.querySelectorAll("nav a")].map((one) => one.textContent);
+
+describe("the page", () => {
+  it("begins where it is told to, behind the # in a file", async () => {
+    await open("/", false);
+    expect(window.location.hash).toBe("#/nowhere");
+    leave();
+    await open("/", true);
+    expect(window.location.pathname).toBe("/nowhere");
+  });
+
+  it("shows what needs a server only where there is one", async () => {
+    const screens = NAV.filter(({ to }) => SCREENS.some(({ path }) => path === to));
+    const live = await open("/runs", true);
+    expect(entries(live)).toEqual(screens.map(({ name }) => name));
+    leave();
+    const file = await open("/runs", false);
+    expect(entries(file)).toEqual(screens.filter((entry) => !entry.live).map(({ name }) => name));
+  });
+
+  it("says of an address without a page that there is none", async () => {
+    const host = await open("/nowhere", true);
+    expect(host.querySelector("h1")?.textContent).toBe("There is no such page");
+  });
+
+  it("goes from page to page in a file, and back, with the query behind the #", async () => {
+    const host = await open("/nowhere?a=1", false);
+    click(host.querySelector('a[href="#/runs"]'));
+    await settle(20);
+    expect(window.location.hash).toBe("#/runs");
+    expect(host.querySelector("h1")?.textContent).toBe("No runs yet");
+    window.history.back();
+    await settle(50);
+    expect(window.location.hash).toBe("#/nowhere?a=1");
+    expect(host.querySelector("h1")?.textContent).toBe("There is no such page");
+  });
+
+  it("has a help that lists its keys", async () => {
+    await open("/runs", true);
+    press("?");
+    await settle(20);
+    const dialog = document.querySelector("[role=dialog]");
+    expect(dialog?.textContent).toContain("this help");
+    press("Escape", dialog ?? document.body);
+    await settle(300);
+    expect(document.querySelector("[role=dialog]")).toBeNull();
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from "vitest";
+import { click, press, render, settle } from "../../test/render";
+import { type Column, Table, type TableProps, nextSort } from "./Table";
+
+interface Row {
+  id: string;
+  cost: number | null;
+}
+
+const ROWS: Row[] = [
+  { id: "b", cost: 2 },
+  { id: "a", cost: null },
+  { id: "d", cost: 10 },
+  { id: "c", cost: 0 },
+];
+const COLUMNS: Column<Row>[] = [
+  { id: "id", head: "Name", cell: ({ id }) => id, sortBy: ({ id }) => id },
+  { id: "cost", head: "Cost", cell: ({ cost }) => cost ?? "–", sortBy: ({ cost }) => cost, first: "desc" },
+];
+
+function table(more: Partial<TableProps<Row>> = {}) {
+  return <Table label="Things" rows={ROWS} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => `/things/${id}`} {...more} />;
+}
+
+const names = (host: HTMLElement) => [...host.querySelectorAll("[data-index] a")].map((one) => one.textContent);
+const current = (host: HTMLElement) => host.querySelector("[aria-current]")?.textContent ?? null;
+
+describe("a table", () => {
+  it.each([
+    ["", "badc"],
+    ["id", "abcd"],
+    ["-id", "dcba"],
+    ["cost", "cbda"], // what is not known comes last
+    ["-cost", "dbca"], // either way
+    ["nothing", "badc"],
+  ])("sorted by %j is %s", (sort, order) => {
+    const { host } = render(table({ sort }));
+    expect(names(host).join("")).toBe(order);
+  });
+
+  it.each([
+    ["cost", "desc", ["-cost", "cost", ""]],
+    ["id", "asc", ["id", "-id", ""]],
+  ] as const)("by %s, %s first, goes round in three presses", (id, first, ways) => {
+    let sort = "";
+    for (const way of ways) {
+      sort = nextSort(id, sort, first);
+      expect(sort).toBe(way);
+    }
+    expect(nextSort(id, "-other", first)).toBe(ways[0]);
+  });
+
+  it("says how it is sorted, and asks for another way", () => {
+    const onSort = vi.fn();
+    const { host } = render(table({ sort: "-cost", onSort }));
+    const heads = [...host.querySelectorAll("[role=columnheader]")];
+    expect(heads.map((head) => head.getAttribute("aria-sort"))).toEqual(["none", "descending"]);
+    click(heads[1]?.querySelector("button") ?? null);
+    expect(onSort).toHaveBeenCalledWith("cost");
+  });
+
+  it("is moved through by keys, with the focus, and stops at its ends", () => {
+    const { host } = render(table());
+    press("j");
+    press("j");
+    expect(current(host)).toBe("a–");
+    expect(document.activeElement?.textContent).toBe("a");
+    press("k");
+    press("k");
+    press("k");
+    expect(current(host)).toBe("b2");
+    for (const _ of ROWS) press("j");
+    press("j");
+    expect(current(host)).toBe("c0");
+  });
+
+  it("opens the row that it is at", () => {
+    const { at } = render(table());
+    press("j");
+    press("Enter");
+    expect(at()).toBe("/things/b");
+  });
+
+  it("opens a row that is pressed, and not when it is chosen", () => {
+    const onChoose = vi.fn();
+    const { host, at } = render(table({ choice: { chosen: new Set(["a"]), onChoose, label: "Compare" } }), "/things");
+    click(host.querySelector("[data-index='2'] input"));
+    expect(onChoose).toHaveBeenCalledWith("d", true);
+    expect(at()).toBe("/things");
+    click(host.querySelector("[data-index='2'] [role=cell]:last-child"));
+    expect(at()).toBe("/things/d");
+  });
+
+  it("draws a few of very many rows, and says how many there are", async () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => ({ id: `row ${index}`, cost: index }));
+    const { host } = render(table({ rows }));
+    await settle();
+    expect(host.querySelectorAll("[data-index]").length).toBeLessThan(100);
+    expect(host.querySelector("[role=table]")?.getAttribute("aria-rowcount")).toBe("10001");
+  });
+
+  it("draws every row on paper", async () => {
+    const rows = Array.from({ length: 200 }, (_, index) => ({ id: `row ${index}`, cost: index }));
+    const { host } = render(table({ rows }));
+    window.dispatchEvent(new Event("beforeprint"));
+    await settle();
+    expect(host.querySelectorAll("[data-index]").length).toBe(200);
+  });
+});
