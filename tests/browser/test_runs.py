@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -182,6 +184,31 @@ def context_of_touch(browser, site: Site):  # type: ignore[no-untyped-def]  # th
     context = browser.new_context(base_url=site.url, viewport=NARROW, has_touch=True, is_mobile=True)
     yield context.new_page()
     context.close()
+
+
+_SLOW = """
+import asyncio
+
+async def root_agent(text: str) -> str:
+    await asyncio.sleep(3)
+    return "Hello, and welcome!"
+"""
+
+
+@pytest.mark.slow
+def test_a_run_appears_while_it_goes_on_and_ends_before_the_eyes(page: Page, own_site: Site) -> None:
+    (own_site.folder / "slow.py").write_text(_SLOW, encoding="utf-8")
+    page.goto(f"{own_site.url}/runs?q=slow")
+    expect(page.get_by_text("No run fits")).to_be_visible()
+    told = ["eval", "slow.py", "greetings.evalset.json:moody"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "proctor", *told], cwd=own_site.folder, stdout=subprocess.DEVNULL
+    ) as running:
+        row = page.get_by_role("row").filter(has_text="slow")
+        expect(row).to_contain_text("Running", timeout=15_000)
+        expect(row).to_contain_text("Passed", timeout=15_000)
+        assert running.wait(timeout=20) == 0
+    expect(row).to_contain_text("of 1")
 
 
 def test_where_nothing_ran_yet_it_says_what_to_do(

@@ -18,7 +18,7 @@ import { type RunFilter, readFilter, runsPath } from "./filter";
 import { asMarkdown, comparePath, sentence } from "./words";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
-const IDLE = 15_000;
+const IDLE = 5_000;
 const OFFERS = ["outcome:failed,error", "outcome:inconclusive", "state:running", "since:7d"];
 
 /** Screen 1: the runs of the store, newest first. */
