@@ -44,10 +44,10 @@ _NO_ID = " (commas and colons stand between ids): run the whole set, or choose b
 
 
 class RefusedError(SetupError):
-    """What was asked for cannot be put into a command."""
+    """What was asked for cannot be put into a command; `words` is what is left of it, to find out what else is wrong."""
 
-    def __init__(self, problems: Sequence[StartProblem]) -> None:
-        self.problems = list(problems)
+    def __init__(self, problems: Sequence[StartProblem], words: Sequence[str]) -> None:
+        self.problems, self.words = list(problems), list(words)
         super().__init__("; ".join(problem.message for problem in self.problems))
 
 
@@ -80,7 +80,7 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
         *store_words(context),
     ]
     if problems:
-        raise RefusedError(problems)
+        raise RefusedError(problems, words)
     return words
 
 
@@ -149,7 +149,8 @@ def _judging(
     if asked.config is not None:
         if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
             problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
-        yield f"--config={asked.config}"
+        else:
+            yield f"--config={asked.config}"
     elif asked.criteria is not None:
         yield from _criteria(asked, context, problems)
     if asked.metrics is not None:
@@ -161,7 +162,8 @@ def _judging(
     if asked.judge is not None:
         if said := _wrong_with_judge(asked.judge, settings):
             problems.append(_problem("judge", said))
-        yield f"--judge={asked.judge}"
+        else:
+            yield f"--judge={asked.judge}"
 
 
 def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> Iterator[str]:
@@ -174,14 +176,16 @@ def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProbl
             problems.append(_problem("criteria", said, name))
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
+    criteria = {name: options for name, options in criteria.items() if name in known}
     document = json.dumps({"criteria": criteria}, indent=2, ensure_ascii=False) + "\n"
     name = hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     folder = context.root / ".proctor" / "criteria"
     path = folder / f"{name}.json"
-    if not problems and not path.exists():
+    if criteria and not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8", errors="replace")
-    yield f"--config={path.relative_to(context.root)}"
+    if criteria:
+        yield f"--config={path.relative_to(context.root)}"
 
 
 def _wrong_with_judge(name: str, settings: Settings) -> str:

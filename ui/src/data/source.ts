@@ -4,12 +4,15 @@
 export class SourceError extends Error {
   readonly status: number;
   readonly etag: string | null;
+  /** All that the server said, where it is more than a sentence. */
+  readonly document: unknown;
 
-  constructor(status: number, detail: string, etag: string | null = null) {
+  constructor(status: number, detail: string, etag: string | null = null, document: unknown = null) {
     super(detail);
     this.name = "SourceError";
     this.status = status;
     this.etag = etag;
+    this.document = document;
   }
 }
 
@@ -59,7 +62,7 @@ export class HttpSource implements Source {
     const response = await this.reach(path, init);
     const text = await response.text();
     const etag = response.headers.get("ETag");
-    if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag);
+    if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag, parsed(text));
     return { body: (text ? JSON.parse(text) : null) as T, etag };
   }
 
@@ -70,6 +73,14 @@ export class HttpSource implements Source {
       if (init.signal?.aborted) throw error;
       throw new SourceError(0, "The server does not answer. Is `proctor web` still running?");
     }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
   }
 }
 

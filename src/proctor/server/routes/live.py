@@ -131,7 +131,7 @@ def resume_run(live: LiveHere, run: str) -> Begun:
     if standing.state is RunState.FINISHED:
         raise HTTPException(409, f"run {run_id} is finished: nothing is left to run")
     words = ["resume", run_id, *store_words(live.context)]
-    with refusals(None):
+    with refusals(live, None):
         return begun(live, words, as_typed(words))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from proctor.reports.pages.start import (
     Begun,
     EstimatePage,
     StartPage,
+    StartProblem,
     StartProblems,
     StartRun,
     StartSet,
@@ -66,7 +67,7 @@ def get_start_set(live: LiveHere, path: Annotated[str, Query(min_length=1, max_l
 @router.post("/estimates", responses=_WRONG)
 def estimate_run(live: LiveHere, asked: StartRun) -> EstimatePage:
     """What a run would take, and what that rests on; all that is wrong with it where it could not be run."""
-    with refusals(asked):
+    with refusals(live, asked):
         words = command_of(asked, live.context)
         found = live.children.ask([*words, "--estimate", "--format=json"])
     purposes = [{"purpose": name, **figures} for name, figures in found.pop("purposes").items()]
@@ -78,7 +79,7 @@ def start_run(live: LiveHere, asked: StartRun) -> Begun:
     """Start a run, in a process of its own. All that is wrong is said at once, and then nothing is run."""
     if why_not := live.why_no_runs():
         raise HTTPException(409, why_not)
-    with refusals(asked):
+    with refusals(live, asked):
         words = command_of(asked, live.context)
         return begun(live, words, as_typed(words))
 
@@ -90,13 +91,26 @@ def begun(live: Live, words: list[str], command: str) -> Begun:
 
 
 @contextmanager
-def refusals(asked: StartRun | None) -> Iterator[None]:
+def refusals(live: Live, asked: StartRun | None) -> Iterator[None]:
     """Turn what is wrong with what was asked for into an answer that names the fields."""
     try:
         yield
     except RefusedError as refused:
-        raise ProblemsError(refused.problems) from None
+        raise ProblemsError([*refused.problems, *_others(live, asked, refused.words)]) from None
     except NotStartedError as refused:
         raise ProblemsError(attributed(refused.problems, asked)) from None
     except TooManyRunsError as full:
         raise HTTPException(409, str(full)) from None
+
+
+def _others(live: Live, asked: StartRun | None, words: Sequence[str]) -> list[StartProblem]:
+    """Return what is wrong besides: all of it is to be said at once."""
+    if not any(word.startswith("--agent=") for word in words) or not any(
+        word.startswith("--set=") for word in words
+    ):
+        return []
+    try:
+        live.children.ask([*words, "--estimate", "--format=json"])
+    except NotStartedError as refused:
+        return attributed(refused.problems, asked)
+    return []

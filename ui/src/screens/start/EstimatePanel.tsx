@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useSource } from "../../data/queries";
+import type { SourceError } from "../../data/source";
+import type { EstimatePage, Foreseen, StartProblem } from "../../data/types";
+import { CopyLine } from "../../parts/Copy";
+import { moneyText, numText, secondsText } from "../../parts/figures";
+import styles from "./Start.module.css";
+import { type Asked, isWhole, problemsIn, toSend } from "./asked";
+
+const PAUSE = 600; // milliseconds without a change before it is asked what it would take
+
+export interface Foretold {
+  estimate: EstimatePage | null;
+  problems: readonly StartProblem[];
+  /** What went wrong beside what was asked for. */
+  error: SourceError | null;
+  busy: boolean;
+}
+
+/** What a run would take, asked a moment after the last change; with it comes all that is wrong. */
+export function useEstimate(asked: Asked): Foretold {
+  const source = useSource();
+  const sent = isWhole(asked) ? JSON.stringify(toSend(asked)) : null;
+  const [settled, setSettled] = useState(sent);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(sent), PAUSE);
+    return () => window.clearTimeout(timer);
+  }, [sent]);
+  const { data, error, isFetching } = useQuery<EstimatePage, SourceError>({
+    queryKey: ["estimate", settled],
+    queryFn: async ({ signal }) => (await source.send<EstimatePage>("POST", "/api/estimates", { body: JSON.parse(settled ?? "{}"), signal })).body,
+    enabled: settled !== null && settled === sent,
+    retry: false,
+    staleTime: 30_000,
+    refetchOnWindowFocus: false,
+  });
+  const current = settled === sent && sent !== null;
+  const refused = error?.status === 422;
+  return {
+    estimate: current ? (data ?? null) : null,
+    problems: current && refused ? problemsIn(error.document) : [],
+    error: current && error && !(refused && problemsIn(error.document).length) ? error : null,
+    busy: sent !== null && (isFetching || settled !== sent),
+  };
+}
+
+/** What it will take, how sure that is, and what it rests on. */
+export function EstimatePanel({ told }: { told: Foretold }) {
+  const { estimate, busy, problems } = told;
+  return (
+    <div className={styles.estimate} aria-busy={busy}>
+      <div role="status">
+        {estimate ? (
+          <Figures estimate={estimate} />
+        ) : (
+          <p className="dim">{busy ? "Looking what it takes …" : problems.length ? "It cannot be run like this." : "Choose an agent and an eval set."}</p>
+        )}
+      </div>
+      {estimate && (
+        <>
+          {estimate.notes.map((note) => (
+            <p key={note} className={styles.hint}>
+              {sentence(note)}
+            </p>
+          ))}
+          <p className={styles.hint}>The same from a terminal:</p>
+          <CopyLine text={estimate.command} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Figures({ estimate }: { estimate: EstimatePage }) {
+  const { trials, cases, cost, seconds, purposes, run_id, seen, confidence } = estimate;
+  const calls = purposes.find(({ purpose }) => purpose === "judge")?.calls;
+  return (
+    <>
+      <dl className={styles.figures}>
+        <div>
+          <dd>{numText(trials)}</dd>
+          <dt>
+            {trials === 1 ? "trial" : "trials"} of {numText(cases)} {cases === 1 ? "case" : "cases"}
+          </dt>
+        </div>
+        <div>
+          <dd>{cost ? moneyText(cost.value) : "unknown"}</dd>
+          <dt>{cost ? `cost${between(cost, moneyText)}` : "cost"}</dt>
+        </div>
+        <div>
+          <dd>{seconds ? secondsText(seconds.value) : "unknown"}</dd>
+          <dt>{seconds ? `time${between(seconds, secondsText)}` : "time"}</dt>
+        </div>
+        {calls && (
+          <div>
+            <dd>{numText(calls.value, 0)}</dd>
+            <dt>calls of judges{between(calls, (value) => numText(value, 0))}</dt>
+          </div>
+        )}
+      </dl>
+      <p className={styles.hint}>
+        {run_id
+          ? `By ${seen} ${seen === 1 ? "case" : "cases"} of run ${run_id.slice(0, 6)}${seen > 1 ? `; the intervals hold at ${100 * confidence} % if its cases are like those` : ": how far it may be from that, one case cannot tell"}.`
+          : "There is no earlier run of these sets to go by."}
+      </p>
+    </>
+  );
+}
+
+function between({ low, high }: Foreseen, text: (value: number) => string): string {
+  return low === null || high === null ? "" : `, ${text(low)} to ${text(high)}`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?)]$/.test(text) ? "" : ".");
+}

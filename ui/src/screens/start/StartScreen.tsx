@@ -1,0 +1,270 @@
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useAddress } from "../../app/address";
+import { useTitle } from "../../app/title";
+import { useChange, useData } from "../../data/queries";
+import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { CheckField, SelectField, TextField } from "../../parts/Field";
+import { Skeleton } from "../../parts/Skeleton";
+import { EstimatePanel, useEstimate } from "./EstimatePanel";
+import { MetricsPicker } from "./MetricsPicker";
+import { SetsPicker } from "./SetsPicker";
+import styles from "./Start.module.css";
+import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked } from "./asked";
+
+/** Screen 11: start a run. What it will take is shown before; all that is wrong stands beside its field. */
+export function StartScreen() {
+  useTitle("Start a run");
+  const agents = useData<AgentsPage>("/api/agents");
+  const start = useData<StartPage>("/api/start");
+  const metrics = useData<MetricsPage>("/api/metrics", { fresh: Infinity });
+  const error = agents.error ?? start.error ?? metrics.error;
+  if (error) return <ErrorNote error={error} retry={() => Promise.all([agents.refetch(), start.refetch(), metrics.refetch()])} />;
+  if (!agents.data || !start.data || !metrics.data) return <Loading />;
+  if (!agents.data.can_run) return <Empty title="No run can be started here" does={agents.data.why_not} command="proctor eval AGENT EVAL_SET" />;
+  return <Form agents={agents.data} start={start.data} metrics={metrics.data} />;
+}
+
+interface Known {
+  agents: AgentsPage;
+  start: StartPage;
+  metrics: MetricsPage;
+}
+
+function Form({ agents, start, metrics }: Known) {
+  const [query, setQuery] = useAddress();
+  const [, navigate] = useLocation();
+  const [asked, setAsked] = useState<Asked>(() => withDefaults(readAsked(query), agents));
+  const told = useEstimate(asked);
+  const begin = useChange<Begun>(["/api/runs"]);
+  const change = (part: Partial<Asked>) => {
+    const next = { ...asked, ...part };
+    setAsked(next);
+    begin.reset();
+    setQuery({ ask: writeAsked(next), failed_of: null });
+  };
+  const go = () =>
+    begin.mutate(
+      { method: "POST", path: "/api/runs", body: toSend(asked) },
+      { onSuccess: ({ body }) => navigate(`/runs/${encodeURIComponent(body.run_id)}`) },
+    );
+  const refused = begin.error?.status === 422 ? problemsIn(begin.error.document) : [];
+  const problems = refused.length ? refused : told.problems;
+  const general = problems.filter(({ field }) => !field);
+  return (
+    <form
+      className={styles.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        go();
+      }}
+    >
+      <h1>Start a run</h1>
+      <div className={styles.columns}>
+        <div>
+          <What asked={asked} change={change} agents={agents} start={start} problems={problems} />
+          <Judging asked={asked} change={change} start={start} metrics={metrics} problems={problems} />
+          <How asked={asked} change={change} start={start} problems={problems} />
+        </div>
+        <aside className={`${styles.side} panel`} aria-label="What it takes">
+          <h2>What it takes</h2>
+          <EstimatePanel told={told} />
+          {general.map(({ message }) => (
+            <ErrorNote key={message} error={{ message }} />
+          ))}
+          <ErrorNote error={begin.error && !refused.length ? begin.error : told.error} />
+          {problems.length > general.length && (
+            <p className={styles.wrong} role="alert">
+              {problems.length === 1 ? "One thing is" : `${problems.length} things are`} wrong: see beside the fields.
+            </p>
+          )}
+          <Button type="submit" look="first" busy={begin.isPending} disabled={!isWhole(asked) || told.problems.length > 0}>
+            {begin.isPending ? "Starting …" : "Start the run"}
+          </Button>
+        </aside>
+      </div>
+    </form>
+  );
+}
+
+function withDefaults(asked: Asked, agents: AgentsPage): Asked {
+  const first = agents.items.find(({ name }) => name !== "replay") ?? agents.items[0];
+  return asked.agent || agents.items.length > 2 ? asked : { ...asked, agent: first?.name ?? "" };
+}
+
+interface Part {
+  asked: Asked;
+  change: (part: Partial<Asked>) => void;
+  problems: readonly StartProblem[];
+}
+
+function What({ asked, change, agents, start, problems }: Part & Omit<Known, "metrics">) {
+  const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (plays the recorded conversations)" : name])] as const;
+  return (
+    <section className={styles.part}>
+      <h2>What is run</h2>
+      <SelectField
+        label="Agent"
+        options={options as readonly (readonly [string, string])[]}
+        value={asked.agent}
+        error={problemsOf(problems, "agent")}
+        onChange={({ target }) => change({ agent: target.value })}
+      />
+      <FailedOf asked={asked} change={change} problems={problems} />
+      <h3>Eval sets</h3>
+      <SetsPicker sets={ownFirst(start.sets, agents, asked.agent)} chosen={asked.eval_sets} onChange={(eval_sets) => change({ eval_sets })} />
+      <Wrong text={problemsOf(problems, "eval_sets")} />
+      <div className={styles.options}>
+        <TextField
+          label="Tags"
+          hint="Only cases with one of these, separated by commas"
+          error={problemsOf(problems, "tags")}
+          defaultValue={asked.tags?.join(", ") ?? ""}
+          onChange={({ target }) => change({ tags: namesIn(target.value) })}
+        />
+        <NumberField name="limit" label="Limit" hint="Only the first so many cases of each set" whole asked={asked} change={change} problems={problems} />
+      </div>
+    </section>
+  );
+}
+
+/** The sets in the agent's own folder come first. */
+function ownFirst(sets: StartPage["sets"], agents: AgentsPage, agent: string): StartPage["sets"] {
+  const folder = agents.items.find(({ name }) => name === agent)?.reference;
+  const own = (path: string) => folder !== undefined && path.startsWith(`${folder}/`);
+  return [...sets.filter(({ path }) => own(path)), ...sets.filter(({ path }) => !own(path))];
+}
+
+function FailedOf({ asked, change, problems }: Part) {
+  const { data } = useData<RunsPage>("/api/runs?limit=30&outcome=failed&outcome=error&outcome=inconclusive");
+  const runs = data?.items ?? [];
+  if (!runs.length && !asked.failed_of) return null;
+  const known = runs.map(({ run_id, short, agent, counts }): [string, string] => [run_id, `${short} · ${agent} · ${(counts.failed ?? 0) + (counts.error ?? 0) + (counts.inconclusive ?? 0)} cases`]);
+  const named = asked.failed_of && !known.some(([id]) => id === asked.failed_of) ? [[asked.failed_of, asked.failed_of] as [string, string]] : [];
+  return (
+    <SelectField
+      label="Only what did not pass in"
+      hint="Its sets, unless others are chosen"
+      options={[["", "no run: all cases"], ...named, ...known]}
+      value={asked.failed_of ?? ""}
+      error={problemsOf(problems, "failed_of")}
+      onChange={({ target }) => change({ failed_of: target.value })}
+    />
+  );
+}
+
+function Judging({ asked, change, start, metrics, problems }: Part & Omit<Known, "agents">) {
+  const own = asked.criteria !== undefined;
+  const asks = metrics.items.filter(({ asks_judge }) => asks_judge).map(({ name }) => name);
+  const judged = own && Object.keys(asked.criteria ?? {}).some((name) => asks.includes(name));
+  const beside = start.config ? `the project's config: ${start.config}` : "the config beside each set, else ADK's defaults";
+  const value = own ? "*" : (asked.config ?? "");
+  return (
+    <section className={styles.part}>
+      <h2>How it is judged</h2>
+      <SelectField
+        label="Criteria"
+        options={[["", beside], ["*", "metrics chosen here"], ...start.configs.map((path): [string, string] => [path, path])]}
+        value={value}
+        error={problemsOf(problems, "config", "criteria", "metrics")}
+        onChange={({ target }) => change(chosenConfig(target.value))}
+      />
+      {own && <MetricsPicker metrics={metrics.items} chosen={asked.criteria ?? {}} problems={problems} onChange={(criteria) => change({ criteria })} />}
+      <div className={styles.options}>
+        <TextField
+          label="Judge"
+          hint={`${judged ? "Asked by the metrics above that need one. " : "For metrics that ask a model. "}Empty: ${metrics.judge}`}
+          placeholder={metrics.judge}
+          error={problemsOf(problems, "judge")}
+          defaultValue={asked.judge ?? ""}
+          disabled={asked.no_judge ?? false}
+          onChange={({ target }) => change({ judge: target.value.trim() })}
+        />
+        <CheckField label="Ask no judge" hint="Metrics that need one are left out" checked={asked.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
+      </div>
+    </section>
+  );
+}
+
+function chosenConfig(value: string): Partial<Asked> {
+  const none = { config: undefined, criteria: undefined } as unknown as Partial<Asked>;
+  if (value === "*") return { ...none, criteria: {} };
+  return value ? { ...none, config: value } : none;
+}
+
+function How({ asked, change, start, problems }: Part & { start: StartPage }) {
+  const shared = { asked, change, problems };
+  return (
+    <section className={styles.part}>
+      <h2>How often, and how far</h2>
+      <div className={styles.options}>
+        <NumberField {...shared} name="num_runs" label="Trials of each case" hint={`Empty: as the config says, else ${start.num_runs}`} whole />
+        <NumberField {...shared} name="concurrency" label="Trials at once" hint={`Empty: ${start.concurrency}`} whole />
+        <NumberField {...shared} name="max_cost" label="Spend at most, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
+        <NumberField {...shared} name="max_judge_calls" label="Calls of judges at most" hint="Empty: no limit" whole />
+      </div>
+      <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in asked)}>
+        <summary>More limits</summary>
+        <div className={styles.options}>
+          <NumberField {...shared} name="timeout" label="Seconds a turn may take" hint="Empty: 300" />
+          <NumberField {...shared} name="retry_errors" label="Tries again" hint="After infrastructure errors, never after a wrong answer" whole />
+          <NumberField {...shared} name="max_time" label="Seconds after which nothing begins" hint="Empty: no limit" />
+          <NumberField {...shared} name="max_tokens" label="Tokens of the agent at most" hint="Empty: no limit" whole />
+          <NumberField {...shared} name="max_failures" label="Stop after so many that did not pass" hint="Empty: no limit" whole />
+        </div>
+      </details>
+    </section>
+  );
+}
+
+type Numbers = "limit" | "num_runs" | "concurrency" | "timeout" | "retry_errors" | "max_cost" | "max_judge_calls" | "max_tokens" | "max_time" | "max_failures";
+
+function NumberField({ name, label, hint, whole = false, asked, change, problems }: Part & { name: Numbers; label: string; hint: string; whole?: boolean }) {
+  const [text, setText] = useState(asked[name] === undefined ? "" : String(asked[name]));
+  const value = numberIn(text);
+  const least = name === "retry_errors" ? 0 : whole ? 1 : Number.MIN_VALUE;
+  const wrong = text.trim() !== "" && (value === undefined || value < least || (whole && !Number.isInteger(value)));
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      inputMode={whole ? "numeric" : "decimal"}
+      value={text}
+      error={wrong ? `${whole ? "A whole number of at least" : "A number above"} ${whole ? least : 0}, not ${text}` : problemsOf(problems, name)}
+      onChange={({ target }) => {
+        setText(target.value);
+        change({ [name]: numberIn(target.value) });
+      }}
+    />
+  );
+}
+
+function Wrong({ text }: { text: string | null }) {
+  return text ? (
+    <p role="alert" className={styles.wrong}>
+      {text}
+    </p>
+  ) : null;
+}
+
+function namesIn(text: string): string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+function Loading() {
+  return (
+    <>
+      <h1>Start a run</h1>
+      <div className="panel">
+        <Skeleton rows={6} height="52px" />
+      </div>
+    </>
+  );
+}

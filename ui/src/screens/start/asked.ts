@@ -1,0 +1,129 @@
+// What is asked for on the page "start a run": kept in the address, so that a reload or a link has it.
+import type { StartProblem } from "../../data/types";
+
+export interface ChosenSet {
+  path: string;
+  cases: string[] | null;
+}
+
+export type Options = Record<string, unknown>;
+
+/** As the API takes it (StartRun); what is not said is left out. */
+export interface Asked {
+  agent: string;
+  eval_sets: ChosenSet[];
+  failed_of?: string;
+  tags?: string[];
+  limit?: number;
+  config?: string;
+  criteria?: Record<string, Options>;
+  judge?: string;
+  no_judge?: boolean;
+  num_runs?: number;
+  concurrency?: number;
+  timeout?: number;
+  retry_errors?: number;
+  max_cost?: number;
+  max_judge_calls?: number;
+  max_tokens?: number;
+  max_time?: number;
+  max_failures?: number;
+}
+
+export const NOTHING: Asked = { agent: "", eval_sets: [] };
+
+/** Read the address; what is not a run to be asked for is nothing. */
+export function readAsked(query: URLSearchParams): Asked {
+  const failed = query.get("failed_of");
+  const base: Asked = failed ? { ...NOTHING, failed_of: failed } : NOTHING;
+  try {
+    const found: unknown = JSON.parse(query.get("ask") ?? "null");
+    return found !== null && typeof found === "object" && !Array.isArray(found) ? { ...base, ...(found as Partial<Asked>) } : base;
+  } catch {
+    return base;
+  }
+}
+
+/** What the address has to say: nothing where nothing is asked for. */
+export function writeAsked(asked: Asked): string | null {
+  const kept = Object.entries(asked).filter(([, value]) => !isEmpty(value));
+  return kept.length ? JSON.stringify(Object.fromEntries(kept)) : null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+/** What is sent: a criterion that says its threshold alone is that number, as in a config. */
+export function toSend(asked: Asked): unknown {
+  const { criteria, ...rest } = asked;
+  const sent = Object.fromEntries(Object.entries(rest).filter(([name, value]) => name === "eval_sets" || name === "agent" || !isEmpty(value)));
+  return criteria ? { ...sent, criteria: Object.fromEntries(Object.entries(criteria).map(([name, options]) => [name, criterion(options)])) } : sent;
+}
+
+function criterion(options: Options): unknown {
+  const said = Object.entries(options).filter(([, value]) => value !== undefined && value !== "");
+  const [only] = said;
+  return said.length === 1 && only?.[0] === "threshold" ? only[1] : Object.fromEntries(said);
+}
+
+/** Whether enough is said to ask what it would take. */
+export function isWhole(asked: Asked): boolean {
+  return asked.agent !== "" && (asked.eval_sets.length > 0 || Boolean(asked.failed_of));
+}
+
+export function problemsOf(problems: readonly StartProblem[], ...fields: string[]): string | null {
+  const said = problems.filter(({ field, metric }) => fields.includes(field) && !metric).map(({ message }) => message);
+  return said.length ? said.join("\n") : null;
+}
+
+export function problemsOfMetric(problems: readonly StartProblem[], name: string): string | null {
+  const said = problems.filter(({ metric }) => metric === name).map(({ message }) => message);
+  return said.length ? said.join("\n") : null;
+}
+
+/** All that is wrong, out of an answer of the server. */
+export function problemsIn(document: unknown): StartProblem[] {
+  const found = (document as { problems?: unknown } | null)?.problems;
+  return Array.isArray(found) ? (found as StartProblem[]) : [];
+}
+
+// --- what an option may be -------------------------------------------------------------------------------------------
+
+export interface Shape {
+  kind: "yes" | "number" | "choice" | "text" | "texts" | "json";
+  choices?: readonly string[];
+  whole?: boolean;
+}
+
+type Schema = Record<string, unknown>;
+
+/** How an option is filled in, by its JSON Schema; what a form cannot say is written as JSON. */
+export function shapeOf(schema: Schema): Shape {
+  const parts = ((schema["anyOf"] as Schema[] | undefined) ?? [schema]).filter(({ type }) => type !== "null");
+  const [only] = parts;
+  if (parts.length !== 1 || !only) return { kind: "json" };
+  if (Array.isArray(only["enum"])) return { kind: "choice", choices: only["enum"].map(String) };
+  if (only["const"] !== undefined) return { kind: "choice", choices: [String(only["const"])] };
+  const items = only["items"] as Schema | undefined;
+  switch (only["type"]) {
+    case "boolean":
+      return { kind: "yes" };
+    case "number":
+      return { kind: "number" };
+    case "integer":
+      return { kind: "number", whole: true };
+    case "string":
+      return { kind: "text" };
+    case "array":
+      return items?.["type"] === "string" && !items["enum"] ? { kind: "texts" } : { kind: "json" };
+    default:
+      return { kind: "json" };
+  }
+}
+
+/** A number as it was typed; nothing where nothing was, or where it is none. */
+export function numberIn(text: string): number | undefined {
+  const value = Number(text);
+  return text.trim() === "" || Number.isNaN(value) ? undefined : value;
+}
