@@ -73,6 +73,7 @@ def test_the_page_says_what_python_says(
     assert broke["turning"]["caution"] == "the runs do not tell whether the agent was another one"
     assert broke["turning"]["command"].startswith("proctor compare ")
     assert page["points"] is None
+    assert (page["sets"], len(page["agents"])) == (["words"], 1)
 
 
 def test_every_metric_over_the_runs_oldest_first(ran: Callable[..., None], client: TestClient) -> None:
@@ -108,7 +109,7 @@ def test_one_case_run_by_run(ran: Callable[..., None], client: TestClient) -> No
     assert page["cases"][0]["turning"]["caution"].startswith(
         "not alike: the threshold of response_match_score"
     )
-    assert page["command"] == "proctor history words/b --set words"
+    assert page["command"] == "proctor history words/b"
 
 
 def test_hostile_names_go_as_they_are(ran: Callable[..., None], client: TestClient) -> None:

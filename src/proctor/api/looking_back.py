@@ -79,6 +79,7 @@ def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> R
 
     looked = RunsLookedAt(store, wanted, limit)
     found = RunHistory([one.run for one in looked.runs], looked.older, [])
+    found.sets, found.agents = looked.sets, looked.agents
     if case is None:
         _every_case(looked, found)
     else:

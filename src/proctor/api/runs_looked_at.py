@@ -54,6 +54,8 @@ class RunsLookedAt:
         self.store = store
         self._wanted = wanted
         records = [*store.runs()]
+        self.sets = sorted({name for one in records for name in one.sets})
+        self.agents = sorted({one.agent for one in records})
         short = short_ids([one.run_id for one in records])
         taken = [one for one in records if wanted.takes(one)]
         some = taken[:limit] if limit else taken

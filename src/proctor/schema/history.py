@@ -162,6 +162,10 @@ class RunHistory:
     """Those that matter first; where one case is asked for, only that."""
     case: str = ""
     """The case asked for, as `set/case`; empty: all."""
+    sets: list[str] = field(default_factory=list)
+    """The eval sets of all runs that are kept, by their ids: what can be asked for."""
+    agents: list[str] = field(default_factory=list)
+    """Their agents."""
     metrics: dict[str, dict[str, MetricPoint]] = field(default_factory=dict)
     """By metric and run: the mean over the cases. `passed` is the share of the decided cases that passed."""
 

@@ -1851,6 +1851,10 @@ export interface components {
             runs: components["schemas"]["HistoryRunPart"][];
             /** Older */
             older: number;
+            /** Sets */
+            sets: string[];
+            /** Agents */
+            agents: string[];
             /** Counts */
             counts: {
                 [key: string]: number;

@@ -116,6 +116,10 @@ class HistoryPage(PageModel):
     """Newest first."""
     older: int
     """Runs beyond these."""
+    sets: list[str]
+    """The eval sets of all runs that are kept, by their ids: what can be asked for."""
+    agents: list[str]
+    """Their agents."""
     counts: dict[Course, int]
     cases: list[HistoryCase]
     """Those that matter first; where one case is asked for, only that."""
@@ -133,6 +137,8 @@ def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPa
     return HistoryPage(
         runs=[_run(run) for run in found.runs],
         older=found.older,
+        sets=found.sets,
+        agents=found.agents,
         counts=found.counts(),
         cases=[_case(found, one) for one in found.cases],
         points=[_point(point) for point in found.cases[0].points] if found.case else None,

@@ -24,7 +24,11 @@ def get_history(
     limit: Annotated[int, Query(ge=0, le=1000, description="How many runs; 0: all.")] = LIMIT,
 ) -> HistoryPage:
     """What broke and in which run; with `case`, that one run by run."""
-    given = {"--set": eval_set, "--agent": agent, "--limit": None if limit == LIMIT else str(limit)}
+    given = {
+        "--set": None if case else eval_set,
+        "--agent": agent,
+        "--limit": None if limit == LIMIT else str(limit),
+    }
     options = [word for name, value in given.items() if value is not None for word in (name, value)]
     try:
         with here.runs() as store:

@@ -2,6 +2,7 @@ import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
 import { Empty } from "../../parts/Empty";
 import { FilterBox } from "../../parts/FilterBox";
@@ -79,14 +80,17 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
       width: "minmax(0, 1.4fr)",
       cell: (one) => (
         <>
-          <b>{visible(one.eval_id)}</b>
+          <b>
+            <Breakable text={one.eval_id} />
+          </b>
           {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+          {one.reason && <span className={`${styles.why} ${styles.below} small`}>{visible(one.reason)}</span>}
         </>
       ),
     },
     { id: "change", head: "Change", width: "108px", narrow: "100px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
     { id: "trials", head: "base → candidate", width: "190px", narrow: "112px", cell: (one) => <Trials one={one} /> },
-    { id: "metric", head: "What moved", width: "minmax(0, 1fr)", optional: true, cell: (one) => <Moved one={one} /> },
+    { id: "metric", head: "What moved", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
     { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why}>{visible(reason)}</span> },
   ];
 }
@@ -107,7 +111,7 @@ function Moved({ one }: { one: ChangedLine }) {
   if (!one.metric || !one.scores) return <span className="dim">–</span>;
   return (
     <span className="num">
-      {visible(one.metric)}
+      <Breakable text={one.metric} />
       <span className={styles.under}>
         {scoreText(one.scores[0])} → {scoreText(one.scores[1])}
       </span>

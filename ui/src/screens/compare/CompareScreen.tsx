@@ -70,7 +70,7 @@ function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs
     <>
       <div className="row">
         <h1>
-          {name(page.base)} <span aria-label="to">→</span> {name(page.candidate)}
+          {name(page.base, page.candidate)} <span aria-hidden>→</span> <span className="hidden">to</span> {name(page.candidate, page.base)}
         </h1>
         <Outcome outcome={page.outcome} />
         <span className="grow" />
@@ -89,9 +89,10 @@ function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs
   );
 }
 
-/** The agent, and by its commit or the run what tells two of one agent apart: `travel@4f2c91a`. */
-function name(side: Sided): string {
-  return `${visible(side.agent)}@${side.commit ? shortCommit(side.commit) : side.short}`;
+/** The agent, and what tells it from the other: its commit, or else its run. `travel@4f2c91a`. */
+function name(side: Sided, other: Sided): string {
+  const differs = side.commit && other.commit && side.commit !== other.commit;
+  return `${visible(side.agent)}@${differs ? shortCommit(side.commit) : side.short}`;
 }
 
 function Side({ word, side }: { word: string; side: Sided }) {

@@ -1,8 +1,8 @@
 import type { ComparisonPage, MeasuredLine } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { IntervalBar } from "../../parts/IntervalBar";
 import { type Column, Table } from "../../parts/Table";
 import { moneyText } from "../../parts/figures";
-import { visible } from "../../parts/visible";
 import styles from "./Compare.module.css";
 import { probability, reaches, toneOf } from "./words";
 
@@ -46,7 +46,7 @@ function columnsOf(page: ComparisonPage, sure: string): Column<MeasuredLine>[] {
 function Name({ one }: { one: MeasuredLine }) {
   return (
     <span className={one.decides ? "" : "dim"}>
-      {visible(one.label)}
+      <Breakable text={one.label} />
       {one.verdict && <b className={one.decides ? styles[one.verdict] : ""}> {one.verdict}</b>}
       {!one.decides && <span className={styles.aside}>reported only</span>}
     </span>

@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import type { HistoryCase, HistoryPage } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
@@ -12,7 +13,7 @@ import { visible } from "../../parts/visible";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { SmallStrip } from "./RunStrip";
-import { type Asked, COURSES, type Course, asMarkdown, caseHref, chosenSeries, sentence, takes } from "./words";
+import { type Asked, COURSES, type Course, asMarkdown, caseHref, chosenSeries, reachedOf, sentence, takes } from "./words";
 
 const LIMITS = ["20", "50", "100", "200", "0"];
 
@@ -22,7 +23,7 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
   const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
   const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
-  const columns = useMemo(() => columnsOf(several), [several]);
+  const columns = useMemo(() => columnsOf(several, reachedOf(page.cases)), [several, page.cases]);
   const href = useCallback((one: HistoryCase) => caseHref(one, asked.agent, asked.limit), [asked.agent, asked.limit]);
   return (
     <>
@@ -32,7 +33,8 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
         <CopyMarkdown text={() => asMarkdown(page, shown)} />
       </div>
       <p className={styles.sentence}>{sentence(page)}</p>
-      <Metric page={page} />
+      <Which page={page} asked={asked} />
+      {(asked.set || page.sets.length < 2) && <Metric page={page} />}
       <h2>Cases</h2>
       <FilterBox
         label="Filter cases"
@@ -55,6 +57,46 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
         <CopyLine text={page.command} />
       </p>
     </>
+  );
+}
+
+/** Whose runs, and of which set: a metric over the runs is told of one set only. */
+function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
+  const [, setQuery] = useAddress();
+  return (
+    <div className={`${styles.which} row no-print`}>
+      {(page.sets.length > 1 || asked.set) && (
+        <Choose label="Eval set" all="all sets: choose one to see its metrics" value={asked.set} names={page.sets} choose={(set) => setQuery({ set })} />
+      )}
+      {(page.agents.length > 1 || asked.agent) && (
+        <Choose label="Agent" all="all agents" value={asked.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
+      )}
+    </div>
+  );
+}
+
+interface ChooseProps {
+  label: string;
+  all: string;
+  value: string | null;
+  names: readonly string[];
+  choose: (name: string) => void;
+}
+
+function Choose({ label, all, value, names, choose }: ChooseProps) {
+  return (
+    <label className={styles.choose}>
+      <span>{label}</span>
+      <select value={value ?? ""} onChange={(event) => choose(event.target.value)}>
+        <option value="">{all}</option>
+        {value && !names.includes(value) && <option value={value}>{visible(value)}</option>}
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {visible(name)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -114,7 +156,7 @@ function Limit({ asked }: { asked: Asked }) {
   );
 }
 
-function columnsOf(several: boolean): Column<HistoryCase>[] {
+function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Column<HistoryCase>[] {
   return [
     {
       id: "case",
@@ -122,13 +164,16 @@ function columnsOf(several: boolean): Column<HistoryCase>[] {
       width: "minmax(0, 1.2fr)",
       cell: (one) => (
         <>
-          <b>{visible(one.eval_id)}</b>
+          <b>
+            <Breakable text={one.eval_id} />
+          </b>
           {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
+          <span className={styles.below}>{visible(one.sentence)}</span>
         </>
       ),
     },
     { id: "course", head: "Course", width: "118px", narrow: "108px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
-    { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: ({ strip }) => <SmallStrip strip={strip} /> },
+    { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
   ];
 }

@@ -3,6 +3,7 @@ import { Link, useLocation } from "wouter";
 import { useKeys } from "../../app/keyboard";
 import { pathOf } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
@@ -30,7 +31,7 @@ export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
   const [one] = page.cases;
   const points = page.points ?? [];
   if (!one) return null;
-  const turned = one.turning?.first ?? null;
+  const turned = one.turning?.before ? one.turning.first : null;
   const where = new Map(points.map(({ run_id, position }) => [run_id, position]));
   const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
   const deciding = page.series.filter(({ decides, points: scored }) => decides && scored.some(({ score }) => score !== null));
@@ -120,7 +121,7 @@ function columnsOf(deciding: readonly Series[]): Column<Row>[] {
     ...deciding.slice(0, 3).map(
       ({ name }): Column<Row> => ({
         id: `score ${name}`,
-        head: <span className={styles.metric}>{visible(name)}</span>,
+        head: <span className={styles.metric}><Breakable text={name} /></span>,
         width: "minmax(70px, 110px)",
         align: "end",
         optional: true,
@@ -131,13 +132,16 @@ function columnsOf(deciding: readonly Series[]): Column<Row>[] {
   ];
 }
 
-function RunCell({ row: { run, turned } }: { row: Row }) {
+function RunCell({ row: { run, point, turned } }: { row: Row }) {
   return (
     <>
       <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
       <span className={styles.under}>
         <When at={run.started_at} exact /> · {visible(run.agent)}
         {turned && <b className={styles.mark}> · here it turned</b>}
+      </span>
+      <span className={styles.below}>
+        <Why point={point} />
       </span>
     </>
   );

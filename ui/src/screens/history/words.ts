@@ -56,6 +56,17 @@ export function takes(text: string, only: string): (one: HistoryCase) => boolean
   };
 }
 
+/** The strip of a case without the runs that are of other sets: those in which no case of its set was reached. */
+export function reachedOf(cases: readonly HistoryCase[]): (one: HistoryCase) => string {
+  const bySet = new Map<string, boolean[]>();
+  for (const { eval_set_id, strip } of cases) {
+    const reached = bySet.get(eval_set_id) ?? [];
+    for (let at = 0; at < strip.length; at += 1) reached[at] = (reached[at] ?? false) || strip[at] !== "-";
+    bySet.set(eval_set_id, reached);
+  }
+  return ({ eval_set_id, strip }) => [...strip].filter((_, at) => bySet.get(eval_set_id)?.[at]).join("");
+}
+
 /** The metric that the address names, else the first that there is. */
 export function chosenSeries(series: readonly Series[], name: string | null): Series | null {
   return series.find((one) => one.name === name) ?? series[0] ?? null;

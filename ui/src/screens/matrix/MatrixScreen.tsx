@@ -5,6 +5,7 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
 import { CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
@@ -148,10 +149,12 @@ function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
 function Name({ row, several }: { row: MatrixRow; several: boolean }) {
   return (
     <>
-      <b>{visible(row.eval_id)}</b>
+      <b>
+        <Breakable text={row.eval_id} />
+      </b>
       <span className={styles.under}>
         {several && `${visible(row.eval_set_id)} · `}
-        {visible(row.metric)}
+        <Breakable text={row.metric} />
       </span>
     </>
   );
