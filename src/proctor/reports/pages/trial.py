@@ -32,7 +32,7 @@ class StateRow(PageModel):
 
     key: str
     kind: Kind | None
-    """Null where nothing is expected of it."""
+    """Null where nothing is expected of it, or not known what became of it."""
     expected: Clip | None
     """As JSON, or in words; null where the key is not expected."""
     actual: Clip | None
@@ -209,7 +209,11 @@ def _compared(
     entries: list[dict[str, Any]] = []
     for key, value in stated.items():
         there = actual is not None and key in actual
-        entry: dict[str, Any] = {"key": key, "expected": value, "kind": "missing"}
+        entry: dict[str, Any] = {
+            "key": key,
+            "expected": value,
+            "kind": "missing" if actual is not None else None,
+        }
         if actual is not None and there:
             entry |= {"actual": actual[key], "kind": "matched" if held or actual[key] == value else "differs"}
         entries.append(entry)
@@ -220,6 +224,9 @@ def _rows(entry: Mapping[str, Any]) -> list[StateRow]:
     if entry.get("kind") == "matched":
         sides = [clip(value_text(entry[side])) if side in entry else None for side in ("expected", "actual")]
         return [StateRow(key=str(entry.get("key", "")), kind=Kind.SAME, expected=sides[0], actual=sides[1])]
+    if entry.get("kind") is None:  # nobody told what became of it
+        wanted = clip(value_text(entry.get("expected")))
+        return [StateRow(key=str(entry.get("key", "")), kind=None, expected=wanted, actual=None)]
     return [
         StateRow(
             key=line.key,

@@ -190,7 +190,8 @@ def _steps(
     align: Align | None,
 ) -> list[StepPart]:
     alignment = next((found for one in details if (found := one.get("alignment"))), None)
-    if alignment is None and expected is not None and align is not None:
+    states_calls = expected is not None and expected.intermediate_data is not None
+    if alignment is None and expected is not None and states_calls and align is not None:
         alignment = align(expected, actual)
     if not isinstance(alignment, list):
         return [

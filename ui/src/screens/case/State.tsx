@@ -9,8 +9,8 @@ import styles from "./CaseScreen.module.css";
 /** The final session state, expected beside actual. */
 export function State({ state }: { state: TrialPage["state"] }) {
   const [all, setAll] = useState(!state.stated);
-  const expected = state.rows.filter(({ kind }) => kind !== null);
-  const rest = state.rows.filter(({ kind }) => kind === null);
+  const expected = state.rows.filter((row) => row.kind !== null || row.expected);
+  const rest = state.rows.filter((row) => row.kind === null && !row.expected);
   if (!state.known && !state.rows.length) {
     return (
       <Empty
@@ -61,6 +61,7 @@ function asStep({ key, kind, expected, actual }: StateRow): Step {
     { text: `${key}: `, changed: false },
     { text: value ? value.text + (value.left_out ? "…" : "") : missing, changed: differs },
   ];
+  if (kind === null && expected) return { kind, expected: side(expected, ""), actual: [], note: "not known what became of it" };
   return {
     kind,
     expected: kind === null || (kind === "extra" && !expected) ? [] : side(expected, "not set"),
