@@ -7,7 +7,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
+from proctor.api.case_extras import case_extras
 from proctor.api.looking import FoundRun, RunLook, find_kept, look_at, notes_of
+from proctor.reports.pages.extras import CaseExtras
 from proctor.reports.pages.notes import NotesPage
 from proctor.stores.base import Store
 
@@ -56,6 +58,7 @@ class Looks:
     def __init__(self) -> None:
         self._looks: Kept[RunLook] = Kept()
         self._notes: Kept[NotesPage] = Kept()
+        self._extras: Kept[CaseExtras] = Kept()
 
     def look(self, store: Store, run: str, judging: int | None) -> tuple[FoundRun, RunLook]:
         """Return the run called `run`, and a look at its cases.
@@ -70,6 +73,16 @@ class Looks:
         """Return what all evidence of the run called `run` says; raises as `look`."""
         found = find_kept(store, run, judging)
         return self._notes.get(found.key, lambda: notes_of(store, found), lambda _: _A_LITTLE)
+
+    def extras(self, store: Store, run: str, judging: int | None) -> CaseExtras:
+        """Return tags and costs of the cases of the run called `run`; raises as `look`."""
+        found = find_kept(store, run, judging)
+        run_id, number = found.kept.listed.run.run_id, found.kept.judging
+        return self._extras.get(
+            found.key,
+            lambda: case_extras(store, run_id, number),
+            lambda made: _A_LITTLE + 32 * len(made.costs),
+        )
 
 
 def _size(look: RunLook) -> int:

@@ -636,6 +636,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/case-extras": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Case Extras
+         * @description Tags and costs of a run's cases: known only by their evidence, and so asked for once the table is there.
+         */
+        get: operations["get_case_extras"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/cancel": {
         parameters: {
             query?: never;
@@ -1167,6 +1187,18 @@ export interface components {
              * @default false
              */
             comments_may_go: boolean;
+        };
+        /**
+         * CaseExtras
+         * @description Tags and costs of the cases of a run.
+         */
+        CaseExtras: {
+            /** Tags */
+            tags: {
+                [key: string]: number[];
+            };
+            /** Costs */
+            costs: (number | null)[];
         };
         /**
          * CasePage
@@ -4955,6 +4987,39 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["LiveEvents"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_case_extras: {
+        parameters: {
+            query?: {
+                judging?: number | null;
+            };
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseExtras"];
                 };
             };
             /** @description Validation Error */

@@ -31,6 +31,7 @@ export type FindingPart = Schemas["FindingPart"];
 export type MetricLine = Schemas["MetricLine"];
 export type TrialLine = Schemas["TrialLine"];
 export type CaseRow = Schemas["CaseRow"];
+export type CaseExtras = Schemas["CaseExtras"];
 export type CasesPage = Schemas["CasesPage"];
 export type RunPage = Schemas["RunPage"];
 export type NotesPage = Schemas["NotesPage"];

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.concurrency import run_in_threadpool
 
+from proctor.reports.pages.extras import CaseExtras
 from proctor.reports.pages.live import Cancelled, LiveEnd, LiveEvents, LiveProgress
 from proctor.reports.pages.start import Begun, StartProblems
 from proctor.schema.run import RunState
@@ -97,6 +98,15 @@ def _last(follower: Follower) -> tuple[str, bytes] | None:
     if follower.error:
         return "broken", LiveEnd.broken(follower.run_id, follower.error).model_dump_json().encode()
     return ("finished", follower.end.model_dump_json().encode()) if follower.end is not None else None
+
+
+@router.get("/runs/{run}/case-extras")
+def get_case_extras(
+    live: LiveHere, run: str, judging: Annotated[int | None, Query(ge=1)] = None
+) -> CaseExtras:
+    """Tags and costs of a run's cases: known only by their evidence, and so asked for once the table is there."""
+    with live.context.runs() as store:
+        return live.context.looks.extras(store, run, judging)
 
 
 @router.post("/runs/{run}/cancel", status_code=202)

@@ -4,7 +4,7 @@ import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useSource } from "../../data/queries";
-import type { CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
+import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../parts/Button";
 import { CopyMarkdown } from "../../parts/Copy";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -53,7 +53,8 @@ function Run({ page, live, watched, cases, setJudging }: Props) {
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
-  const rows = useMerged(cases.data?.items, live.rows);
+  const extras = useData<CaseExtras>(hasServer && !watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
+  const rows = useExtended(useMerged(cases.data?.items, live.rows), extras);
   return (
     <>
       <Head page={page} watched={watched} rows={rows} />
@@ -82,6 +83,19 @@ function useMerged(read: readonly CaseRow[] | undefined, since: ReadonlyMap<numb
       return newer ? { ...newer, change: newer.change ?? row.change, was: newer.was ?? row.was, tags: row.tags } : row;
     });
   }, [read, since]);
+}
+
+/** The rows with what only their evidence tells, once that was read. */
+function useExtended(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
+  return useMemo(() => {
+    if (!extras) return rows;
+    const tags = new Map<number, string[]>();
+    for (const [tag, positions] of Object.entries(extras.tags)) {
+      for (const position of positions) tags.set(position, [...(tags.get(position) ?? []), tag]);
+    }
+    if (!tags.size && !extras.costs.length) return rows;
+    return rows.map((row) => ({ ...row, tags: tags.get(row.position) ?? row.tags, cost: extras.costs[row.position] ?? row.cost }));
+  }, [rows, extras]);
 }
 
 function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: readonly CaseRow[] }) {
