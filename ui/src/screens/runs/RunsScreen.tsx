@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
@@ -14,8 +14,8 @@ import { Skeleton } from "../../parts/Skeleton";
 import { type Choice, Table } from "../../parts/Table";
 import styles from "./RunsScreen.module.css";
 import { COLUMNS } from "./columns";
-import { type RunFilter, readFilter, runsPath } from "./filter";
-import { asMarkdown, comparePath, sentence } from "./words";
+import { readFilter, runsPath } from "./filter";
+import { asMarkdown, comparePath, foundWords, sentence } from "./words";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
 const IDLE = 5_000;
@@ -25,42 +25,15 @@ const OFFERS = ["outcome:failed,error", "outcome:inconclusive", "state:running",
 export function RunsScreen() {
   useTitle("Runs");
   const [query, setQuery] = useAddress();
-  const filter = readFilter(query.get("q") ?? "");
+  const line = query.get("q") ?? "";
   const before = query.get("before");
-  const [poll, setPoll] = useState(IDLE);
-  const { data, error, refetch } = useData<RunsPage>(runsPath(filter, before), { poll });
-  const wanted = data?.items.some(({ state }) => state === "running") ? BUSY : IDLE;
-  if (data && wanted !== poll) setPoll(wanted);
-  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Loading />;
-  if (!data.total) return <NoRuns />;
-  return (
-    <>
-      <ErrorNote error={error} retry={refetch} />
-      <Listed
-        page={data}
-        filter={filter}
-        line={query.get("q") ?? ""}
-        setLine={(q) => setQuery({ q, before: null })}
-        before={before}
-        setBefore={(next) => setQuery({ before: next }, { push: true })}
-      />
-    </>
-  );
-}
-
-interface ListedProps {
-  page: RunsPage;
-  filter: RunFilter;
-  line: string;
-  setLine: (line: string) => void;
-  before: string | null;
-  setBefore: (before: string | null) => void;
-}
-
-function Listed({ page, filter, line, setLine, before, setBefore }: ListedProps) {
-  const rows = filter.since ? page.items.filter(({ created_at }) => created_at >= filter.since) : page.items;
-  const older = rows.length === page.items.length ? page.next : null;
-  const [choice, chosen] = useChoice(page.items);
+  const filter = readFilter(line);
+  const { data, error, refetch } = useRuns(runsPath(filter, before));
+  const [choice, chosen] = useChoice(data?.items ?? []);
+  if (data && !data.total) return <NoRuns />;
+  const rows = data?.items.filter(({ created_at }) => created_at >= filter.since) ?? [];
+  const older = rows.length === data?.items.length ? data.next : null;
+  const setLine = (q: string) => setQuery({ q, before: null });
   return (
     <>
       <div className="row">
@@ -69,32 +42,49 @@ function Listed({ page, filter, line, setLine, before, setBefore }: ListedProps)
         <Comparison chosen={chosen} />
         <CopyMarkdown text={() => asMarkdown(rows)} />
       </div>
-      <p className={styles.sentence}>{before || line ? "" : sentence(page)}</p>
+      <p className={styles.sentence}>{data && !before && !line ? sentence(data) : ""}</p>
       <FilterBox
         label="Filter runs"
         placeholder="agent:travel* set:… outcome:failed since:7d"
         value={line}
         onChange={setLine}
         offers={OFFERS}
-        found={`${rows.length}${older || before ? "" : ` of ${page.total}`}`}
+        found={data ? foundWords(rows.length, data.total, before !== null || older !== null) : ""}
       />
+      <ErrorNote error={error} retry={refetch} />
       {filter.problems.length > 0 && <ErrorNote error={{ message: filter.problems.join("; ") }} />}
-      {rows.length ? (
-        <Table
-          label="Runs"
-          rows={rows}
-          columns={COLUMNS}
-          idOf={({ run_id }) => run_id}
-          href={({ run_id }) => `/runs/${encodeURIComponent(run_id)}`}
-          choice={choice}
-        />
-      ) : (
-        <Empty title="No run fits" does="The filter leaves nothing over.">
-          <Button onClick={() => setLine("")}>Show all runs</Button>
-        </Empty>
-      )}
-      <Pages before={before} older={older} setBefore={setBefore} />
+      {data ? <Listed rows={rows} choice={choice} setLine={setLine} /> : !error && <Loading />}
+      <Pages before={before} older={older} setBefore={(next) => setQuery({ before: next }, { push: true })} />
     </>
+  );
+}
+
+/** The page of the list, looked at again: soon while something runs. */
+function useRuns(path: string) {
+  const [poll, setPoll] = useState(IDLE);
+  const found = useData<RunsPage>(path, { poll });
+  const busy = found.data?.items.some(({ state }) => state === "running") ?? false;
+  useEffect(() => setPoll(busy ? BUSY : IDLE), [busy]);
+  return found;
+}
+
+function Listed({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Choice; setLine: (line: string) => void }) {
+  if (!rows.length) {
+    return (
+      <Empty title="No run fits" does="The filter leaves nothing over.">
+        <Button onClick={() => setLine("")}>Show all runs</Button>
+      </Empty>
+    );
+  }
+  return (
+    <Table
+      label="Runs"
+      rows={rows}
+      columns={COLUMNS}
+      idOf={({ run_id }) => run_id}
+      href={({ run_id }) => `/runs/${encodeURIComponent(run_id)}`}
+      choice={choice}
+    />
   );
 }
 
@@ -137,13 +127,9 @@ function Pages({ before, older, setBefore }: { before: string | null; older: str
 
 function Loading() {
   return (
-    <>
-      <h1>Runs</h1>
-      <p className={styles.sentence} />
-      <div className="panel">
-        <Skeleton rows={10} height="56px" />
-      </div>
-    </>
+    <div className="panel">
+      <Skeleton rows={10} height="56px" />
+    </div>
   );
 }
 

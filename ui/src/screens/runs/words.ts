@@ -16,6 +16,11 @@ export function sentence({ items, total }: RunsPage): string {
   return `The last one, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
 }
 
+/** How many are listed: `7 of 10`; where there are more pages, only how many here. */
+export function foundWords(here: number, total: number, paged: boolean): string {
+  return paged ? `${here} here, ${total.toLocaleString("en-US")} in all` : `${here} of ${total.toLocaleString("en-US")}`;
+}
+
 function verb({ outcome, standing }: RunRow): string {
   if (outcome === "passed" || outcome === "failed") return outcome;
   return `ended ${outcome ? outcomeWord(outcome) : standing}`;
