@@ -22,6 +22,7 @@ from proctor.registry import METRICS, MODELS
 from proctor.reports.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.server.adk.apps import apps_of
 from proctor.server.context import ServerContext
+from proctor.server.targets import check_named
 from proctor.settings import Settings, load_settings
 
 _MOST_FILES = 2_000
@@ -104,6 +105,12 @@ def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]
     known = startable(context)
     if asked.agent in known:
         return [f"--agent={known[asked.agent]}"]
+    if context.access.any_agent:
+        try:
+            check_named(asked.agent, context.access)
+        except SetupError as error:
+            problems.append(_problem("agent", str(error)))
+        return [f"--agent={asked.agent}"]
     listed = ", ".join(known)
     problems.append(
         _problem(

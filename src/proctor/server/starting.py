@@ -17,6 +17,7 @@ from proctor.server.context import ServerContext
 from proctor.server.options import Access, read_names, read_token
 from proctor.server.serving import serve
 from proctor.server.static import HOW_TO_BUILD
+from proctor.server.targets import guard_targets
 from proctor.settings import load_settings, project_root
 
 _A_MOMENT = 0.5
@@ -42,7 +43,9 @@ def serve_page(
         targets=read_names(given["targets"], "--allow-target"),
         any_agent=given["any_agent"],
     )
-    prepare_process(load_settings(here))
+    settings = load_settings(here)
+    prepare_process(settings)
+    guard_targets(access, settings.agent)
     root = project_root(here) or here
     adk_page = find_adk_page() if given["adk_ui"] else None
     context = ServerContext(

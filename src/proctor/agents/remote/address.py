@@ -43,6 +43,11 @@ class Address:
         return self._parts.hostname or ""
 
     @property
+    def port(self) -> int:
+        """The port, that of the scheme where none is named."""
+        return self._parts.port or (443 if self._parts.scheme == "https" else 80)
+
+    @property
     def path(self) -> str:
         """The path, without a slash at its end; empty at the root."""
         return self._parts.path.rstrip("/")

@@ -40,6 +40,7 @@ from typing import Any
 from proctor.agents.remote.address import Address
 from proctor.agents.remote.border import NotConnectedError, from_httpx, from_status, truncated
 from proctor.agents.remote.reply import EVENTS, JSON, Bounds, Reply
+from proctor.agents.remote.targets import checked_transport, targets_here
 from proctor.agents.wire import MOST_SHOWN
 from proctor.causes import safe_str
 from proctor.errors import AgentError, AgentLoadError
@@ -225,14 +226,18 @@ class HttpClient:
         if self._tls is None:
             self._tls = httpx.create_ssl_context() if self._may_need_tls else False
         bounds = self.bounds
+        # shorter than servers keep them: a request must not meet a connection that is just being closed
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=2.0)
+        targets = targets_here()
+        told = targets is None or targets.allows(self.address.host, self.address.port)
         client = httpx.AsyncClient(
             headers=headers,
             follow_redirects=False,
-            trust_env=not self.address.is_loopback,  # proxies
+            trust_env=not self.address.is_loopback and told,  # proxies
             verify=self._tls,
             timeout=httpx.Timeout(bounds.silence, connect=bounds.connect, pool=None),
-            # shorter than servers keep them: a request must not meet a connection that is just being closed
-            limits=httpx.Limits(max_connections=None, keepalive_expiry=2.0),
+            limits=limits,
+            transport=checked_transport(targets, verify=self._tls, limits=limits) if targets else None,
         )
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # of another conversation
         return client
