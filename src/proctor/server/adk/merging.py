@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.agents.hosting import Json
+from proctor.files.cases import read_case
 from proctor.schema.base import to_camel
 from proctor.schema.case import EvalCase
 from proctor.schema.writing import to_adk_json
@@ -41,15 +42,22 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
     whole = {_KNOWN.get(key, key): value for key, value in before.items()} | stated
     if stated.get(_CONVERSATION):
         whole[_CONVERSATION] = _turns(stated[_CONVERSATION], before.get(had.get(_CONVERSATION, ""), None))
-    written = json.loads(to_adk_json(EvalCase.model_validate(whole)))
-    merged = dict(before)
+    written = _written(EvalCase.model_validate(whole))
+    was, merged = _written(read_case(before)[0]), dict(before)
     for name in stated:
         key = had.get(name, name)
+        if written.get(name) == was.get(name):
+            continue  # it says the same, perhaps in other words
         if name in written:
             merged[key] = written[name]
         else:
             merged.pop(key, None)
     return merged
+
+
+def _written(case: EvalCase) -> Json:
+    document: Json = json.loads(to_adk_json(case))
+    return document
 
 
 def _choose_form(stated: Json, had: Mapping[str, str]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Response
+from fastapi.responses import PlainTextResponse
 
+from proctor.agents.reference import CONFIG_FILE
 from proctor.server.adk.guard import AdkRoute
 from proctor.server.adk.world import World
 
@@ -25,6 +27,14 @@ def adk_list_tests(world: World, app_name: str) -> list[str]:
     """The names of an app's test files (`tests/*.json`), which `adk test` plays; here they are only listed."""
     folder = world.app(app_name).folder / "tests"
     return sorted(path.name for path in folder.glob("*.json")) if folder.is_dir() else []
+
+
+@router.get(f"{_OF_APP}/builder", response_model=None)
+def adk_builder(world: World, app_name: str, file_path: str = "") -> Response:
+    """The YAML of an app that is written in YAML, to be read; empty for all others. It is not changed here."""
+    file = world.app(app_name).folder / CONFIG_FILE
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() and not file_path else ""
+    return PlainTextResponse(text)
 
 
 @router.api_route(
