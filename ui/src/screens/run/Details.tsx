@@ -52,6 +52,7 @@ export function Details({ page, notes }: { page: RunPage; notes: NotesPage | und
 }
 
 function Criteria({ page }: { page: RunPage }) {
+  const decides = new Set(page.metrics.filter(({ gate }) => gate).map(({ name }) => name));
   return page.sets.map((set) => (
     <section key={set.eval_set_id}>
       <h3>
@@ -71,7 +72,11 @@ function Criteria({ page }: { page: RunPage }) {
             <tr key={name}>
               <th scope="row">{name}</th>
               <td>
-                <code>{name in set.criteria ? JSON.stringify(set.criteria[name]) : "reported only"}</code>
+                {name in set.criteria ? (
+                  <code>{JSON.stringify(set.criteria[name])}</code>
+                ) : (
+                  <span className="dim">{decides.has(name) ? "decides where a case states it" : "reported only"}</span>
+                )}
               </td>
             </tr>
           ))}
