@@ -10,12 +10,12 @@ const EMPTY = { "/api/runs?limit=100": { items: [], next: null, total: 0 }, "/ap
 let leave = () => undefined as void;
 afterEach(() => leave());
 
-async function open(path: string, live: boolean): Promise<HTMLElement> {
+async function open(path: string, live: boolean, start = "/nowhere"): Promise<HTMLElement> {
   window.history.replaceState(null, "", live ? path : `/report.html#${path}`);
   const host = document.body.appendChild(document.createElement("div"));
   const root = createRoot(host);
   leave = () => act(() => root.unmount());
-  act(() => root.render(<App source={fixedSource(EMPTY, live)} start="/nowhere" />));
+  act(() => root.render(<App source={fixedSource(EMPTY, live)} start={start} />));
   await settle(20);
   return host;
 }
@@ -36,8 +36,10 @@ describe("the page", () => {
     const live = await open("/runs", true);
     expect(entries(live)).toEqual(screens.map(({ name }) => name));
     leave();
-    const file = await open("/runs", false);
-    expect(entries(file)).toEqual(screens.filter((entry) => !entry.live).map(({ name }) => name));
+    expect(entries(await open("/runs", false))).toEqual(["Runs"]);
+    leave();
+    expect(entries(await open("/runs", false, "/compare?base=a&candidate=b"))).toEqual(["Runs", "Compare"]);
+    expect(document.querySelector("nav a:last-child")?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
   });
 
   it("says of an address without a page that there is none", async () => {

@@ -17,7 +17,7 @@ export function App({ source, start = "/runs" }: { source: Source; start?: strin
       <QueryClientProvider client={client}>
         <SourceProvider value={source}>
           <Router {...location}>
-            <Shell>
+            <Shell start={start}>
               <Switch>
                 {SCREENS.filter((screen) => source.live || !screen.live).map(({ path, Screen }) => (
                   <Route key={path} path={path}>

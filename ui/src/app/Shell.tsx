@@ -4,7 +4,7 @@ import { useSource } from "../data/queries";
 import { KeyHelp } from "./KeyHelp";
 import styles from "./Shell.module.css";
 import { type Binding, useKeys } from "./keyboard";
-import { NAV, SCREENS } from "./routes";
+import { NAV, type NavEntry, SCREENS } from "./routes";
 import { type Theme, useTheme } from "./theme";
 
 const THEMES: Record<Theme, [sign: string, words: string]> = {
@@ -14,10 +14,10 @@ const THEMES: Record<Theme, [sign: string, words: string]> = {
 };
 
 /** What every page has: the way to the others, the colours, the help. */
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({ start, children }: { start: string; children: ReactNode }) {
   const [help, setHelp] = useState(false);
   const [path, navigate] = useLocation();
-  const entries = useEntries();
+  const entries = useEntries(start);
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
   useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
   useTopOfPage(path);
@@ -32,7 +32,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Link>
         <nav className={styles.nav} aria-label="Pages">
           {entries.map(({ name, to }) => (
-            <Link key={to} href={to} aria-current={isUnder(path, to) ? "page" : undefined}>
+            <Link key={to} href={to} aria-current={isUnder(path, to.split("?")[0] ?? to) ? "page" : undefined}>
               {name}
             </Link>
           ))}
@@ -65,9 +65,12 @@ function useTopOfPage(path: string): void {
   }, [path]);
 }
 
-function useEntries() {
+/** The pages that there are here. A file has what it was made for, besides its runs: that stands behind its start. */
+function useEntries(start: string): readonly NavEntry[] {
   const { live } = useSource();
-  return NAV.filter((entry) => (live || !entry.live) && SCREENS.some(({ path }) => path === entry.to));
+  if (live) return NAV.filter(({ to }) => SCREENS.some(({ path }) => path === to));
+  const carried = NAV.filter(({ to }) => to === "/runs" || isUnder(start.split("?")[0] ?? "", to));
+  return carried.map((entry) => ({ ...entry, to: entry.to !== "/runs" && start.startsWith(entry.to) ? start : entry.to }));
 }
 
 function ThemeSwitch() {

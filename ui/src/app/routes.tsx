@@ -19,8 +19,8 @@ export interface ScreenRoute {
 /** One line a screen. The first pattern that fits wins. */
 export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs", Screen: RunsScreen },
-  { path: "/compare", Screen: CompareScreen, live: true },
-  { path: "/matrix", Screen: MatrixScreen, live: true },
+  { path: "/compare", Screen: CompareScreen },
+  { path: "/matrix", Screen: MatrixScreen },
   { path: "/history", Screen: HistoryScreen, live: true },
   { path: "/runs/:run", Screen: RunScreen },
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
@@ -33,16 +33,15 @@ export interface NavEntry {
   to: string;
   /** What follows `g` on the keyboard. */
   key: string;
-  live?: boolean;
 }
 
 /** The head of every page, in this order. An entry shows as soon as a screen above has its path. */
 export const NAV: readonly NavEntry[] = [
   { name: "Runs", to: "/runs", key: "r" },
-  { name: "Eval sets", to: "/eval-sets", key: "e", live: true },
+  { name: "Eval sets", to: "/eval-sets", key: "e" },
   { name: "Compare", to: "/compare", key: "c" },
   { name: "History", to: "/history", key: "h" },
   { name: "Judges", to: "/judges", key: "j" },
-  { name: "Chat", to: "/chat", key: "t", live: true },
-  { name: "Start", to: "/start", key: "s", live: true },
+  { name: "Chat", to: "/chat", key: "t" },
+  { name: "Start", to: "/start", key: "s" },
 ];
