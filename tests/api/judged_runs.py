@@ -26,6 +26,7 @@ from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResu
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite import SqliteStore, open_store
 
+_CASE = b'{"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "?"}]}}]}'
 METRIC = "final_response_match_v2"
 MODEL, PROMPT = "gemini-2.5-flash", "0123456789ab"
 
@@ -73,7 +74,7 @@ def _records(position: int, case: Judged) -> list[Record]:
     scores = [_score(case, verdicts) for verdicts in case.trials]
     for number, verdicts in enumerate(case.trials):
         evidence = kept_json(_trial(case, number, len(verdicts)))
-        records.append(TrialRecord(position, number, 0, evidence, failed=False, case=b'{"eval_id": "x"}'))
+        records.append(TrialRecord(position, number, 0, evidence, failed=False, case=_CASE))
         records.append(ScoreRecord(position, number, 0, {case.metric: scores[number]}))
     verdict = MetricVerdict(case.metric, _outcome(case, scores), 0.5, case.threshold, per_trial=list(scores))
     trials = [TrialResult(number, verdict.outcome, evidence=b"") for number in range(len(scores))]

@@ -260,7 +260,7 @@ class _File:
             return asked
         except EvalFileError as problem:
             if len(asked) == 1:
-                refused.append(problem)
+                refused.append(_of_case(asked[0].case, problem))
                 return []
         half = len(asked) // 2
         first = self._sound(settled, asked[:half], refused)
@@ -276,7 +276,7 @@ class _File:
             try:
                 changed = text.bless(index, self._source.case(index), trial.invocations, trial.final_state)
             except EvalFileError as problem:
-                made.refused.append(_placed(problem, self._source.where(index)))
+                made.refused.append(_of_case(case, _placed(problem, self._source.where(index))))
                 continue
             (made.cases if changed else made.unchanged).append(case.eval_id)
             trials[case.eval_id] = trial
@@ -289,13 +289,19 @@ class _File:
         """Where the case stands in its file now."""
         index = self._source.position(case.eval_id)
         if index is None:
-            raise SetupError(f"{self._path}: the case {case.eval_id} is not in this file any more")
+            gone = f"{self._path}: the case {case.eval_id} is not in this file any more"
+            raise RefusedCase(gone, _full_name(case))
         if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
-            raise SetupError(
+            changed = (
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
                 "write into it as it is now with --force (force=True)"
             )
+            raise RefusedCase(changed, _full_name(case))
         return index
+
+
+def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
+    return RefusedCase(str(problem), _full_name(case))
 
 
 def _placed(problem: EvalFileError, where: str) -> EvalFileError:
