@@ -9,6 +9,7 @@ export default defineConfig({
   build: {
     outDir: "../src/proctor/page",
     emptyOutDir: true,
+    license: { fileName: "licenses.md" }, // what the bundle holds of others goes with their licences
     target: ["chrome123", "firefox121", "safari17.5"],
     modulePreload: false,
     cssCodeSplit: false,
