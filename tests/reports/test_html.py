@@ -46,6 +46,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     (folder / "assets").mkdir()
     (folder / "index.html").write_text(INDEX, "utf-8")
     (folder / "assets" / "app-1.js").write_text(SCRIPT, "utf-8")
+    (folder / "licenses.md").write_text("One --> two", "utf-8")
     (folder / "assets" / "app-2.css").write_text("body{margin:0}", "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(folder))
@@ -123,6 +124,10 @@ def test_allows_its_own_script_and_style_and_nothing_else() -> None:
         digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy[1]
     assert not re.findall(r'(?:src|href)="(?!data:)', text)
+
+
+def test_the_licences_of_what_the_script_holds_go_with_it() -> None:
+    assert "<!--\nOne - -> two\n-->" in written([RunResult("agent")]).text
 
 
 def test_the_script_cannot_end_itself() -> None:

@@ -61,8 +61,15 @@ def read_page() -> BuiltPage:
     head = head.replace("<head>", f"<head>\n    {meta}", 1)  # before anything that it is about
     body, end = body.rsplit("</body>", 1)
     return BuiltPage(
-        f"{head}<style>{style}</style></head>{body}", f'<script type="module">{script}</script></body>{end}'
+        f"{head}<style>{style}</style></head>{body}",
+        f'<script type="module">{script}</script>{_licences(folder)}</body>{end}',
     )
+
+
+def _licences(folder: Path) -> str:
+    """The licences of what the script holds of others, which go where it goes."""
+    file = folder / "licenses.md"
+    return f"<!--\n{file.read_text('utf-8').replace('--', '- -')}\n-->" if file.is_file() else ""
 
 
 def _taken(folder: Path, pattern: re.Pattern[str], index: str) -> tuple[str, str]:
