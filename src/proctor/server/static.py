@@ -48,7 +48,7 @@ def _answer(path: str, accept: str) -> Response:
     if file is not None:
         cache = _IMMUTABLE if path.startswith(f"{_ASSETS}/") else "no-cache"
         return FileResponse(file, media_type=TYPES[file.suffix.lower()], headers={"cache-control": cache})
-    if path.partition("/")[0] == "api" or Path(path).suffix or not _takes_html(accept):
+    if path.partition("/")[0] in {"api", _ASSETS} or not _is_page(path, accept):
         return Response('{"detail":"there is nothing at this address"}', 404, media_type="application/json")
     index = file_of(folder, "index.html")
     if index is None:
@@ -56,8 +56,11 @@ def _answer(path: str, accept: str) -> Response:
     return FileResponse(index, media_type=TYPES[".html"], headers={"cache-control": "no-cache"})
 
 
-def _takes_html(accept: str) -> bool:
-    return not accept or "text/html" in accept or "*/*" in accept
+def _is_page(path: str, accept: str) -> bool:
+    """Tell a page of ours from a file that is not there: ids may have dots, and browsers ask for pages as such."""
+    if "text/html" in accept:
+        return True
+    return not Path(path).suffix and (not accept or "*/*" in accept)
 
 
 def file_of(folder: Path, path: str) -> Path | None:
