@@ -1,6 +1,10 @@
 import type { ComponentType } from "react";
 import { BlessScreen } from "../screens/bless/BlessScreen";
 import { CaseScreen } from "../screens/case/CaseScreen";
+import { ChatScreen } from "../screens/chat/ChatScreen";
+import { EvalCaseScreen } from "../screens/evalcase/EvalCaseScreen";
+import { EvalSetScreen } from "../screens/evalsets/EvalSetScreen";
+import { EvalSetsScreen } from "../screens/evalsets/EvalSetsScreen";
 import { RunScreen } from "../screens/run/RunScreen";
 import { CompareScreen } from "../screens/compare/CompareScreen";
 import { HistoryScreen } from "../screens/history/HistoryScreen";
@@ -26,6 +30,10 @@ export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
   { path: "/runs/:run/bless", Screen: BlessScreen, live: true },
   { path: "/start", Screen: StartScreen, live: true },
+  { path: "/eval-sets", Screen: EvalSetsScreen, live: true },
+  { path: "/eval-sets/:set", Screen: EvalSetScreen, live: true },
+  { path: "/eval-sets/:set/cases/:case", Screen: EvalCaseScreen, live: true },
+  { path: "/chat", Screen: ChatScreen, live: true },
 ];
 
 export interface NavEntry {

@@ -1,0 +1,98 @@
+import { useState } from "react";
+import { useAddress } from "../../app/address";
+import { useTitle } from "../../app/title";
+import { useChange, useData } from "../../data/queries";
+import type { AgentsPage, ChatList, ChatPage } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { AreaField, SelectField, TextField } from "../../parts/Field";
+import { Skeleton } from "../../parts/Skeleton";
+import { visible } from "../../parts/visible";
+import { isObject, readJson, whyNotJson } from "../evalcase/exact";
+import styles from "./Chat.module.css";
+import { Conversation } from "./Conversation";
+
+/** Screen 10: talk to an agent, and keep the conversation as a case. */
+export function ChatScreen() {
+  useTitle("Chat");
+  const [query, setQuery] = useAddress();
+  const id = query.get("chat");
+  const chat = useData<ChatPage>(id ? `/api/chats/${encodeURIComponent(id)}` : null, { keep: false, fresh: Infinity });
+  if (id && chat.data) return <Conversation key={id} chat={chat.data} leave={() => setQuery({ chat: null })} />;
+  if (id && !chat.error) return <Skeleton rows={4} />;
+  return (
+    <>
+      {id && <ErrorNote error={chat.error} />}
+      <Begin begun={(chat) => setQuery({ chat }, { push: true })} />
+    </>
+  );
+}
+
+function Begin({ begun }: { begun: (id: string) => void }) {
+  const agents = useData<AgentsPage>("/api/agents");
+  const open = useData<ChatList>("/api/chats", { fresh: 0 });
+  const change = useChange<ChatPage>(["/api/chats"]);
+  const [query] = useAddress();
+  const [made, setMade] = useState({ agent: query.get("agent") ?? "", state: "{}", app_name: "", user_id: "" });
+  if (!agents.data) return agents.error ? <ErrorNote error={agents.error} retry={agents.refetch} /> : <Skeleton rows={4} />;
+  const names = agents.data.items.map(({ name }) => name).filter((name) => name !== "replay");
+  if (!names.length) return <Empty title="No agents to talk to" does="Start the server with a folder of agents, or name one as `agent` in proctor.toml." command="proctor web agents/" />;
+  const agent = names.includes(made.agent) ? made.agent : (names[0] ?? "");
+  const why = whyNotState(made.state);
+  const begin = (): void =>
+    change.mutate(
+      { method: "POST", path: "/api/chats", body: { agent, state: JSON.parse(made.state) as unknown, app_name: made.app_name, user_id: made.user_id } },
+      { onSuccess: ({ body }) => begun(body.id) },
+    );
+  return (
+    <>
+      <h1>Talk to an agent</h1>
+      <p className="dim">It runs in a process of its own. What was said can be kept as a case, as `proctor record` does.</p>
+      <form
+        className={`${styles.begin} panel`}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!why) begin();
+        }}
+      >
+        <SelectField label="Agent" value={agent} options={names.map((name) => [name, visible(name)] as const)} onChange={(event) => setMade({ ...made, agent: event.target.value })} />
+        <details>
+          <summary>The session that it starts in</summary>
+          <AreaField label="State, as JSON" error={why || null} spellCheck={false} value={made.state} onChange={(event) => setMade({ ...made, state: event.target.value })} />
+          <TextField label="App" value={made.app_name} onChange={(event) => setMade({ ...made, app_name: event.target.value })} />
+          <TextField label="User" value={made.user_id} onChange={(event) => setMade({ ...made, user_id: event.target.value })} />
+        </details>
+        <ErrorNote error={change.error} />
+        <Button type="submit" look="first" busy={change.isPending} disabled={why !== ""}>
+          {change.isPending ? "The agent is being started …" : "Begin"}
+        </Button>
+      </form>
+      {open.data && open.data.items.length > 0 && <OpenChats list={open.data} go={begun} />}
+    </>
+  );
+}
+
+function whyNotState(text: string): string {
+  return whyNotJson(text) || (isObject(readJson(text)) ? "" : "The state has to be an object: { … }");
+}
+
+function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
+  return (
+    <>
+      <h2>
+        Open conversations, {list.items.length} of {list.most} at most
+      </h2>
+      <ul className={`${styles.open} panel`}>
+        {list.items.map((chat) => (
+          <li key={chat.id}>
+            <button type="button" onClick={() => go(chat.id)}>
+              <b>{visible(chat.agent)}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
+              <span className={styles.begins}>{visible(chat.begins) || "nothing said yet"}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from "react";
+import { Button } from "../../parts/Button";
+import { AreaField } from "../../parts/Field";
+import { secondsText } from "../../parts/figures";
+import { visible } from "../../parts/visible";
+import { isObject, readJson, whyNotJson } from "../evalcase/exact";
+import styles from "./Chat.module.css";
+import type { ChatEntry } from "./stream";
+
+export interface ToolAnswer {
+  name: string;
+  call_id: string;
+  response: unknown;
+}
+
+/** One thing that was said or done. */
+export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((given: ToolAnswer) => void) | null }) {
+  switch (entry.kind) {
+    case "user":
+      return <div className={styles.user}>{entry.name ? <Call name={`${entry.name} answered`} value={entry.value} /> : <p>{visible(entry.text)}</p>}</div>;
+    case "text":
+      return (
+        <div className={styles.agent}>
+          {entry.author !== "agent" && <span className={styles.who}>{visible(entry.author)}</span>}
+          <p data-partial={entry.partial || undefined}>{visible(entry.text)}</p>
+        </div>
+      );
+    case "thought":
+      return (
+        <details className={styles.thought}>
+          <summary>A thought</summary>
+          <p>{visible(entry.text)}</p>
+        </details>
+      );
+    case "call":
+      return (
+        <div className={styles.deed}>
+          <Call name={entry.name} value={entry.value} />
+          {entry.waits && answer && <AnswerByHand entry={entry} answer={answer} />}
+        </div>
+      );
+    case "response":
+      return (
+        <div className={styles.deed}>
+          <Call name={`→ ${entry.name}`} value={entry.value} isResponse />
+        </div>
+      );
+    case "state":
+      return <Line sign="∆" words="state" value={entry.value} />;
+    case "media":
+      return <Line sign="◫" words={entry.name} value={entry.value} />;
+    case "usage":
+      return null;
+    case "failure":
+      return (
+        <div role="alert" className={styles.failure}>
+          ! {visible(entry.text)}
+        </div>
+      );
+    default:
+      return <div className={styles.aside}>{visible(entry.text)}</div>;
+  }
+}
+
+/** What one exchange took. */
+export function Took({ seconds, tokens }: { seconds: number | null; tokens: number }) {
+  const told = [seconds === null ? "" : secondsText(seconds), tokens ? `${tokens.toLocaleString("en")} tokens` : ""].filter(Boolean).join(" · ");
+  return told ? <div className={`${styles.took} num`}>{told}</div> : null;
+}
+
+function Call({ name, value, isResponse = false }: { name: string; value: unknown; isResponse?: boolean }) {
+  const text = isResponse ? oneLine(value) : argumentsOf(value);
+  const line = isResponse ? `${name}: ${text}` : `${name}(${text})`;
+  if (line.length <= 110) return <code className={styles.call}>{visible(line)}</code>;
+  return (
+    <details className={styles.call}>
+      <summary>
+        <code>{visible(`${line.slice(0, 100)}…`)}</code>
+      </summary>
+      <pre>{visible(JSON.stringify(value, null, 2))}</pre>
+    </details>
+  );
+}
+
+function argumentsOf(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return oneLine(value);
+  return Object.entries(value)
+    .map(([name, one]) => `${name}=${oneLine(one)}`)
+    .join(", ");
+}
+
+function oneLine(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
+
+function Line({ sign, words, value }: { sign: string; words: string; value: unknown }) {
+  return (
+    <div className={styles.aside}>
+      <span aria-hidden>{sign}</span> {visible(words)} <code>{visible(oneLine(value))}</code>
+    </div>
+  );
+}
+
+function AnswerByHand({ entry, answer }: { entry: ChatEntry; answer: (given: ToolAnswer) => void }) {
+  const [text, setText] = useState('{"status": "approved"}');
+  const why = whyNotJson(text) || (isObject(readJson(text)) ? "" : "A response has to be an object: { … }");
+  return (
+    <div className={styles.byHand}>
+      <AreaField label={`${entry.name} waits for its response, as JSON`} rows={2} spellCheck={false} error={why || null} value={text} onChange={(event) => setText(event.target.value)} />
+      <Button disabled={why !== ""} onClick={() => answer({ name: entry.name, call_id: entry.call_id, response: JSON.parse(text) as unknown })}>
+        Answer the call
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { useChange, useData } from "../../data/queries";
+import type { ChatSaved, EvalSetList } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyLine } from "../../parts/Copy";
+import { Dialog } from "../../parts/Dialog";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { CheckField, SelectField, TextField } from "../../parts/Field";
+import { caseAddress } from "../evalsets/address";
+import styles from "./Chat.module.css";
+
+const NEW = ""; // no set has this id
+
+/** Keep the conversation as a case of a set that is there, or of a new one. */
+export function SaveAsCase({ open, close, path, turns }: { open: boolean; close: () => void; path: string; turns: number }) {
+  const sets = useData<EvalSetList>(open ? "/api/eval-sets" : null);
+  const change = useChange<ChatSaved>(["/api/eval-sets"]);
+  const [made, setMade] = useState({ set: null as string | null, name: "", eval_id: proposed(), final_state: false });
+  const there = (sets.data?.items ?? []).filter(({ can_edit }) => can_edit);
+  const set = made.set ?? there[0]?.id ?? NEW;
+  const saved = change.data?.body;
+  const save = (): void => {
+    const where = set === NEW ? { new_set: made.name } : { eval_set: set };
+    change.mutate({ method: "POST", path: `${path}/case`, body: { ...where, eval_id: made.eval_id, final_state: made.final_state } });
+  };
+  const again = (): void => {
+    change.reset();
+    setMade({ ...made, eval_id: proposed() });
+    close();
+  };
+  if (saved) {
+    return (
+      <Dialog open={open} onClose={again} title={`Kept as ${saved.eval_id}`} foot={<Button onClick={again}>Go on talking</Button>}>
+        <p>
+          {saved.turns} {saved.turns === 1 ? "turn" : "turns"} in {saved.path}. <Link href={caseAddress(saved.eval_set, saved.eval_id)}>Open the case</Link>
+        </p>
+        <p className="dim">In a terminal the same is:</p>
+        <CopyLine text={saved.command} />
+      </Dialog>
+    );
+  }
+  const isReady = made.eval_id.trim() !== "" && (set !== NEW || made.name !== "");
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title={`Save ${turns} ${turns === 1 ? "turn" : "turns"} as a case`}
+      foot={<Button look="first" busy={change.isPending} disabled={!isReady || !sets.data} onClick={save}>Save</Button>}
+    >
+      <form
+        className={styles.save}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) save();
+        }}
+      >
+        <SelectField
+          label="Eval set"
+          value={set}
+          options={[...there.map(({ id, path }) => [id, path] as const), [NEW, "A new set"] as const]}
+          onChange={(event) => setMade({ ...made, set: event.target.value })}
+        />
+        {set === NEW && <TextField label="Name of the new set" hint="Letters, digits, _" value={made.name} onChange={(event) => setMade({ ...made, name: event.target.value })} />}
+        <TextField label="Id of the case" value={made.eval_id} onChange={(event) => setMade({ ...made, eval_id: event.target.value })} />
+        <CheckField
+          label="Also expect the state that it changed"
+          hint="The keys of the state that are new or have another value than at the beginning."
+          checked={made.final_state}
+          onChange={(event) => setMade({ ...made, final_state: event.target.checked })}
+        />
+        <ErrorNote error={change.error} />
+      </form>
+    </Dialog>
+  );
+}
+
+function proposed(): string {
+  const now = new Date();
+  const two = (number: number): string => String(number).padStart(2, "0");
+  return `recorded_${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+}

@@ -1,0 +1,115 @@
+// What an agent does, event by event, from an answer that goes on.
+import type { components } from "../../data/api.gen";
+import { SourceError } from "../../data/source";
+
+export type ChatEntry = components["schemas"]["ChatEntry"];
+
+/** Takes pieces of a stream of server-sent events as they come, and gives the entries that are whole. */
+export class EntryReader {
+  private rest = "";
+
+  take(piece: string): ChatEntry[] {
+    const blocks = (this.rest + piece).split("\n\n");
+    this.rest = blocks.pop() ?? "";
+    return blocks.flatMap(entryOf);
+  }
+}
+
+function entryOf(block: string): ChatEntry[] {
+  const data = block
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => line.slice(6))
+    .join("\n");
+  return data ? [JSON.parse(data) as ChatEntry] : [];
+}
+
+/** Post `body` and tell every entry as it comes; the answer goes on at the server when this ends early. */
+export async function follow(path: string, init: RequestInit, tell: (entries: ChatEntry[]) => void): Promise<void> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (init.signal?.aborted) return;
+    throw new SourceError(0, "The server does not answer. Is `proctor web` still running?");
+  }
+  if (!response.ok || !response.body) throw new SourceError(response.status, await detail(response));
+  const reader = new EntryReader();
+  const decoder = new TextDecoder();
+  const stream = response.body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await stream.read();
+      if (done) return;
+      const entries = reader.take(decoder.decode(value, { stream: true }));
+      if (entries.length) tell(entries);
+    }
+  } catch (error) {
+    if (init.signal?.aborted) return;
+    throw new SourceError(0, "The connection broke off. The agent goes on: open the conversation again to see more.");
+  }
+}
+
+async function detail(response: Response): Promise<string> {
+  try {
+    const { detail } = (await response.json()) as { detail?: unknown };
+    if (typeof detail === "string") return detail;
+  } catch {
+    // not ours
+  }
+  return `The server answered ${response.status} and did not say why.`;
+}
+
+/** The entries with newer ones behind; each number once, and pieces go when the whole text of the same author is there. */
+export function joined(entries: readonly ChatEntry[], newer: readonly ChatEntry[]): ChatEntry[] {
+  const last = entries.at(-1)?.number ?? 0;
+  const all = [...entries];
+  for (const entry of newer) {
+    if (entry.number <= last) continue;
+    if (entry.kind === "text" && !entry.partial) dropPieces(all, entry);
+    else if (entry.kind === "end") dropPieces(all, entry);
+    all.push(entry);
+  }
+  return all;
+}
+
+function dropPieces(entries: ChatEntry[], whole: ChatEntry): void {
+  for (let index = entries.length - 1; index >= 0 && entries[index]?.exchange === whole.exchange; index--) {
+    if (entries[index]?.partial && whole.kind === "text") entries.splice(index, 1);
+  }
+}
+
+export interface Said {
+  key: number;
+  entry: ChatEntry;
+}
+
+/** What is shown: pieces of one text run together. */
+export function shownOf(entries: readonly ChatEntry[]): Said[] {
+  const shown: Said[] = [];
+  for (const entry of entries) {
+    const last = shown.at(-1);
+    if (last && isPiece(entry) && isPiece(last.entry) && last.entry.author === entry.author && last.entry.kind === entry.kind) {
+      last.entry = { ...last.entry, text: last.entry.text + entry.text };
+    } else if (!["session", "end"].includes(entry.kind)) {
+      shown.push({ key: entry.number, entry });
+    }
+  }
+  return shown;
+}
+
+function isPiece(entry: ChatEntry): boolean {
+  return entry.partial && (entry.kind === "text" || entry.kind === "thought");
+}
+
+/** Tokens of one exchange: the sum of what was reported. */
+export function tokens(entries: readonly ChatEntry[]): number {
+  return entries.filter(({ kind }) => kind === "usage").reduce((sum, { value }) => sum + totalOf(value), 0);
+}
+
+function totalOf(value: unknown): number {
+  const usage = (value ?? {}) as Record<string, unknown>;
+  const total = usage.total_token_count ?? usage.totalTokenCount;
+  if (typeof total === "number") return total;
+  return ["prompt_token_count", "candidates_token_count"].reduce((sum, name) => sum + (typeof usage[name] === "number" ? usage[name] : 0), 0);
+}

@@ -1,0 +1,137 @@
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { useAddress } from "../../app/address";
+import { useKeys } from "../../app/keyboard";
+import { useTitle } from "../../app/title";
+import { useChange, useData } from "../../data/queries";
+import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
+import { Button } from "../../parts/Button";
+import { CopyLine } from "../../parts/Copy";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { FilterBox } from "../../parts/FilterBox";
+import { Skeleton } from "../../parts/Skeleton";
+import { type Column, Table } from "../../parts/Table";
+import { visible } from "../../parts/visible";
+import { CasesBar, NewCaseDialog } from "./CasesBar";
+import styles from "./EvalSets.module.css";
+import { Told, count } from "./EvalSetsScreen";
+import { Problems } from "./Problems";
+import { caseAddress, setAddress } from "./address";
+import { fits } from "./filter";
+
+const COLUMNS: readonly Column<EvalCaseRow>[] = [
+  { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
+  { id: "asks", head: "The user begins with", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{visible(asks)}</span> },
+  { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
+  { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
+  { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
+  { id: "problems", head: "Problems", width: "130px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Told row={row} /> },
+];
+
+function Case({ row }: { row: EvalCaseRow }) {
+  return (
+    <>
+      <b className={styles.name}>{visible(row.eval_id) || "(no id)"}</b>
+      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${visible(tag)}`).join(" ")}</span>}
+    </>
+  );
+}
+
+function Turns({ row }: { row: EvalCaseRow }) {
+  return row.kind === "scenario" ? <span className="dim">scenario</span> : <span className="num">{row.turns}</span>;
+}
+
+function stated({ rubrics, has_state }: EvalCaseRow): string {
+  return [rubrics ? count(rubrics, "rubric") : "", has_state ? "state" : ""].filter(Boolean).join(", ") || "–";
+}
+
+/** Screen 9: one eval set and its cases. */
+export function EvalSetScreen() {
+  const { set = "" } = useParams<{ set: string }>();
+  const path = `/api/eval-sets/${encodeURIComponent(set)}`;
+  const { data: page, error, refetch } = useData<EvalSetPage>(path);
+  const cases = useData<EvalCaseList>(page && page.cases !== null ? `${path}/cases?limit=100000` : null);
+  useTitle(page?.eval_set_id ?? "Eval set");
+  if (!page) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  return (
+    <>
+      <Head page={page} />
+      <Problems problems={page.problems} path={page.path} />
+      {page.cases !== null &&
+        (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
+    </>
+  );
+}
+
+function Head({ page }: { page: EvalSetPage }) {
+  return (
+    <>
+      <p className="dim small">{visible(page.path)}</p>
+      <h1>{visible(page.name ?? page.eval_set_id ?? page.path)}</h1>
+      {page.description && <p>{visible(page.description)}</p>}
+      <p className="dim">
+        {page.cases === null ? "This file cannot be read." : `${count(page.cases, "case")} · ${page.kind}`}
+        {page.cases !== null && page.why_not && ` · only to be read: ${page.why_not}`}
+      </p>
+      {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
+      {page.cases ? <CopyLine text={page.command} /> : null}
+    </>
+  );
+}
+
+function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
+  const [, navigate] = useLocation();
+  const change = useChange<SetMade>(["/api/eval-sets"]);
+  const path = `/api/eval-sets/${encodeURIComponent(page.id)}/migrate`;
+  return (
+    <div className="row">
+      <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
+        Write it in today’s format
+      </Button>
+      <span className="dim">as {visible(to)}; this file stays as it is</span>
+      <ErrorNote error={change.error} />
+    </div>
+  );
+}
+
+function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[] }) {
+  const [query, setQuery] = useAddress();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isMaking, setMaking] = useState(false);
+  useKeys([{ keys: "c", does: "add a case", run: () => page.can_edit && setMaking(true) }]);
+  const line = query.get("q") ?? "";
+  const found = rows.filter((row) => fits(row, line));
+  const choose = (id: string, on: boolean): void => {
+    const next = new Set(chosen);
+    if (on) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  };
+  const tags = [...new Set(rows.flatMap((row) => row.tags))].slice(0, 8).map((tag) => `tag:${tag}`).filter((offer) => !/\s/.test(offer));
+  return (
+    <>
+      <div className="row">
+        <h2>Cases</h2>
+        <span className="grow" />
+        {page.can_edit && <Button onClick={() => setMaking(true)}>New case</Button>}
+      </div>
+      <FilterBox label="Filter cases" placeholder="part of an id or a message, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
+      {page.can_edit && <CasesBar set={page.id} chosen={rows.filter(({ eval_id }) => chosen.has(eval_id))} done={() => setChosen(new Set())} />}
+      {found.length ? (
+        <Table
+          label="Cases"
+          rows={found}
+          columns={COLUMNS}
+          idOf={({ eval_id }) => eval_id}
+          href={({ eval_id }) => caseAddress(page.id, eval_id)}
+          sort={query.get("sort") ?? ""}
+          onSort={(sort) => setQuery({ sort })}
+          {...(page.can_edit ? { choice: { chosen, onChoose: choose, label: "choose" } } : {})}
+        />
+      ) : (
+        <p className="dim">{rows.length ? "No case fits this filter." : "No cases yet: add one here, or keep a conversation as one."}</p>
+      )}
+      <NewCaseDialog open={isMaking} close={() => setMaking(false)} set={page.id} />
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import type { ProblemNote } from "../../data/types";
+import { visible } from "../../parts/visible";
+import styles from "./EvalSets.module.css";
+
+const SHOWN = 5;
+
+/** What `proctor check` says of a file or a case, each with its place. */
+export function Problems({ problems, path }: { problems: readonly ProblemNote[]; path: string }) {
+  if (!problems.length) return null;
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const ordered = [...problems].sort((one, other) => Number(other.severity === "error") - Number(one.severity === "error"));
+  return (
+    <section aria-label="Problems" className={`${styles.problems} panel`}>
+      {ordered.slice(0, SHOWN).map((one, index) => <Problem key={index} problem={one} path={path} />)}
+      {ordered.length > SHOWN && (
+        <details>
+          <summary>
+            {ordered.length - SHOWN} more{errors > SHOWN && `, ${errors} errors in all`}
+          </summary>
+          {ordered.slice(SHOWN).map((one, index) => <Problem key={index} problem={one} path={path} />)}
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Problem({ problem, path }: { problem: ProblemNote; path: string }) {
+  const isError = problem.severity === "error";
+  return (
+    <p className={styles.problem}>
+      <b className={isError ? styles.error : styles.warning}>
+        <span aria-hidden>{isError ? "✕" : "!"}</span> {problem.severity}
+      </b>{" "}
+      <code>
+        {visible(problem.file ?? path)}:{problem.line}:{problem.column}
+      </code>{" "}
+      {problem.field && <code className="dim">{visible(problem.field)}: </code>}
+      {visible(problem.message)}
+      {problem.hint && <span className="dim"> ({visible(problem.hint)})</span>}
+    </p>
+  );
+}
