@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
@@ -161,11 +162,73 @@ def test_a_case_that_did_the_same_says_so(store: Path) -> None:
     ("arguments", "message"),
     [
         (["case99"], "the run has no case 'case99'"),
-        (["case1", "--json"], "are about whole runs: leave the case out"),
+        (["case1", "--format", "md"], "are about whole runs: leave the case out"),
     ],
-    ids=["unknown", "as json"],
+    ids=["unknown", "as Markdown"],
 )
 def test_a_case_that_cannot_be_shown_is_said(store: Path, arguments: list[str], message: str) -> None:
     runs(store, good, good)
     done = compare(store, "previous", "latest", *arguments)
     assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+
+
+def test_two_trials_side_by_side_are_json_too(store: Path) -> None:
+    schema = json.loads(
+        (Path(__file__).parents[2] / "docs/schemas/parting.schema.json").read_text(encoding="utf-8")
+    )
+    runs(store, good, bad)
+    found = compare(store, "previous", "latest", "case1", "--json")
+    data = json.loads(found.stdout)
+    jsonschema.validate(data, schema)
+    assert (found.exit_code, data["case"], data["turn"], data["alike"]) == (0, "words/case1", 1, 1)
+    assert [(step["in"], step["said"]) for step in data["steps"][1:]] == [
+        ("base", "answer: You said case1"),
+        ("candidate", "answer: Pardon?"),
+    ]
+    assert data["saw"][0]["metric"] == "response_match_score"
+    runs(store, good, good)
+    alike = json.loads(compare(store, "previous", "latest", "case1", "--json").stdout)
+    jsonschema.validate(alike, schema)
+    assert (alike["turn"], alike["steps"], alike["saw"]) == (None, [], [])
+
+
+# --- not judged alike ------------------------------------------------------------------------------------------------
+
+
+def judged(store: Path, agent: object, **config: object) -> None:
+    proctor.evaluate_sync(agent, SET, config={**CONFIG, **config}, store=store)
+
+
+OTHER_OPTION = {"response_match_score": {"threshold": 0.8, "aggregate": "min"}}
+
+
+@pytest.mark.parametrize(
+    ("criteria", "exit_code", "apart"),
+    [
+        pytest.param(OTHER_OPTION, 4, ["passed", "response_match_score"], id="another option"),
+        pytest.param({"response_match_score": 0.7}, 1, ["passed"], id="another threshold: the scores are the same"),
+        pytest.param({**CONFIG["criteria"], "exact_match": {"threshold": 1.0, "gate": False}}, 1, [], id="one more that only reports"),
+    ],
+)  # fmt: skip
+def test_what_was_not_judged_alike_decides_nothing(
+    store: Path, criteria: dict[str, object], exit_code: int, apart: list[str]
+) -> None:
+    judged(store, good)
+    judged(store, bad, criteria=criteria)
+    found = compare(store, "--json")
+    measures = json.loads(found.stdout)["measures"]
+    assert [one["name"] for one in measures if one["apart"]] == apart
+    assert not any(one["decides"] for one in measures if one["apart"])
+    assert found.exit_code == exit_code
+    said = compare(store).stdout
+    assert said.count("not judged alike") == len(apart) + (exit_code == 4)
+    assert compare(store, "--changed-metrics", "keep").exit_code == 1
+
+
+def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
+    judged(store, good)
+    judged(store, bad, criteria=OTHER_OPTION)
+    assert "`proctor score RUN --config FILE` judges one as the other was" in compare(store).stdout
+    base = proctor.list_runs(store)[1].run_id
+    proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
+    assert compare(store, base, "latest").exit_code == 1

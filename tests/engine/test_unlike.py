@@ -114,7 +114,7 @@ def _agent(manifest: Manifest, judging: Judging) -> None:
         (_samples, "option", f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
         (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
         (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
-        (_gate, "option", "the metric tool_trajectory_avg_score does not decide any more"),
+        (_gate, "gate", "the metric tool_trajectory_avg_score does not decide any more"),
         (
             _code,
             "code",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
@@ -25,61 +25,54 @@ if TYPE_CHECKING:
 _EARLIER = re.compile(r"(?:latest~(?P<back>\d{1,6})|(?P<previous>previous))$")
 
 
+class ComparingOptions(TypedDict, total=False):
+    """The keyword arguments of `compare`."""
+
+    store: StoreLike
+    margin: float
+    confidence: float
+    keep_changed_cases: bool
+    keep_changed_metrics: bool
+    strict: bool
+    baseline: str | Path | None
+
+
 async def compare(
     base: str | RunResult = "previous",
     candidate: str | RunResult = "latest",
-    *,
-    store: StoreLike = None,
-    margin: float = 0.05,
-    confidence: float = 0.95,
-    keep_changed_cases: bool = False,
-    strict: bool = False,
-    baseline: str | Path | None = None,
+    **options: Unpack[ComparingOptions],
 ) -> Comparison:
     """Compare two runs case by case; `compare_sync` says the rest."""
-    return await asyncio.to_thread(
-        compare_sync,
-        base,
-        candidate,
-        store=store,
-        margin=margin,
-        confidence=confidence,
-        keep_changed_cases=keep_changed_cases,
-        strict=strict,
-        baseline=baseline,
-    )
+    return await asyncio.to_thread(compare_sync, base, candidate, **options)
 
 
 def compare_sync(
     base: str | RunResult = "previous",
     candidate: str | RunResult = "latest",
-    *,
-    store: StoreLike = None,
-    margin: float = 0.05,
-    confidence: float = 0.95,
-    keep_changed_cases: bool = False,
-    strict: bool = False,
-    baseline: str | Path | None = None,
+    **options: Unpack[ComparingOptions],
 ) -> Comparison:
     """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
 
     Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
     `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points),
-    `confidence` that of tests and intervals. Cases whose content has changed are left out, unless
-    `keep_changed_cases`. `strict` refuses runs that differ in more than the agent. `baseline` stands in place of
-    `base`: the name of one in `store`, or a file (`baselines/main.json`).
+    `confidence` that of tests and intervals (0.95). Cases whose content has changed are left out, unless
+    `keep_changed_cases`; metrics that were not judged alike (another option, judge, prompt …) decide nothing, nor do pass
+    and fail then, unless `keep_changed_metrics`. `strict` refuses runs that differ in more than the agent. `baseline`
+    stands in place of `base`: the name of one in `store`, or a file (`baselines/main.json`).
 
     Raises:
         SetupError: a number is out of range, the runs have no case in common, or `strict` found what differs.
         UnknownNameError: there is no such run.
         StoreError: there is no store, or it cannot be read.
+        EvalFileError: the baseline's file cannot be read.
     """
-    for name, value, least in (("margin", margin, 0.0), ("confidence", confidence, 0.5)):
+    asked = _Asked(**options)
+    for name, value, least in (("margin", asked.margin, 0.0), ("confidence", asked.confidence, 0.5)):
         if not least < value < 1:
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
-    asked = _Asked(margin, confidence, keep_changed_cases, strict)
-    if baseline is not None:
-        return _compare(_sided_baseline(baseline, store), _sided(candidate, store), asked)
+    store = asked.store
+    if asked.baseline is not None:
+        return _compare(_sided_baseline(asked.baseline, store), _sided(candidate, store), asked)
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
         return _compare(_told(base), _told(candidate), asked)
     if store is None or isinstance(store, str | Path):
@@ -88,12 +81,15 @@ def compare_sync(
     return _compare(_side(store, base), _side(store, candidate), asked)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    margin: float
-    confidence: float
-    keep_changed_cases: bool
-    strict: bool
+    store: StoreLike = None
+    margin: float = 0.05
+    confidence: float = 0.95
+    keep_changed_cases: bool = False
+    keep_changed_metrics: bool = False
+    strict: bool = False
+    baseline: str | Path | None = None
 
 
 def find_run(store: Store, name: str) -> str:
@@ -142,15 +138,6 @@ def told_by_store(store: Store, run_id: str) -> _Sided:
     return _side(store, run_id)
 
 
-def side_of(store: Store, name: str) -> Side:
-    """Return the run called `name` as one side of a comparison; its cases are read once, as they are asked for.
-
-    Raises:
-        UnknownNameError: there is no such run.
-    """
-    return _side(store, name)[0]
-
-
 def _side(store: Store, given: str | RunResult) -> _Sided:
     if isinstance(given, RunResult):
         return _told(given)
@@ -187,7 +174,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
     from proctor.api.user_functions import AN_OBJECT
     from proctor.engine.compare import CompareOptions, compare_runs
     from proctor.engine.looks import looked_at
-    from proctor.engine.unlike import added_unlike, cases_unlike, unlike
+    from proctor.engine.unlike import added_unlike, apart, cases_unlike, unlike
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
@@ -197,6 +184,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         confidence=asked.confidence,
         keep_changed=asked.keep_changed_cases,
         reach=reaches(names),
+        apart=frozenset() if asked.keep_changed_metrics else apart(base[1][1].sets, candidate[1][1].sets),
     )
     before, now = (one[0] for one in (base, candidate))
     if now.run.against and now.run.against == before.run.run_id:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.engine.compare import Side
     from proctor.engine.looks import Looks
     from proctor.engine.plan import Plan
+    from proctor.schema.run import Judging, Manifest
     from proctor.stores.base import Store
 
 MARGIN = 0.05
@@ -54,8 +55,9 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     counts = {chosen.num_runs for chosen in plan.sets}
     if len(counts) > 1 or min(counts) < 2:
         raise SetupProblems([SetupError(_too_few(counts))])
-    base = _base(str(against), store, options.get("store"))
+    base, (_, judging) = _base(str(against), store, options.get("store"))
     _check_common(base, plan)
+    _check_alike(base, judging, plan)
     how = CompareOptions(margin=options.get("margin") or MARGIN, reach=_reach(plan))
     return Looks(base, how, counts.pop())
 
@@ -67,17 +69,36 @@ def _too_few(counts: set[int]) -> str:
     return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
 
 
-def _base(name: str, store: Store | None, url: Any) -> Side:
+def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
+    """Where pass and fail are not judged alike, no number of trials decides anything."""
+    from proctor.engine.manifest import judged_set
+    from proctor.engine.unlike import apart, configs_unlike
+    from proctor.schema.comparison import PASSED
+
+    sets = [judged_set(chosen) for chosen in plan.sets]
+    if PASSED in apart(judging.sets, sets):
+        differs = "; ".join(one.text for one in configs_unlike(judging.sets, sets))
+        raise SetupProblems(
+            [
+                SetupError(
+                    f"against run {base.run.run_id}: it was not judged as this one would be, so that nothing can be decided "
+                    f"({differs}). `proctor score {base.run.run_id} --config FILE` judges it by the same criteria"
+                )
+            ]
+        )
+
+
+def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
     from proctor.api.baselines import baseline_names, is_file, load_baseline, side_of_baseline
-    from proctor.api.comparing import side_of
+    from proctor.api.comparing import find_run, told_by_store
 
     if is_file(name):
-        return side_of_baseline(load_baseline(name))[0]
+        return side_of_baseline(load_baseline(name))
     with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
         if name in {one for names in baseline_names(opened).values() for one in names}:
-            return side_of_baseline(load_baseline(name, opened))[0]
-        side = side_of(opened, name)
-        return replace(side, cases=[*side.cases])
+            return side_of_baseline(load_baseline(name, opened))
+        side, told = told_by_store(opened, find_run(opened, name))
+        return replace(side, cases=[*side.cases]), told
 
 
 def _runs(url: Any) -> Store:

@@ -56,13 +56,24 @@ proctor compare --baseline baselines/main.json latest
     help="What becomes of cases whose content is not the same in both runs.  [leave-out]",
 )
 @option(
+    "--changed-metrics",
+    section=HOW,
+    type=click.Choice(["leave-out", "keep"]),
+    default="leave-out",
+    help="Whether metrics decide that were not judged alike, and pass and fail, which rest on them.  [leave-out]",
+)
+@option(
     "--strict",
     section=HOW,
     is_flag=True,
     help="Refuse to compare where the runs differ in more than the agent.",
 )
 @option(
-    "--json", "format_", section=SHOW, flag_value="json", help="The comparison as JSON, and nothing else."
+    "--json",
+    "format_",
+    section=SHOW,
+    flag_value="json",
+    help="The comparison (or the two trials of CASE) as JSON, and nothing else.",
 )
 @option(
     "--report",
@@ -104,11 +115,12 @@ def compare(
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
     places = parse_places(given["reports"], given["format_"])
     if case is not None:
-        if places:
-            raise SetupError("--report, --format and --json are about whole runs: leave the case out")
+        as_json = given["format_"] == "json"
+        if given["reports"] or (given["format_"] and not as_json):
+            raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
         if baseline is not None:  # the evidence is where the run is
             base = load_baseline(baseline, store).run_id
-        show_parting((base, candidate), case, store, sys.stdout, options)
+        show_parting((base, candidate), case, store, sys.stdout, None if as_json else options)
         return
     found = compare_sync(
         base,
@@ -117,6 +129,7 @@ def compare(
         margin=given["margin"],
         confidence=given["confidence"],
         keep_changed_cases=given["changed_cases"] == "keep",
+        keep_changed_metrics=given["changed_metrics"] == "keep",
         strict=given["strict"],
         baseline=baseline,
     )

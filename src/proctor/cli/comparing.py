@@ -17,6 +17,7 @@ from proctor.replacing import new_file
 from proctor.reports.base import ReportOptions
 from proctor.reports.comparison import NAMES, Writer, writer_of
 from proctor.reports.parting import parting, write_parting
+from proctor.reports.parting_json import write_parting_json
 from proctor.schema.comparison import Comparison
 
 
@@ -64,9 +65,9 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
 
 
 def show_parting(
-    names: tuple[str, str], case: str, store_url: str | None, stdout: TextIO, options: ReportOptions
+    names: tuple[str, str], case: str, store_url: str | None, stdout: TextIO, options: ReportOptions | None
 ) -> None:
-    """Show one case of two runs side by side.
+    """Show one case of two runs side by side; without options as JSON.
 
     Raises:
         SetupError: there is no such run or case.
@@ -74,4 +75,8 @@ def show_parting(
     with closing(open_runs(store_url, read_only=True)) as store:
         runs = [find_run(store, name) for name in names]
         found = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
-        write_parting(parting(*found), stdout, options=options)
+        two = parting(*found)
+        if options is None:
+            write_parting_json(two, stdout)
+        else:
+            write_parting(two, stdout, options=options)

@@ -16,6 +16,7 @@ from proctor.paired import holm, sign_flip_test
 from proctor.quick_dataclasses import dataclass
 from proctor.sample_size import cases_needed, expected_deviation, variance_within
 from proctor.schema.comparison import (
+    PASSED,
     CaseChange,
     Change,
     ChangedCase,
@@ -26,8 +27,6 @@ from proctor.schema.comparison import (
 )
 from proctor.schema.verdict import CaseResult
 
-PASSED = "passed"
-"""The name under which pass and fail are measured."""
 MARGIN = 0.05
 CONFIDENCE = 0.95
 POWER = 0.8
@@ -61,6 +60,8 @@ class CompareOptions:
     """Pair cases whose content has changed, too."""
     reach: Mapping[str, float] | None = None
     """By metric how far two scores can lie apart, where that is known."""
+    apart: frozenset[str] = frozenset()
+    """What was not judged alike, and so decides nothing: metrics, and `passed`."""
     look: Look | None = None
     """What is asked at this look of a run that is made until it is decided; `None`: it is looked at once."""
 
@@ -82,7 +83,8 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     which pass and fail have two thirds of the weight: they are the verdict, and metrics are many). *error*:
     else, where cases that passed could not be judged this time, or no case could be paired. *improvement*: something is
     significantly better, and the pass rate no worse than by the margin. *no regression*: the lower bound of the pass
-    rate's difference lies above minus the margin. Else *inconclusive*.
+    rate's difference lies above minus the margin. Else *inconclusive*; so is all but a regression where pass and fail
+    were not judged alike.
 
     The test of "no worse": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach",
     Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
@@ -99,7 +101,7 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed,
         undecided=len(pairs.both) - len(judged), look=options.look,
     )  # fmt: skip
-    if outcome is Change.INCONCLUSIVE:
+    if outcome is Change.INCONCLUSIVE and PASSED not in options.apart:
         found.more_cases, found.more_trials = _more(judged, options)
     found.sentence = sentence_of(found, lowest)
     return found
@@ -123,7 +125,7 @@ def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     for name in (*deciding, *sorted(reported, key=_figures_first)):
         values[name] = [(before.scores.get(name), now.scores.get(name)) for _, before, now in pairs.both]
     found = [
-        _measured(name, known, 1 - options.level, reach.get(name), decides=name == PASSED or name in deciding)
+        _measured(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
         for name, both in values.items()
         if (known := [(a, b) for a, b in both if a is not None and b is not None])
         and (name not in FIGURES or any(map(any, known)))  # nobody needs to read that no model was asked
@@ -138,13 +140,13 @@ def _figures_first(name: str) -> int:
 def _measured(
     name: str,
     values: Sequence[tuple[float, float]],
-    confidence: float,
+    options: CompareOptions,
     reach: float | None,
     *,
     decides: bool,
 ) -> Measured:
     differences = _differences(values)
-    interval = mean_difference(differences, confidence=confidence, reach=reach)
+    interval = mean_difference(differences, confidence=1 - options.level, reach=reach)
     count = len(values)
     return Measured(
         name,
@@ -155,8 +157,9 @@ def _measured(
         interval.high,
         sign_flip_test(differences),
         count,
-        decides=decides,
+        decides=decides and name not in options.apart,
         lower_is_better=name in FIGURES,
+        apart=name in options.apart,
     )
 
 
@@ -213,6 +216,8 @@ def _outcome(
         return Change.REGRESSION
     if lowest is None or any(case.change is CaseChange.IN_ERROR for case in changed):
         return Change.ERROR
+    if PASSED in options.apart:
+        return Change.INCONCLUSIVE
     no_worse = lowest >= -options.margin
     passes_more = any(one.verdict == "better" for one in measures if one.name == PASSED)
     if passes_more or ("better" in verdicts and no_worse):

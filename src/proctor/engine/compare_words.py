@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.schema.comparison import CaseChange, Change, Comparison, Look, Measured
-
-PASSED = "passed"
+from proctor.schema.comparison import PASSED, CaseChange, Change, Comparison, Look, Measured
 
 
 def sentence_of(found: Comparison, lowest: float | None) -> str:
@@ -83,6 +81,11 @@ def _no_regression(found: Comparison, lowest: float | None) -> str:
 
 def _inconclusive(found: Comparison, _: float | None) -> str:
     one = found.measure(PASSED)
+    if one.apart:
+        return (
+            "pass and fail were not judged alike in both runs, so that nothing is said of a regression: "
+            "`proctor score RUN --config FILE` judges one as the other was, and calls no agent"
+        )
     said = (
         f"{told(one, found.confidence)}, which may be chance, and may be a drop of more than {_margin(found)}"
     )

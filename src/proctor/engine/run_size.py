@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil, comb, fsum, log2
 
-from proctor.engine.compare import PASSED, share_of
+from proctor.engine.compare import share_of
 from proctor.quick_dataclasses import dataclass
 from proctor.sample_size import cases_needed, expected_deviation, variance_within
+from proctor.schema.comparison import PASSED
 from proctor.schema.run_size import MeasureSize, SizeRow
 
 MOST_TRIALS = 50

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.schema.comparison import Comparison, Unlike
+from proctor.schema.comparison import PASSED, Comparison, Unlike
 from proctor.schema.run import JudgedSet, Judging, Manifest, MetricManifest
 from proctor.schema.verdict import RunResult
 
@@ -29,7 +29,7 @@ def unlike(
         *_users(base[0], candidate[0], objects),
         *_versions(base[0], candidate[0]),
         *_trials(base[0], candidate[0]),
-        *_configs(base[1].sets, candidate[1].sets),
+        *configs_unlike(base[1].sets, candidate[1].sets),
     ]
     return list(dict.fromkeys(found))
 
@@ -130,7 +130,8 @@ def _times(count: int) -> str:
 # --- how it was judged -----------------------------------------------------------------------------------------------
 
 
-def _configs(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
+def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
+    """Say in what two runs were judged differently."""
     there = {one.eval_set_id: one for one in before}
     for one in now:
         if (was := there.get(one.eval_set_id)) is not None:
@@ -149,6 +150,36 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
             yield from _metric(
                 name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
             )
+
+
+def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
+    """Return what was not judged alike, so that no comparison can go by it: metrics, and `passed`.
+
+    The scores of a metric with another option, judge, prompt or code are other scores. Pass and fail rest on all that
+    decides: on thresholds, too, and on which metrics there are.
+    """
+    found: set[str] = set()
+    there = {one.eval_set_id: one for one in before}
+    for one in now:
+        if (was := there.get(one.eval_set_id)) is not None:
+            for name in {**_named(was), **_named(one)}:
+                found |= _apart(name, was, one)
+    return frozenset(found)
+
+
+def _apart(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
+    was, is_now = _named(before), _named(now)
+    found: set[str] = set()
+    if name in was and name in is_now:
+        both = (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
+        kinds = {one.what for one in _metric(name, *both)}
+        found |= {name} if kinds - {"threshold", "gate"} else set()
+        if not kinds:
+            return found
+    metrics = (was.get(name), is_now.get(name))
+    if any(metric.gate for metric in metrics if metric is not None) or metrics == (None, None):
+        found.add(PASSED)
+    return found
 
 
 def _named(judged: JudgedSet) -> dict[str, MetricManifest | None]:
@@ -181,7 +212,7 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
         return
     if before[0].gate != now[0].gate:
         yield Unlike(
-            "option", f"the metric {name} {'decides now' if now[0].gate else 'does not decide any more'}"
+            "gate", f"the metric {name} {'decides now' if now[0].gate else 'does not decide any more'}"
         )
     if before[0].judge != now[0].judge:
         yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")

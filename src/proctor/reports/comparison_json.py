@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any, TextIO
 
 from proctor.sanitize import clean_json
-from proctor.schema.comparison import ChangedCase, ComparedRun, Comparison, Measured, Trials
+from proctor.schema.comparison import ChangedCase, ComparedRun, Comparison, Look, Measured, Trials
 
 VERSION = 1
 
@@ -35,6 +36,7 @@ def as_data(found: Comparison) -> dict[str, Any]:
         "undecided": found.undecided,
         "more_cases": found.more_cases,
         "more_trials": found.more_trials,
+        "look": _look(found.look),
         "measures": [_measure(one) for one in found.measures],
         "cases": [_case(case) for case in found.cases],
         "only_base": list(found.only_base),
@@ -52,7 +54,13 @@ def _run(run: ComparedRun) -> dict[str, Any]:
         "num_runs": run.num_runs,
         "started_at": run.started_at,
         "cost": run.cost,
+        "against": run.against or None,
+        "most": run.most or None,
     }
+
+
+def _look(look: Look | None) -> dict[str, Any] | None:
+    return None if look is None else asdict(look)
 
 
 def _measure(one: Measured) -> dict[str, Any]:
@@ -69,6 +77,7 @@ def _measure(one: Measured) -> dict[str, Any]:
         "adjusted": one.adjusted,
         "pairs": one.pairs,
         "verdict": one.verdict or None,
+        "apart": one.apart,
     }
 
 

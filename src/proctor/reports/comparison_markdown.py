@@ -92,6 +92,7 @@ def _measure(one: Measured) -> str:
     p_value = one.p_value if one.adjusted is None else one.adjusted
     told = "&lt; 0.001" if p_value < 0.001 else f"{p_value:.2g}"
     verdict = f"<b>{one.verdict}</b>" if one.decides and one.verdict else one.verdict
+    verdict = "not judged alike" if one.apart else verdict
     cells = (_code(one.name), before, now, difference, f"{low} to {high}", told, verdict)
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 

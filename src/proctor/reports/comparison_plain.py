@@ -70,6 +70,7 @@ def _measure(one: Measured, confidence: float) -> str:
         adjusted,
         f"pairs={one.pairs}",
         one.verdict,
+        "not judged alike" if one.apart else "",
     )
 
 

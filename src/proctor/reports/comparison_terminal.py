@@ -138,8 +138,8 @@ def _measure(page: Page, one: Measured, short: dict[str, str]) -> list[Text]:
     style = "" if one.decides else "dim"
     name = FIGURES[one.name][0] if one.name in FIGURES else short.get(one.name, one.name)
     before, now, difference, low, high = (page.text(text, style) for text in numbers(one))
-    said = Text()
-    if one.verdict:
+    said = Text("not judged alike", "yellow") if one.apart else Text()
+    if one.verdict and not one.apart:
         outcome = _VERDICTS[one.verdict]
         mark = page.marks.outcome(outcome) + " " if one.decides else ""
         said = Text(f"{mark}{one.verdict}", STYLES[outcome] if one.decides else "dim")

@@ -8,6 +8,10 @@ from enum import StrEnum
 from proctor.quick_dataclasses import dataclass, field
 
 
+PASSED = "passed"
+"""The name under which pass and fail are measured."""
+
+
 class Change(StrEnum):
     """What a comparison came to."""
 
@@ -113,6 +117,8 @@ class Measured:
     """Of tokens, calls and seconds."""
     verdict: str = ""
     """`worse` or `better` where the difference is significant, else empty."""
+    apart: bool = False
+    """Whether it was not judged alike in both runs (another option, judge …): it is reported, and decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class Unlike:
     """One thing beside the agent's answers in which the two runs differ."""
 
     what: str
-    """`case`, `cases`, `metric`, `option`, `threshold`, `judge`, `prompt`, `code`, `user`, `config`, `trials`, `version`, `agent`."""
+    """`case`, `cases`, `metric`, `option`, `threshold`, `gate`, `judge`, `prompt`, `code`, `user`, `config`, `trials`, `version`, `agent`."""
     text: str
     """A sentence that names it."""
     expected: bool = False
