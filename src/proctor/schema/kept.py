@@ -42,8 +42,8 @@ def _plain(value: Any) -> Any:
         return _plain_event(recipe)
     if not isinstance(value, WireModel):
         return value
-    made = {
-        name: each if type(each) in _ATOMS else _plain(each)  # a call less for most: this runs for every trial
+    made = {  # a call less for most: this runs for every trial
+        name: each if type(each) in _ATOMS else _plain(each)
         for name, each in value.__dict__.items()
         if each is not None
     }
