@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -52,7 +52,7 @@ def write_cases(folder: Path, *asked: str) -> None:
     write_set(folder / "words.evalset.json", *cases)
 
 
-def changed(**criteria: dict[str, object]) -> Change:
+def changed(**criteria: Mapping[str, object]) -> Change:
     def change(folder: Path) -> None:
         config = json.loads(json.dumps(CONFIG))
         for name, options in criteria.items():

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from proctor.quick_dataclasses import dataclass, field
 
-
 PASSED = "passed"
 """The name under which pass and fail are measured."""
 
