@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
@@ -45,6 +45,12 @@ class BoundedProtocol(H11Protocol):
         elif self._headers_due is None:
             self._wait_for_headers()
 
+    def on_response_complete(self) -> None:
+        """The next request may have come in part already."""
+        super().on_response_complete()
+        if _is_idle(self.cycle) and self._headers_due is None and self.conn.trailing_data[0]:
+            self._wait_for_headers()
+
     def pause_writing(self) -> None:
         """The client is slow: from now on it has a time."""
         super().pause_writing()
@@ -80,11 +86,15 @@ def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     return None
 
 
-class _Server(uvicorn.Server):
-    """Ends by a signal as by a word: that is how a server is ended, and no failure."""
+class PageServer(uvicorn.Server):
+    """Ends by a signal as by a word: that is how a server is ended, and no failure. `should_exit = True` ends it, too."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
+        """Hear of SIGINT and SIGTERM; only the main thread can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self._asked) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -96,8 +106,8 @@ class _Server(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def serve(app: FastAPI, listening: socket.socket) -> None:
-    """Serve `app` on a socket that listens, until SIGINT or SIGTERM."""
+def server_of(app: FastAPI) -> PageServer:
+    """Return what serves `app`, with its bounds; `run(sockets=[...])` does it."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its words at the end are not for users
     config = uvicorn.Config(
         app,
@@ -114,4 +124,4 @@ def serve(app: FastAPI, listening: socket.socket) -> None:
         h11_max_incomplete_event_size=MOST_HEADERS,
         backlog=1024,
     )
-    _Server(config).run(sockets=[listening])
+    return PageServer(config)

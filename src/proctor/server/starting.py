@@ -15,7 +15,7 @@ from proctor.server.adk.page import find_adk_page
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
 from proctor.server.options import Access, read_names, read_token
-from proctor.server.serving import serve
+from proctor.server.serving import server_of
 from proctor.server.static import HOW_TO_BUILD
 from proctor.server.targets import guard_targets
 from proctor.settings import load_settings, project_root
@@ -65,4 +65,4 @@ def serve_page(
         opening = threading.Timer(_A_MOMENT, webbrowser.open, [url])
         opening.daemon = True
         opening.start()
-    serve(app, listening)
+    server_of(app).run(sockets=[listening])
