@@ -16,7 +16,7 @@ export type Change = keyof typeof CHANGES;
 /** The sentence without the outcome before it, which stands beside the heading. */
 export function said(sentence: string): string {
   const rest = sentence.slice(sentence.indexOf(": ") + 2);
-  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/(\d) x (?=\d)/g, "$1 × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
+  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
 /** `2 worse, 1 in error, 37 as they were`. */

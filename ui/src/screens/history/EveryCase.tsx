@@ -162,6 +162,7 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
       id: "case",
       head: "Case",
       width: "minmax(0, 1.2fr)",
+      narrow: "minmax(0, 1.9fr)",
       cell: (one) => (
         <>
           <b>

@@ -7,7 +7,7 @@ import { percentText, scoreText } from "../../parts/figures";
 export function sentence({ rows, different, runs }: MatrixPage): string {
   const cases = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "case" : "cases"}`;
   if (runs.length < 2) return `${cases}. Add a run to hold it against.`;
-  if (!different) return `All ${cases} come out the same in every run.`;
+  if (!different) return rows.length === 1 ? "The one case comes out the same in every run." : `All ${cases} come out the same in every run.`;
   return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "comes" : "come"} out differently.`;
 }
 
