@@ -66,7 +66,7 @@ def test_what_is_not_there_is_not_the_page(client: TestClient, path: str) -> Non
     assert (answer.status_code, answer.json()["detail"]) == (404, "there is nothing at this address")
 
 
-@pytest.mark.parametrize("path", ["/favicon.ico", "/notes.py", "/.env", "/eval-sets/a.evalset.json"])
+@pytest.mark.parametrize("path", ["/favicon.ico", "/notes.py", "/eval-sets/a.evalset.json"])
 def test_what_looks_like_a_file_is_the_page_only_for_who_opens_a_page(client: TestClient, path: str) -> None:
     assert client.get(path, headers={"Accept": "text/html"}).text == PAGE
     assert client.get(path, headers={"Accept": "*/*"}).status_code == 404
