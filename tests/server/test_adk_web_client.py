@@ -323,9 +323,24 @@ def test_a_failed_case_has_all_that_the_page_reads_without_asking(client: TestCl
     (row,) = run(client, {"eval_metrics": METRICS})["runEvalResults"]
     assert row["finalEvalStatus"] == 2
     assert row["proctor_outcome"] == "failed"
+    assert "`add()` was not called" in row["overallEvalMetricResults"][0]["details"]["explanation"]
     (turn,) = row["evalMetricResultPerInvocation"]
     assert turn["expectedInvocation"]["intermediateData"]["toolUses"] == [{"name": "add", "args": {}}]
     assert turn["evalMetricResults"][0]["evalStatus"] == 2
+
+
+def test_an_agent_that_fails_is_told_with_each_metric(client: TestClient, session: str) -> None:
+    case = {
+        "eval_id": "bad",
+        "conversation": [{"user_content": {"parts": [{"text": "crash"}]}, "intermediate_data": {}}],
+    }
+    posted(client, f"{DEV}/eval-sets", {"eval_set": {"eval_set_id": "set1", "eval_cases": [case]}})
+    (row,) = run(client, {"eval_metrics": METRICS[:1], "eval_case_ids": []})["runEvalResults"]
+    assert (row["finalEvalStatus"], row["proctor_outcome"]) == (3, "error")
+    assert (
+        row["overallEvalMetricResults"][0]["details"]["explanation"]
+        == "agent raised in turn 1: RuntimeError: model exploded"
+    )
 
 
 def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:

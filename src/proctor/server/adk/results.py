@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from proctor.agents.hosting import Json
 from proctor.errors import EvalFileError
 from proctor.files.documents import RESULT_LIMIT, read_document
@@ -11,6 +13,7 @@ from proctor.files.find import require_path_segment
 from proctor.files.load import read_results
 from proctor.schema.adk_results import HISTORY, SUFFIX
 from proctor.schema.result import EvalCaseResult, EvalSetResult
+from proctor.schema.trial import Failure
 from proctor.server.adk.apps import App
 from proctor.server.adk.wire import stored_session_json, wire
 
@@ -52,6 +55,7 @@ def result_json(result: EvalSetResult, app: App) -> Json:
     """Return a result as clients read it."""
     document = wire(result)
     for told, case in zip(document.get("evalCaseResults", ()), result.eval_case_results, strict=True):
+        _explain(told)
         if case.session_details is not None:
             told["sessionDetails"] = stored_session_json(
                 case.session_details.model_dump(mode="json"), app.name
@@ -62,8 +66,29 @@ def result_json(result: EvalSetResult, app: App) -> Json:
 def run_result_json(case: EvalCaseResult) -> Json:
     """Return a result as the answer to running an evaluation has it: without the session."""
     document = wire(case.model_copy(update={"session_details": None}))
+    _explain(document)
     document.pop("proctor", None)
     return {**document, "evalMetricResults": []}
+
+
+def _explain(case: Json) -> None:
+    """Say with each metric why it came to what it did: google-adk's page shows `explanation`, and its files have no place."""
+    beside = case.get("proctor")
+    ours = beside if isinstance(beside, dict) else {}
+    broken = ours.get("failure")
+    for result in case.get("overallEvalMetricResults", ()):
+        of_metric = (ours.get("metrics") or {}).get(result["metricName"]) or {}
+        failure = of_metric.get("failure") or (broken if result.get("score") is None else None)
+        why = of_metric.get("reason") or (of_metric.get("case") or {}).get("reason") or _cause(failure)
+        if why:
+            result["details"]["explanation"] = why
+
+
+def _cause(failure: object) -> str:
+    try:
+        return Failure.model_validate(failure).cause if failure else ""
+    except ValidationError:
+        return ""  # a file that was edited
 
 
 def _folder(app: App) -> Path:
