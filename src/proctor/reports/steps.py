@@ -90,7 +90,7 @@ def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
 
 def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
-    expected, actual = step.get("expected"), step.get("actual")
+    expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
     if kind is not Kind.DIFFERS or not expected or not actual:
         same = kind is Kind.SAME
         sides = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
@@ -102,6 +102,11 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
         _call(expected, longest, changed=wanted, renamed=renamed),
         _call(actual, longest, changed=made, renamed=renamed),
     )
+
+
+def _object(value: Any) -> Mapping[str, Any] | None:
+    """A call: a metric that is not ours may have put anything there."""
+    return value if isinstance(value, Mapping) else None
 
 
 def call_text(name: str, args: Mapping[str, Any] | None) -> str:
@@ -137,8 +142,8 @@ def _call(
         return []
     name, args = str(call.get("name") or "(no name)"), call.get("args")
     head = Piece(name, changed=renamed)
-    if args is None:
-        return merged([head, Piece("("), Piece("null", changed=changed is not None), Piece(")")])
+    if not isinstance(args, Mapping):  # null, or whatever a metric that is not ours put there
+        return merged([head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")])
     differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
     texts = {
         key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
