@@ -47,7 +47,7 @@ function pressed(event: KeyboardEvent): void {
 
 /** A focused link or button answers Enter itself. */
 function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest("a,button,summary,[role=tab]") !== null;
+  return target instanceof Element && target.closest("a,button,summary,[role=tab]") !== null; // a link of a chart is no HTMLElement
 }
 
 function add(layer: Layer): () => void {

@@ -1,0 +1,234 @@
+"""Screen 4: two runs compared, and one case of them side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NARROW, Problems, Site
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+
+
+def ids(site: Site, agent: str) -> list[str]:
+    """The runs of an agent, newest first."""
+    return [run["run_id"] for run in site.get("/api/runs?limit=100")["items"] if run["agent"] == agent]
+
+
+@pytest.fixture
+def regression(site: Site) -> str:
+    """Where a sound build is compared with a flawed one."""
+    return f"/compare?base={ids(site, 'travel')[0]}&candidate={ids(site, 'travel.flawed')[0]}"
+
+
+def _open(page: Page, path: str) -> None:
+    page.goto(path)
+    expect(page.get_by_role("table", name="Metrics")).to_be_visible()
+
+
+def _told(site: Site, path: str) -> Any:
+    return site.get(f"/api{path}")
+
+
+def test_the_sentence_comes_first_and_is_that_of_the_command(
+    page: Page, site: Site, regression: str, shot: Shot
+) -> None:
+    _open(page, regression)
+    told = _told(site, regression)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("travel")
+    expect(page.locator("main")).to_contain_text("Regression")
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(told["command"]), "--json"],
+        cwd=site.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    by_command = json.loads(done.stdout)
+    assert by_command["sentence"] == told["sentence"]
+    said = told["sentence"].partition(": ")[2].replace(" x ", " × ").replace("-", "−")
+    expect(page.locator("main")).to_contain_text(said[1:])
+    shot(page, "compare")
+
+
+def test_every_metric_has_its_interval_and_its_test(page: Page, site: Site, regression: str) -> None:
+    _open(page, regression)
+    rows = page.get_by_role("table", name="Metrics").get_by_role("row").all()[1:]
+    for row, one in zip(rows, _told(site, regression)["measures"], strict=True):
+        expect(row).to_contain_text(one["base_text"])
+        bar = row.get_by_role("img")
+        assert f"{one['low_text']} to {one['high_text']}" in (bar.get_attribute("aria-label") or "")
+
+
+def test_zero_is_at_one_place_in_all_bars(page: Page, regression: str) -> None:
+    _open(page, regression)
+    marks = page.get_by_role("table", name="Metrics").locator("s").all()
+    places = {round(box["x"]) for mark in marks if (box := mark.bounding_box())}
+    assert len(marks) > 3
+    assert max(places) - min(places) <= 1
+
+
+def test_what_changed_is_listed_worse_first_with_why(page: Page, site: Site, regression: str) -> None:
+    _open(page, regression)
+    rows = page.get_by_role("table", name="Changed cases").get_by_role("row").all_inner_texts()[1:]
+    told = _told(site, regression)["cases"]
+    assert [row.split("\n")[0] for row in rows] == [case["eval_id"] for case in told]
+    assert "Worse" in rows[0]
+    assert told[0]["reason"][:30] in rows[0]
+
+
+def test_a_kind_and_words_stand_in_the_address(page: Page, regression: str) -> None:
+    _open(page, regression)
+    table = page.get_by_role("table", name="Changed cases")
+    page.get_by_role("button", name=re.compile("In error 1")).click()
+    expect(table.get_by_role("row")).to_have_count(2)
+    page.reload()
+    expect(table.get_by_role("row")).to_have_count(2)
+    page.get_by_label("Filter cases").fill("nothing is called that")
+    expect(page.get_by_text("No case fits")).to_be_visible()
+    page.get_by_role("button", name="Show all cases").click()
+    expect(table.get_by_role("row")).to_have_count(8)
+
+
+def test_a_row_opens_the_two_trials_where_they_part(
+    page: Page, site: Site, regression: str, shot: Shot, axe: Look, fits: Look
+) -> None:
+    _open(page, regression)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="two_turn_booking")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("They part in turn 2, alike for 5 steps.")
+    changed = page.locator('[data-kind="differs"]').first
+    expect(changed.locator("mark, del, ins").first).to_have_text("2")
+    expect(changed).to_contain_text("covers=4")
+    expect(page.locator('[data-kind="extra"]').first).to_contain_text("only in the candidate")
+    expect(page.get_by_role("table", name="What the metrics saw")).to_contain_text("final_session_state")
+    shot(page, "compare-case")
+    axe(page)
+    fits(page)
+
+
+def test_keys_go_from_changed_case_to_changed_case_and_back_up(
+    page: Page, site: Site, regression: str
+) -> None:
+    cases = _told(site, regression)["cases"]
+    _open(page, regression)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    for key, at in (("n", 1), ("n", 2), ("p", 1)):
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", level=1)).to_have_text(cases[at]["eval_id"])
+    page.keyboard.press("u")
+    expect(page.get_by_role("table", name="Metrics")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(cases[1]["eval_id"])
+
+
+def test_the_runs_and_the_margin_are_chosen_on_the_page(page: Page, site: Site, regression: str) -> None:
+    _open(page, regression)
+    page.get_by_label("Margin").select_option("0.2")
+    expect(page).to_have_url(re.compile(r"margin=0\.2"))
+    expect(page.locator("main")).to_contain_text("--margin 0.2")
+    page.get_by_role("button", name="Swap the two runs").click()
+    expect(page.locator("main")).to_contain_text("Improvement")
+    older = ids(site, "travel")[1]
+    page.get_by_label("Base").select_option(older)
+    expect(page).to_have_url(re.compile(f"base={older}"))
+    expect(page.get_by_role("link", name=re.compile(older[:6]))).to_be_visible()
+
+
+def test_runs_that_are_unlike_say_in_what(page: Page, site: Site) -> None:
+    _open(page, f"/compare?base={ids(site, 'retail')[0]}&candidate={ids(site, 'retail.hasty')[0]}")
+    expect(page.locator("main")).to_contain_text("the cases of retail desk had 2 trials and have 4 trials")
+    expect(page.locator("main")).not_to_contain_text("Same cases, same criteria")
+
+
+def test_it_is_copied_as_markdown(page: Page, regression: str) -> None:
+    _open(page, regression)
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("<h3>✕ regression: ")
+
+
+def test_it_is_usable_by_all_and_fits(page: Page, regression: str, axe: Look, fits: Look) -> None:
+    _open(page, regression)
+    axe(page)
+    fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    expect(page.get_by_role("table", name="Changed cases").get_by_role("row").nth(1)).to_contain_text(
+        "covers"
+    )
+
+
+def test_bare_it_holds_the_newest_run_against_the_one_before(
+    page: Page, site: Site, problems: Problems
+) -> None:
+    """Those two have no case in common here: that is said, and others can be chosen."""
+    problems.expect("400")
+    page.goto("/compare")
+    expect(page.get_by_role("alert")).to_contain_text("no case in common")
+    page.get_by_label("Base").select_option(ids(site, "travel")[0])
+    expect(page.locator("main")).to_contain_text("Regression")
+
+
+def test_a_run_that_is_not_there_is_said(page: Page, problems: Problems) -> None:
+    problems.expect("404")
+    page.goto("/compare?base=nobody")
+    expect(page.get_by_role("alert")).to_contain_text("No run named 'nobody'")
+
+
+# --- hostile text, and size ---------------------------------------------------------------------------------------------
+
+_EVIL = "<img src=x onerror=alert(1)>\u202e\x1b[2J"
+_MAKE = """
+import sys, proctor
+from pathlib import Path
+evil, cases, store = sys.argv[1], int(sys.argv[2]), Path("store.sqlite3")
+names = [evil, *(f"case_{n}" for n in range(cases - 1))]
+words = {"role": "model", "parts": [{"text": "fine"}]}
+kept = [{"eval_id": n, "conversation": [{"user_content": {"role": "user", "parts": [{"text": n}]}, "final_response": words}]} for n in names]
+config = {"criteria": {"response_match_score": 0.8}}
+for answer in ("fine", f"</script>{evil}"):
+    agent = lambda text, answer=answer: answer if hash(text) % 3 or text == evil else "fine"
+    proctor.evaluate_sync(agent, {"eval_set_id": "set " + evil, "eval_cases": kept}, config=config, store=store)
+"""
+
+
+def _own(serve: Callable[..., Site], folder: Path, cases: int) -> Site:
+    told = [sys.executable, "-c", _MAKE, _EVIL.replace("\x1b", "\\x1b"), str(cases)]
+    subprocess.run(told, cwd=folder, check=True, capture_output=True)
+    return serve(folder, folder / "store.sqlite3")
+
+
+def test_what_agents_and_files_say_stays_text(page: Page, serve: Callable[..., Site], tmp_path: Path) -> None:
+    site = _own(serve, tmp_path, 12)
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    page.goto(f"{site.url}/compare")
+    expect(page.get_by_role("table", name="Changed cases")).to_contain_text(
+        "<img src=x onerror=alert(1)>\\u202e"
+    )
+    found = site.get("/api/compare")["cases"]
+    evil = next(case for case in found if case["eval_id"].startswith("<img"))
+    page.goto(f"{site.url}/compare?set={quote(evil['eval_set_id'])}&case={quote(evil['eval_id'])}")
+    expect(page.locator("main")).to_contain_text("</script><img src=x onerror=alert(1)>")
+    assert page.locator("main img:not([role])").count() == 0
+    page.goto(f"{site.url}/matrix?runs=latest,previous")
+    expect(page.get_by_role("table", name="Cases")).to_contain_text("<img src=x")
+    page.goto(f"{site.url}/history")
+    expect(page.get_by_role("table", name="Cases")).to_contain_text("<img src=x")
+    page.goto(f"{site.url}/history?case={quote(evil['eval_id'])}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("<img src=x")

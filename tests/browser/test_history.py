@@ -1,0 +1,124 @@
+"""Screen 12: what became of cases and metrics over the runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NARROW, Problems, Site
+from tests.browser.test_compare import ids
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+_CASE = "/history?set=bookings&case=two_turn_booking"
+
+
+def _open(page: Page, path: str = "/history") -> None:
+    page.goto(path)
+    expect(page.get_by_role("table").first).to_be_visible()
+
+
+def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: Site, shot: Shot) -> None:
+    _open(page)
+    told = [case for case in site.get("/api/history")["cases"] if case["course"] != "steady"]
+    rows = page.get_by_role("table", name="Cases").get_by_role("row").all_inner_texts()[1:]
+    assert [row.split("\n")[0] for row in rows] == [case["eval_id"] for case in told]
+    assert "Broke" in rows[0]
+    assert told[0]["sentence"] in rows[0]
+    shot(page, "history")
+
+
+def test_a_course_and_words_and_a_set_stand_in_the_address(page: Page) -> None:
+    _open(page)
+    table = page.get_by_role("table", name="Cases")
+    page.get_by_role("button", name=re.compile(r"^Steady \d+")).click()
+    expect(table).to_contain_text("no_such_restaurant")
+    page.reload()
+    expect(table).to_contain_text("no_such_restaurant")
+    page.get_by_role("button", name=re.compile(r"^Steady \d+")).click()
+    page.get_by_label("Eval set").select_option("bookings")
+    expect(page).to_have_url(re.compile("set=bookings"))
+    expect(page.locator("main")).to_contain_text("Over all 3 runs: 6 broke in the newest run")
+    page.get_by_label("Filter cases").fill("cancel")
+    expect(table.get_by_role("row")).to_have_count(2)
+
+
+def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site) -> None:
+    _open(page, "/history?set=bookings&metric=response_match_score")
+    chart = page.get_by_role("group", name="response_match_score over 3 runs")
+    points = chart.get_by_role("link").all()
+    assert len(points) == 3
+    assert re.search(r"\d\.\d\d \(95 %: .* to .*\), needs ", points[2].get_attribute("aria-label") or "")
+    points[2].focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/runs/{ids(site, 'travel.flawed')[0]}$"))
+
+
+def test_of_several_sets_no_metric_is_told_as_if_they_were_one(page: Page) -> None:
+    _open(page)
+    expect(page.locator("figure")).to_have_count(0)
+    expect(page.get_by_label("Eval set")).to_contain_text("choose one to see its metrics")
+
+
+def test_one_case_run_by_run_and_where_it_turned(
+    page: Page, site: Site, shot: Shot, axe: Look, fits: Look
+) -> None:
+    _open(page)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="two_turn_booking")).to_be_visible()
+    expect(page).to_have_url(re.compile("case=two_turn_booking"))
+    strip = page.get_by_role("list", name="Runs, oldest first").get_by_role("listitem").all_inner_texts()
+    assert [sign for sign in strip if sign] == ["✓", "✓", "✕"]
+    turned = page.locator("li[data-turned] a")
+    assert "the first run in which it is so" in (turned.get_attribute("aria-label") or "")
+    rows = page.get_by_role("table", name="Runs").get_by_role("row").all_inner_texts()[1:]
+    assert "here it turned" in rows[0]
+    assert "the agent was travel and is travel.flawed" in rows[0]
+    assert all("here it turned" not in row for row in rows[1:])
+    assert page.locator("figure").count() >= 2
+    shot(page, "history-case")
+    axe(page)
+    fits(page)
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    expect(page.get_by_role("table", name="Runs").get_by_role("row").nth(1)).to_contain_text("covers")
+
+
+def test_from_where_it_turned_a_link_leads_to_both_runs(page: Page) -> None:
+    _open(page, _CASE)
+    page.get_by_role("link", name="The two runs side by side").click()
+    expect(page.locator("main")).to_contain_text("They part in turn 2")
+
+
+def test_a_run_leads_to_the_case_in_it_and_u_to_all_cases(page: Page, site: Site) -> None:
+    _open(page, _CASE)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/runs/{ids(site, 'travel.flawed')[0]}/cases/0"))
+    page.go_back()
+    expect(page.get_by_role("table", name="Runs")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_role("table", name="Cases")).to_be_visible()
+
+
+def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
+    _open(page, "/history?set=bookings")
+    axe(page)
+    fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+
+
+def test_a_case_that_no_run_has_is_said(page: Page, problems: Problems) -> None:
+    problems.expect("404")
+    page.goto("/history?case=two_turn_bookin")
+    expect(page.get_by_role("alert")).to_contain_text("Did you mean 'two_turn_booking'?")
+
+
+def test_it_is_copied_as_markdown(page: Page) -> None:
+    _open(page, _CASE)
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    assert "| Run | When | Commit | Outcome | Why |" in page.evaluate("navigator.clipboard.readText()")

@@ -1,0 +1,82 @@
+"""Screen 4, of several runs: a row a case, a column a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site
+from tests.browser.test_compare import ids
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+
+
+@pytest.fixture
+def three(site: Site) -> str:
+    """Three runs of one eval set."""
+    return "/matrix?runs=" + ",".join([*ids(site, "travel")[:2], ids(site, "travel.flawed")[0]])
+
+
+def _open(page: Page, path: str) -> None:
+    page.goto(path)
+    expect(page.get_by_role("table", name="Cases")).to_be_visible()
+
+
+def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, shot: Shot) -> None:
+    _open(page, three)
+    told = site.get(f"/api{three}")
+    expect(page.locator("main")).to_contain_text("7 of 8 cases come out differently.")
+    rows = page.get_by_role("table", name="Cases").get_by_role("row").all_inner_texts()
+    assert len(rows) == 1 + len(told["rows"])
+    for run in told["runs"]:
+        assert run["agent"] in rows[0]
+    for text, row in zip(rows[1:], told["rows"], strict=True):
+        assert row["eval_id"] in text
+        for cell in row["cells"]:
+            assert {"passed": "✓", "failed": "✕", "error": "!"}[cell["outcome"]] in text
+    shot(page, "matrix")
+
+
+def test_only_what_differs_stands_in_the_address(page: Page, three: str) -> None:
+    _open(page, three)
+    page.keyboard.press("d")
+    expect(page.get_by_role("row")).to_have_count(8)
+    expect(page).to_have_url(re.compile("only=different"))
+    page.reload()
+    expect(page.get_by_role("row")).to_have_count(8)
+    page.get_by_label("Only cases that differ").uncheck()
+    expect(page.get_by_role("row")).to_have_count(9)
+
+
+def test_runs_are_added_and_left_out(page: Page, site: Site, three: str) -> None:
+    _open(page, three)
+    page.get_by_role("button", name=re.compile("Leave out run")).first.click()
+    expect(page.get_by_role("heading", name="2 runs side by side")).to_be_visible()
+    page.get_by_label("Add a run").select_option(ids(site, "travel")[0])
+    expect(page.get_by_role("heading", name="3 runs side by side")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"{ids(site, 'travel')[0]}$"))
+
+
+def test_a_cell_leads_to_its_case(page: Page, site: Site, three: str) -> None:
+    _open(page, three)
+    cell = site.get(f"/api{three}")["rows"][0]["cells"][2]
+    page.get_by_role("table", name="Cases").get_by_role("row").nth(1).get_by_role("link").nth(2).click()
+    expect(page).to_have_url(re.compile(rf"/runs/{ids(site, 'travel.flawed')[0]}/cases/{cell['position']}"))
+
+
+def test_it_is_usable_by_all_and_fits(page: Page, three: str, axe: Look, fits: Look) -> None:
+    _open(page, three)
+    axe(page)
+    fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+
+
+def test_without_runs_it_says_what_to_do(page: Page, axe: Look) -> None:
+    page.goto("/matrix")
+    expect(page.get_by_text("Which runs?")).to_be_visible()
+    axe(page)
