@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from proctor.errors import StoreError
 from proctor.stores import versions
+from proctor.stores.in_use import InUse
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
@@ -25,8 +26,16 @@ Row = tuple[Any, ...]
 class Connection:
     """A connection to a store, for any thread: one at a time."""
 
-    def __init__(self, raw: sqlite3.Connection, name: str, lock: threading.RLock | None = None) -> None:
-        """Take an open connection in autocommit mode, and the store's name for messages."""
+    def __init__(
+        self,
+        raw: sqlite3.Connection,
+        name: str,
+        lock: threading.RLock | None = None,
+        *,
+        in_use: InUse | None = None,
+    ) -> None:
+        """Take an open connection in autocommit mode, the store's name for messages, and its claim to the file."""
+        self._in_use = in_use
         self.raw = raw
         self.name = name
         self.lock = lock or threading.RLock()
@@ -79,6 +88,8 @@ class Connection:
         """Let go of it."""
         with self.lock, in_words(self.name):
             self.raw.close()
+            if self._in_use is not None:
+                self._in_use.end()
 
     def _roll_back(self) -> None:
         if self.raw.in_transaction:

@@ -16,6 +16,7 @@ from proctor.quick_dataclasses import dataclass, field
 from proctor.stores import versions
 from proctor.stores.creating import make_folder, put_in_place, write_empty_store
 from proctor.stores.database import PATIENCE, Connection, begin_to_write, in_words, log_ahead
+from proctor.stores.in_use import InUse
 
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
@@ -60,23 +61,34 @@ class SqliteFile:
                 )
             if not self.path.exists():
                 self._make()
-            self._check_header()
+            in_use = InUse(self.path, self._check_header)
             self._identity = _identity_of(self.path)
-        with in_words(self.name):
-            if self.read_only:
-                return self._open_for_reading()
-            connection = self._open_for_writing()
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-        return Connection(connection, self.name)
+        try:
+            with in_words(self.name):
+                return self._open_for_reading(in_use) if self.read_only else self._open_whole(in_use)
+        except BaseException:
+            in_use.end()
+            raise
+
+    def _open_whole(self, in_use: InUse) -> Connection:
+        connection = self._open_for_writing()
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return Connection(connection, self.name, in_use=in_use)
 
     def connect(self) -> Connection:
         """Open one more connection for writing."""
-        with in_words(self.name):
-            return Connection(self._open_for_writing(), self.name)
+        with _system_errors(self.name):
+            in_use = InUse(self.path)
+        try:
+            with in_words(self.name):
+                return Connection(self._open_for_writing(), self.name, in_use=in_use)
+        except BaseException:
+            in_use.end()
+            raise
 
     def check_place(self) -> None:
         """See that the file is still the one that was opened.
@@ -195,14 +207,15 @@ class SqliteFile:
 
     # --- only to be read ---------------------------------------------------------------------------------------------
 
-    def _open_for_reading(self) -> Connection:
+    def _open_for_reading(self, in_use: InUse) -> Connection:
         """Open what can be read, however little may be done to its folder."""
         try:
-            return Connection(self._read(self.path, "mode=ro"), self.name)
+            return Connection(self._read(self.path, "mode=ro"), self.name, in_use=in_use)
         except sqlite3.OperationalError:
             if not self._logs():
-                return Connection(self._read(self.path, "mode=ro&immutable=1"), self.name)
-        return Connection(self._read(self._copied(), "mode=rw"), self.name)
+                raw = self._read(self.path, "mode=ro&immutable=1")
+                return Connection(raw, self.name, in_use=in_use)
+        return Connection(self._read(self._copied(), "mode=rw"), self.name, in_use=in_use)
 
     def _read(self, path: Path, how: str) -> sqlite3.Connection:
         connection = _connected(path, how)
