@@ -54,12 +54,13 @@ class RefusedError(SetupError):
 
 def startable(context: ServerContext) -> dict[str, str]:
     """Return the agents that may be started: name, and what `proctor eval` is given, as seen from the project's folder."""
-    apps = apps_of(context.agents, context.root)
-    found = {name: _near(app.reference, context.root) for name, app in apps.items()}
-    taken = set(found.values())
+    found: dict[str, str] = {}
+    for name, app in apps_of(context.agents, context.root).items():
+        given = _near(app.reference, context.root)
+        found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
     for reference in load_settings(context.root).agent:
-        if (given := _near(reference, context.root)) not in taken:
-            found[given] = given
+        given = _near(reference, context.root)
+        found |= {} if given in found.values() else {given: given}
     return {**found, "replay": "replay"}
 
 

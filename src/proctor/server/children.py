@@ -167,6 +167,8 @@ class Children:
         child.told.unlink(missing_ok=True)
         child.output = child.output.replace(self._folder / f"{run_id}.log")
         self._children[run_id] = child
+        # somebody must hear of its end, or a dead process would stand in the system's list
+        threading.Thread(target=child.process.wait, name=f"proctor-run-{run_id}", daemon=True).start()
         record = {"pid": child.process.pid, "words": list(words)}
         (self._folder / f"{run_id}.json").write_text(json.dumps(record), encoding="utf-8")
         self._forget_old()

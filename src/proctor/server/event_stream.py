@@ -73,7 +73,8 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
                 await close()
 
     async def _out(self, send: Send, message: Message) -> None:
-        await asyncio.wait_for(send(message), self._patience)
+        async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 may lose a cancellation
+            await send(message)
 
 
 async def _left(receive: Receive) -> None:

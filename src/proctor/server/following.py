@@ -152,7 +152,8 @@ class Follower:
         if self.version != seen:
             return True
         try:
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
         except TimeoutError:
             return False
         return True
