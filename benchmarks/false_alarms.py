@@ -3,7 +3,7 @@
 python -m benchmarks.false_alarms [COMPARISONS]      10,000 by default; the same figures every time
 
 Two builds are drawn as cases with trials, from models of how agents behave: cases of mixed difficulty, flaky ones,
-trials that resemble each other, scores. Nothing is imported but Proctor's statistics and the standard library.
+trials that resemble each other, scores; and whole runs with several metrics, compared as `proctor compare` does.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from math import sqrt
 from random import Random
 
+from proctor.engine.compare import CompareOptions, Side, compare_runs
 from proctor.mean_difference import mean_difference
 from proctor.paired import sign_flip_test
 from proctor.sample_size import cases_needed, expected_deviation
+from proctor.schema.comparison import Change, ComparedRun
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats import wilson
 
 LEVEL = 0.05
@@ -114,6 +117,72 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
     return Rates(comparisons, alarms / comparisons, covered / comparisons, fine / comparisons)
 
 
+# --- what a comparison comes to, all that decides taken together ----------------------------------------------------------
+
+METRICS = ("trajectory", "answer", "tone")
+"""Beside pass and fail; the last one has nothing to do with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How runs come about whose trials pass where two of their metrics are high enough."""
+
+    name: str
+    cases: int
+    trials: int
+
+
+BUILDS = (
+    Build("20 cases, 1 trial, 3 metrics", 20, 1),
+    Build("40 cases, 3 trials, 3 metrics", 40, 3),
+    Build("100 cases, 1 trial, 3 metrics", 100, 1),
+)
+
+
+def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -> dict[Change, float]:
+    """Draw so many comparisons by what whole runs come to, and return the share of each outcome.
+
+    The candidate's pass rate is lower by `drop`: so many of the cases that pass break wholly.
+    """
+    random = Random(f"{build.name} {drop} {seed}")
+    found = dict.fromkeys(Change, 0)
+    for _ in range(comparisons):
+        easy = [random.betavariate(4, 1.5) for _ in range(build.cases)]
+        base = [_case(random, number, rate, build.trials) for number, rate in enumerate(easy)]
+        broken = [0.0 if random.random() < drop / _PASSES else rate for rate in easy]
+        now = [_case(random, number, rate, build.trials) for number, rate in enumerate(broken)]
+        sides = (Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now))
+        reach = dict.fromkeys(METRICS, 1.0)
+        found[compare_runs(*sides, CompareOptions(reach=reach)).outcome] += 1
+    return {one: count / comparisons for one, count in found.items()}
+
+
+_PASSES = 4 / 5.5
+"""Share of the trials that pass."""
+
+
+def _case(random: Random, number: int, rate: float, trials: int) -> tuple[str, CaseResult]:
+    passes = [random.random() < rate for _ in range(trials)]
+    scores = {
+        "trajectory": [1.0 if one else random.choice((0.0, 0.5, 1.0)) for one in passes],
+        "answer": [min(1.0, max(0.0, random.gauss(0.85 if one else 0.5, 0.15))) for one in passes],
+        "tone": [min(1.0, max(0.0, random.gauss(0.7, 0.2))) for _ in passes],
+    }
+    metrics = {
+        name: MetricVerdict(name, Outcome.PASSED, sum(values) / trials, 0.5)
+        for name, values in scores.items()
+    }
+    return "", CaseResult(
+        "set", str(number), Outcome.PASSED, metrics=metrics, trials=[_ENDS[one] for one in passes]
+    )
+
+
+_ENDS = {
+    True: TrialResult(0, Outcome.PASSED, evidence=None),
+    False: TrialResult(0, Outcome.FAILED, evidence=None),
+}
+
+
 def power(draw: Draw, deviation: float, comparisons: int, seed: int = 1) -> tuple[int, float]:
     """Return how many cases were planned for finding `DROP` with a power of 0.8, and how often they did."""
     random = Random(seed)
@@ -143,6 +212,16 @@ def main(comparisons: int) -> None:
         found = simulate(model, comparisons)
         print(
             f"{model.name:46} {found.alarms:12.1%} {found.covered:11.1%} {found.wrongly_fine:13.1%}",
+            flush=True,
+        )
+    print(
+        f"\n{'whole runs, pass and fail and 3 metrics':46} {'regression':>12} {'improvement':>11} {'wrongly fine':>13}"
+    )
+    for build in BUILDS:
+        same, worse = outcomes(build, comparisons), outcomes(build, max(100, comparisons // 10), DROP)
+        print(
+            f"{build.name:46} {same[Change.REGRESSION]:12.1%} {same[Change.IMPROVEMENT]:11.1%} "
+            f"{worse[Change.NO_REGRESSION] + worse[Change.IMPROVEMENT]:13.1%}",
             flush=True,
         )
     print(f"\n{'a drop of 5 points':46} {'cases':>12} {'found':>11}")
