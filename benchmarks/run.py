@@ -33,12 +33,13 @@ from benchmarks import (
     startup,
     store,
     waiting,
+    web,
 )
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W10")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -71,6 +72,8 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
 def _last(name: str, folder: Path, repeats: int, *, small: bool) -> Iterator[Row]:
     if name == "W8":
         yield from long_conversations.rows(repeats, turns=20 if small else 200, cases=1 if small else 10)
+    elif name == "W9":
+        yield from web.rows(folder, repeats, cases=40 if small else 10_000, watching=5 if small else 500)
     else:
         yield from compare.rows(folder, repeats, cases=40 if small else 10_000)
 

@@ -22,6 +22,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         pytest.param("W6", 6, marks=SLOW),
         ("W7", 5),
         ("W8", 4),
+        pytest.param("W9", 5, marks=SLOW),
         ("W10", 1),
     ],
 )
