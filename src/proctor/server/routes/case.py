@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from proctor.api.case_pages import CaseAt
 from proctor.api.questions import asked_again
+from proctor.reports.pages.base import PageModel
 from proctor.reports.pages.case import CasePage
 from proctor.reports.pages.judges import JudgesPage, PromptPage
 from proctor.reports.pages.spans import SpansPage
@@ -31,6 +32,11 @@ def _case(here: ServerContext, run: str, position: int, judging: int | None) -> 
         yield CaseAt(store, run, position, judging)
 
 
+def _json(page: PageModel) -> Response:
+    """Write a page down once: it may be large, and is valid as it was made."""
+    return Response(page.model_dump_json(), media_type="application/json")
+
+
 @router.get("/runs/{run}/cases/{position}")
 def get_case(here: Here, run: str, position: Position, judging: Judging = None) -> CasePage:
     """One case of a run: its verdict, metrics, trials, and how it was judged before."""
@@ -38,27 +44,25 @@ def get_case(here: Here, run: str, position: Position, judging: Judging = None) 
         return case.page()
 
 
-@router.get("/runs/{run}/cases/{position}/trials/{number}")
-def get_trial(here: Here, run: str, position: Position, number: Number, judging: Judging = None) -> TrialPage:
+@router.get("/runs/{run}/cases/{position}/trials/{number}", response_model=TrialPage)
+def get_trial(here: Here, run: str, position: Position, number: Number, judging: Judging = None) -> Response:
     """One trial, turn by turn beside what was expected."""
     with _case(here, run, position, judging) as case:
-        return case.trial(number)
+        return _json(case.trial(number))
 
 
-@router.get("/runs/{run}/cases/{position}/trials/{number}/spans")
-def get_spans(here: Here, run: str, position: Position, number: Number) -> SpansPage:
+@router.get("/runs/{run}/cases/{position}/trials/{number}/spans", response_model=SpansPage)
+def get_spans(here: Here, run: str, position: Position, number: Number) -> Response:
     """One trial over time."""
     with _case(here, run, position, None) as case:
-        return case.spans(number)
+        return _json(case.spans(number))
 
 
-@router.get("/runs/{run}/cases/{position}/trials/{number}/judges")
-def get_judges(
-    here: Here, run: str, position: Position, number: Number, judging: Judging = None
-) -> JudgesPage:
+@router.get("/runs/{run}/cases/{position}/trials/{number}/judges", response_model=JudgesPage)
+def get_judges(here: Here, run: str, position: Position, number: Number, judging: Judging = None) -> Response:
     """What judges said of one trial, and what people say of the same."""
     with _case(here, run, position, judging) as case:
-        return case.judges(number)
+        return _json(case.judges(number))
 
 
 @router.get("/runs/{run}/cases/{position}/trials/{number}/judges/{metric}/prompt")
