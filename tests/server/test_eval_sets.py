@@ -115,6 +115,9 @@ def test_a_set_is_made_and_gets_cases(client: TestClient, tmp_path: Path, form: 
     there = tmp_path / made.json()["path"]
     assert there.is_file()
     set_ = f"/api/eval-sets/{made.json()['id']}"
+    empty = client.get(set_).json()
+    assert (empty["eval_set_id"], empty["cases"], empty["can_edit"]) == ("new_one", 0, True)
+    assert client.get(f"{set_}/cases").json() == {"items": [], "total": 0}
     for name in ("a", "b"):
         added = client.post(f"{set_}/case", json={"value": case(name, mine={"kept": [1.5]})})
         assert added.status_code == 201, added.text

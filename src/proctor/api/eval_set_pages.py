@@ -104,7 +104,7 @@ class SetLooks:
         source = look.source
         return EvalSetPage(
             **row,
-            description=source.header.description if source else None,
+            description=source.header.description if source is not None else None,
             why_not=_why_not(look),
             migrates_to=self.sets.beside(file).label if row["is_old"] else None,
             problems=look.problems,
@@ -118,7 +118,7 @@ class SetLooks:
             EvalFileError: it cannot be read.
         """
         look = self.look(file)
-        source = look.source or opened(file)
+        source = look.source if look.source is not None else opened(file)
         found = range(offset, min(len(source), offset + limit))
         by_case: dict[int, list[ProblemNote]] = {}
         for one in look.problems:
@@ -133,7 +133,7 @@ class SetLooks:
             UnknownCaseError, EvalFileError: there is none, or its file cannot be read.
         """
         look = self.look(file)
-        source = look.source or opened(file)
+        source = look.source if look.source is not None else opened(file)
         found = read_case(source, eval_id)
         ids, at = source.ids(), found.position
         why_not = _why_not(look)
@@ -237,13 +237,13 @@ def _row(file: SetFile, look: Look) -> dict[str, object]:
     return {
         "id": file.id,
         "path": file.label,
-        "eval_set_id": source.eval_set_id if source else None,
-        "name": source.name if source else None,
+        "eval_set_id": source.eval_set_id if source is not None else None,
+        "name": source.name if source is not None else None,
         "form": file.form,
         "kind": look.kind,
         "can_edit": not _why_not(look),
         "is_old": source is not None and source.kind in _OLD,
-        "cases": len(source) if source else None,
+        "cases": len(source) if source is not None else None,
         "errors": errors,
         "warnings": len(look.problems) - errors,
         "first_problem": f"{first.line}:{first.column}: {first.message}" if first else None,

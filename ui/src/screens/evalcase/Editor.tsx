@@ -194,13 +194,12 @@ function useSaving(page: ReadCase, draft: Draft): Saving {
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState("");
+  const [told, setTold] = useState(() => (history.state as { told?: string } | null)?.told ?? "");
   const [doubtful, setDoubtful] = useState<readonly FieldNote[]>(page.doubtful);
   const [state, setState] = useState<Pick<Saving, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
 
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
-    setState(NOTHING);
     try {
       await work();
     } catch (error) {
@@ -219,10 +218,11 @@ function useSaving(page: ReadCase, draft: Draft): Saving {
   };
   const done = (saved: SavedCase, words: string): void => {
     setTold(words);
+    setState(NOTHING);
     setDoubtful(saved.doubtful);
     draft.rebase(saved.value, saved.version, saved.value);
     void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith("/api/eval-sets") });
-    if (saved.eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, saved.eval_id), { replace: true });
+    if (saved.eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, saved.eval_id), { replace: true, state: { told: words } });
   };
   return {
     busy,

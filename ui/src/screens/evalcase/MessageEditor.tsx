@@ -43,7 +43,7 @@ export function MessageEditor({ label, path }: { label: string; path: Path }) {
           </>
         )}
       </div>
-      <OthersFolded path={path} names={["parts"]} />
+      <OthersFolded path={path} names={["parts"]} usual={["role"]} />
     </div>
   );
 }
@@ -112,7 +112,7 @@ function Call({ path, call, index, count, move, copy }: { path: Path; call: Json
           <>
             <TextPlace label={`Call ${index + 1}: tool`} path={[...path, "name"]} />
             <JsonPlace label="Arguments, as JSON" path={[...path, "args"]} empty={{}} />
-            <OthersFolded path={path} names={["name", "args"]} />
+            <OthersFolded path={path} names={["name", "args"]} usual={["id"]} />
           </>
         ) : (
           <JsonPlace label={`Call ${index + 1}, as JSON`} path={path} />

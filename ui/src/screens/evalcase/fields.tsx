@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Button } from "../../parts/Button";
 import { Field } from "../../parts/Field";
+import { visible } from "../../parts/visible";
 import styles from "./EvalCase.module.css";
 import { type Path, rest, withRest } from "./draft";
 import { useBroken, useEdit, useTold, useValue } from "./EditContext";
@@ -103,12 +104,16 @@ export function OthersPlace({ path, names, label = "Everything else", hint }: { 
   );
 }
 
-/** The same, folded away while there is nothing in it. */
-export function OthersFolded({ path, names }: { path: Path; names: readonly string[] }) {
-  const count = Object.keys(rest(useValue(path), names)).length;
+/** The same, folded away where it holds nothing but what is `usual`, and not there where it holds nothing. */
+export function OthersFolded({ path, names, usual = [] }: { path: Path; names: readonly string[]; usual?: readonly string[] }) {
+  const keys = Object.keys(rest(useValue(path), names));
+  const [isOpen] = useState(() => keys.some((key) => !usual.includes(key)));
+  const [wasThere, setWasThere] = useState(false);
+  if (keys.length && !wasThere) setWasThere(true);
+  if (!keys.length && !wasThere) return null;
   return (
-    <details className={styles.more} open={count > 0 || undefined}>
-      <summary>{count ? `${count} more ${count === 1 ? "key" : "keys"}` : "More keys"}</summary>
+    <details className={styles.more} open={isOpen || undefined}>
+      <summary>{keys.length ? `More: ${keys.slice(0, 4).map(visible).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
       <OthersPlace path={path} names={names} label="More keys, as JSON" />
     </details>
   );

@@ -14,7 +14,7 @@ import { type Column, Table } from "../../parts/Table";
 import { visible } from "../../parts/visible";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
-import { Told, count } from "./EvalSetsScreen";
+import { count } from "./EvalSetsScreen";
 import { Problems } from "./Problems";
 import { caseAddress, setAddress } from "./address";
 import { fits } from "./filter";
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
   { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
-  { id: "problems", head: "Problems", width: "130px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Told row={row} /> },
+  { id: "problems", head: "Problems", width: "110px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Signs row={row} /> },
 ];
 
 function Case({ row }: { row: EvalCaseRow }) {
@@ -39,6 +39,15 @@ function Case({ row }: { row: EvalCaseRow }) {
 
 function Turns({ row }: { row: EvalCaseRow }) {
   return row.kind === "scenario" ? <span className="dim">scenario</span> : <span className="num">{row.turns}</span>;
+}
+
+function Signs({ row: { errors, warnings } }: { row: EvalCaseRow }) {
+  return (
+    <span className="num">
+      {errors > 0 && <b className={styles.error} title={count(errors, "error")}>✕ {errors} </b>}
+      {warnings > 0 && <b className={styles.warning} title={count(warnings, "warning")}>! {warnings}</b>}
+    </span>
+  );
 }
 
 function stated({ rubrics, has_state }: EvalCaseRow): string {

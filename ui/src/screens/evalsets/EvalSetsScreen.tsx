@@ -36,7 +36,7 @@ function Name({ row }: { row: EvalSetRow }) {
   );
 }
 
-export function Told({ row }: { row: { errors: number; warnings: number; first_problem?: string | null } }) {
+function Told({ row }: { row: { errors: number; warnings: number; first_problem?: string | null } }) {
   if (!row.errors && !row.warnings) return <span className="dim">none</span>;
   return (
     <span className={styles.told}>

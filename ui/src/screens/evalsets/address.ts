@@ -1,14 +1,18 @@
-// Ids of cases may be anything, and a browser makes a folder of `..`: in an address they never stand alone.
+// Ids of cases may be anything: a browser makes a folder of `..`, and the router leaves `%2F` as it is. What could mean
+// something in an address is written as `~` and its code.
+
+const MEANS_SOMETHING = /[~%;/?:@&=+$,#\\]/g;
 
 export function setAddress(set: string): string {
   return `/eval-sets/${encodeURIComponent(set)}`;
 }
 
 export function caseAddress(set: string, id: string): string {
-  return `${setAddress(set)}/cases/${encodeURIComponent(/^(\.{0,2}|~.*)$/s.test(id) ? `~${id}` : id)}`;
+  const safe = id.replace(MEANS_SOMETHING, (char) => `~${char.charCodeAt(0).toString(16)}`);
+  return `${setAddress(set)}/cases/${encodeURIComponent(/^\.{0,2}$/.test(safe) ? `~.${safe}` : safe)}`;
 }
 
-/** The id that an address means; `named` is decoded once already. */
+/** The id that a part of an address means; `named` is decoded once already. */
 export function idOf(named: string): string {
-  return named.startsWith("~") ? named.slice(1) : named;
+  return named.replace(/^~\./, "").replace(/~([0-9a-f]{2})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 }
