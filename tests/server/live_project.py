@@ -114,7 +114,7 @@ class Server:
 
     def wait_for(self, run: str, *states: str) -> dict[str, Any]:
         """Return the run's page once it is in one of `states`."""
-        until = time.monotonic() + WITHIN
+        until, status, page = time.monotonic() + WITHIN, 0, None
         while time.monotonic() < until:
             status, page = self.ask("GET", f"/api/runs/{run}")
             if status == 200 and page["state"] in states:

@@ -290,7 +290,7 @@ export function offers(text: string, words: Vocabulary): string[] {
   if (!last || last.includes('"')) return [];
   const before = text.slice(0, text.length - last.length);
   const low = last.toLowerCase();
-  const made = candidates(words).filter((one) => one.toLowerCase().startsWith(low) && one.toLowerCase() !== low);
+  const made = candidates(words).filter((one) => bare(one).startsWith(low) && bare(one) !== low);
   return made.slice(0, MOST_OFFERED).map((one) => before + one);
 }
 
@@ -306,6 +306,10 @@ function candidates({ metrics, sets, tags }: Vocabulary): string[] {
     ...metrics.map((one) => `${one}<`),
     ...Object.keys(NUMBERS).map((one) => `${one}>`),
   ];
+}
+
+function bare(text: string): string {
+  return text.toLowerCase().replaceAll('"', "");
 }
 
 function quoted(text: string): string {

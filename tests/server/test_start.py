@@ -1,0 +1,289 @@
+"""Starting a run from the page: what there is to choose, what it takes, and all that is wrong at once, with nothing run."""
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from proctor.registry import METRICS
+from proctor.server.app import create_app
+from proctor.server.children import MOST_AT_ONCE
+from proctor.server.context import ServerContext
+from tests.server.live_project import ASKED, Server, make_project, open_gate, serving
+
+CASES = 6
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project; its gate is open."""
+    folder = make_project(tmp_path_factory.mktemp("project"), CASES)
+    open_gate(folder, CASES)
+    (folder / "strict_config.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    (folder / "broken.evalset.json").write_text('{"eval_cases": [{"eval_id": 3')
+    (folder / "secret.txt").write_text("no")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[TestClient]:
+    """Asks a server of that project."""
+    app = create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3"))
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+def _problems(client: TestClient, **asked: Any) -> list[tuple[str, str]]:
+    """Which fields are wrong, and how, when such a run is asked for."""
+    answer = client.post("/api/estimates", json={**ASKED, **asked})
+    assert answer.status_code == 422, answer.text
+    return [(one["field"], one["message"]) for one in answer.json()["problems"]]
+
+
+class TestWhatThereIs:
+    def test_the_agents_are_those_of_the_server_and_replay(self, client: TestClient) -> None:
+        page = client.get("/api/agents").json()
+        assert [one["name"] for one in page["items"]] == ["gated.py:root_agent", "replay"]
+        assert (page["can_run"], page["why_not"]) == (True, "")
+
+    def test_a_store_in_memory_can_be_shown_and_not_written_by_others(self, tmp_path: Path) -> None:
+        app = create_app(ServerContext(root=tmp_path, store_url="memory:here"))
+        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+            assert client.get("/api/agents").json()["can_run"] is False
+            answer = client.post("/api/runs", json=ASKED)
+        assert answer.status_code == 409
+        assert "--store" in answer.json()["detail"]
+
+    def test_sets_and_configs_are_those_below_the_project(self, client: TestClient) -> None:
+        page = client.get("/api/start").json()
+        assert {one["path"] for one in page["sets"]} == {"greetings.evalset.json", "broken.evalset.json"}
+        assert page["configs"] == ["strict_config.json"]
+
+    def test_a_set_lists_its_cases_with_tags_and_how_they_begin(self, client: TestClient) -> None:
+        page = client.get("/api/start/set", params={"path": "greetings.evalset.json"}).json()
+        assert page["cases"][1] == {"eval_id": "case_1", "tags": ["odd", "rare"], "says": "hello 1"}
+        assert (len(page["cases"]), page["problem"]) == (CASES, "")
+
+    def test_a_broken_set_says_what_is_wrong(self, client: TestClient) -> None:
+        page = client.get("/api/start/set", params={"path": "broken.evalset.json"}).json()
+        assert "broken.evalset.json:1" in page["problem"]
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "../greetings.evalset.json",
+            "/etc/passwd",
+            "secret.txt",
+            "nothing.evalset.json",
+            "a\u0000.evalset.json",
+            "C:/x.evalset.json",
+            "x" * 400 + ".evalset.json",
+        ],
+    )
+    def test_what_is_no_set_below_the_project_is_not_read(self, client: TestClient, path: str) -> None:
+        assert client.get("/api/start/set", params={"path": path}).status_code == 404
+
+    def test_a_link_that_leads_out_is_not_followed(
+        self, client: TestClient, folder: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "outside.evalset.json").write_text("{}")
+        link = folder / "link.evalset.json"
+        link.symlink_to(tmp_path / "outside.evalset.json")
+        try:
+            assert client.get("/api/start/set", params={"path": "link.evalset.json"}).status_code == 404
+        finally:
+            link.unlink()
+
+    def test_every_metric_has_its_facts_and_what_each_option_may_be(self, client: TestClient) -> None:
+        found = {one["name"]: one for one in client.get("/api/metrics").json()["items"]}
+        assert list(found) == list(METRICS.names())
+        trajectory = {
+            one["name"]: one["json_schema"] for one in found["tool_trajectory_avg_score"]["options"]
+        }
+        assert trajectory["threshold"]["type"] == "number"
+        assert trajectory["gate"] == {"type": "boolean", "default": True}
+        assert found["final_response_match_v2"]["asks_judge"] is True
+        assert found["token_usage_v1"]["gates"] is False
+        for one in found.values():
+            for option in one["options"]:
+                assert option["meaning"], (one["name"], option["name"])
+
+
+class TestTheEstimate:
+    def test_without_a_run_to_go_by_says_so(self, tmp_path: Path) -> None:
+        folder = make_project(tmp_path, 3)
+        with TestClient(
+            create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3")),
+            base_url="http://127.0.0.1:8000",
+        ) as client:
+            page = client.post("/api/estimates", json={**ASKED, "num_runs": 4}).json()
+        assert (page["cases"], page["trials"], page["run_id"], page["cost"], page["seconds"]) == (
+            3,
+            12,
+            None,
+            None,
+            None,
+        )
+        assert any("no run of these sets" in note for note in page["notes"])
+        assert not (folder / "runs.sqlite3").exists()
+
+    @pytest.mark.slow
+    def test_rests_on_the_newest_run_and_its_command_line_does_the_same(self, tmp_path: Path) -> None:
+        folder = make_project(tmp_path, CASES)
+        open_gate(folder, CASES)
+        with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
+            _, before = server.ask("POST", "/api/estimates", ASKED)
+            words = shlex.split(before["command"])
+            assert words[0] == "proctor"
+            done = subprocess.run(
+                [sys.executable, "-m", "proctor", *words[1:]],
+                cwd=folder,
+                capture_output=True,
+                check=False,
+                timeout=60,
+            )
+            assert done.returncode == 1, done.stderr
+            _, page = server.ask("POST", "/api/estimates", {**ASKED, "num_runs": 2})
+            latest = server.wait_for("latest", "finished")
+        assert (page["run_id"], page["seen"], page["trials"]) == (latest["run_id"], CASES, 2 * CASES)
+        seconds = page["seconds"]
+        assert 0 <= seconds["low"] <= seconds["value"] <= seconds["high"]
+
+
+class TestWhatIsWrong:
+    def test_all_of_it_is_said_at_once_each_with_its_field_and_nothing_is_run(
+        self, client: TestClient, folder: Path
+    ) -> None:
+        asked = {
+            **ASKED,
+            "eval_sets": [
+                {"path": "greetings.evalset.json", "cases": ["case_1", "nobody"]},
+                {"path": "nowhere.evalset.json"},
+            ],
+            "criteria": {
+                "response_match_score": {"threshold": 3},
+                "rouge": 0.5,
+                "tool_trajectory_avg_score": {"threshold": 1, "match_typ": "EXACT"},
+            },
+            "judge": "no-such-model",
+        }
+        answer = client.post("/api/runs", json=asked)
+        assert answer.status_code == 422
+        problems = answer.json()["problems"]
+        told = {(one["field"], one["metric"]) for one in problems}
+        assert {
+            ("eval_sets", ""),
+            ("judge", ""),
+            ("criteria", "rouge"),
+            ("criteria", "response_match_score"),
+            ("criteria", "tool_trajectory_avg_score"),
+        } <= told, json.dumps(problems, indent=1)
+        text = answer.json()["detail"]
+        for said in ("nowhere.evalset.json", "nobody", "rouge", "match_typ", "no-such-model"):
+            assert said in text
+        assert client.get("/api/runs").json()["total"] == 0
+
+    @pytest.mark.parametrize(
+        ("asked", "field", "said"),
+        [
+            ({"agent": "cmd:touch owned"}, "agent", "no agent named"),
+            ({"agent": "http+sse:http://169.254.169.254/"}, "agent", "no agent named"),
+            ({"agent": "gated.py:rootagent"}, "agent", "Did you mean 'gated.py:root_agent'?"),
+            ({"eval_sets": []}, "eval_sets", "no eval set is chosen"),
+            ({"eval_sets": [{"path": "greetings.evalset.json", "cases": []}]}, "eval_sets", "no case"),
+            (
+                {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a,b"]}]},
+                "eval_sets",
+                "cannot be picked",
+            ),
+            ({"eval_sets": [{"path": "../x.evalset.json"}]}, "eval_sets", "no eval set below"),
+            ({"eval_sets": [{"path": "broken.evalset.json"}]}, "eval_sets", "broken.evalset.json:1"),
+            ({"config": "/etc/passwd"}, "config", "no config file below"),
+            ({"config": "../../config.json"}, "config", "no config file below"),
+            ({"criteria": {}}, "criteria", "no metric is chosen"),
+            ({"tags": ["nobody"]}, "tags", "no case carries the tag nobody"),
+            ({"failed_of": "../x", "eval_sets": []}, "failed_of", "no id of a run"),
+            ({"judge": "openai:gpt@http://evil.example/v1"}, "judge", "is not taken from the page"),
+            ({"judge": "scripted:/etc/passwd"}, "judge", "scripted judge reads a file"),
+        ],
+        ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+    )
+    def test_each_mistake_is_said_beside_its_field(
+        self, client: TestClient, asked: dict[str, Any], field: str, said: str
+    ) -> None:
+        problems = _problems(client, **asked)
+        assert field in [one for one, _ in problems], problems
+        assert any(said in message for one, message in problems if one == field), problems
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"num_runs": 0},
+            {"max_cost": -1},
+            {"timeout": 0},
+            {"concurrency": 10**9},
+            {"nonsense": 1},
+            {"max_time": "x"},
+        ],
+        ids=lambda one: next(iter(one)),
+    )
+    def test_what_no_number_can_be_is_refused(self, client: TestClient, asked: dict[str, Any]) -> None:
+        answer = client.post("/api/runs", json={**ASKED, **asked})
+        assert answer.status_code == 422
+        assert next(iter(asked)) in answer.json()["detail"]
+
+    def test_an_agent_that_breaks_when_it_is_imported_is_said_with_its_cause(self, tmp_path: Path) -> None:
+        folder = make_project(tmp_path, 2)
+        (folder / "gated.py").write_text("raise RuntimeError('out of order')\n")
+        with TestClient(
+            create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3")),
+            base_url="http://127.0.0.1:8000",
+        ) as client:
+            answer = client.post("/api/runs", json=ASKED)
+        (problem,) = answer.json()["problems"]
+        assert (answer.status_code, problem["field"]) == (422, "agent")
+        assert "RuntimeError: out of order" in problem["message"]
+
+
+@pytest.mark.slow
+def test_no_more_runs_than_may_be_are_under_way(tmp_path: Path) -> None:
+    folder = make_project(tmp_path, 2)
+    with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
+        runs = [server.start() for _ in range(MOST_AT_ONCE)]
+        status, said = server.ask("POST", "/api/runs", ASKED)
+        assert status == 409
+        assert all(run in said["detail"] for run in runs)
+        open_gate(folder, 2)
+        for run in runs:
+            server.wait_for(run, "finished")
+        assert _started_at_last(server)
+
+
+def _started_at_last(server: Server) -> bool:
+    """A run has ended in the store a moment before its process has."""
+    return any(server.ask("POST", "/api/runs", ASKED)[0] == 201 for _ in range(50))
+
+
+@pytest.mark.slow
+def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) -> None:
+    folder = make_project(tmp_path, CASES)
+    open_gate(folder, CASES)
+    with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
+        chosen = [{"path": "greetings.evalset.json", "cases": ["case_1", "case_2", "case_3"]}]
+        run = server.start(eval_sets=chosen, tags=["rare"], criteria={"response_match_score": 0.5})
+        page = server.wait_for(run, "finished")
+        _, cases = server.ask("GET", f"/api/runs/{run}/cases")
+        _, extras = server.ask("GET", f"/api/runs/{run}/case-extras")
+        assert [row["eval_id"] for row in cases["items"]] == ["case_1", "case_3"]
+        assert page["sets"][0]["metrics"][0] == "response_match_score"
+        assert extras == {"tags": {"odd": [0, 1], "rare": [0, 1]}, "costs": []}
+        again = server.start(eval_sets=[], failed_of=run)
+        server.wait_for(again, "finished")
+        _, failed = server.ask("GET", f"/api/runs/{again}/cases")
+        assert [row["eval_id"] for row in failed["items"]] == ["case_3"]

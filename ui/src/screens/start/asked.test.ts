@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { NOTHING, isWhole, numberIn, problemsIn, problemsOf, problemsOfMetric, readAsked, shapeOf, toSend, writeAsked } from "./asked";
+
+describe("the address", () => {
+  it("keeps what is asked for", () => {
+    const asked = { agent: "travel", eval_sets: [{ path: "a.evalset.json", cases: ["x y", "ü"] }], num_runs: 5, criteria: { safety_v1: { threshold: 0.8 } } };
+    const query = new URLSearchParams({ ask: writeAsked(asked) ?? "" });
+    expect(readAsked(new URLSearchParams(query.toString()))).toEqual(asked);
+  });
+
+  it("says nothing where nothing is asked for", () => {
+    expect(writeAsked(NOTHING)).toBe(null);
+    expect(readAsked(new URLSearchParams())).toEqual(NOTHING);
+  });
+
+  it.each(["{", "3", "null", "[]", '"x"'])("that is no run is nothing: %s", (ask) => {
+    expect(readAsked(new URLSearchParams({ ask }))).toEqual(NOTHING);
+  });
+
+  it("may name a run whose failures are asked for", () => {
+    expect(readAsked(new URLSearchParams("failed_of=abc"))).toEqual({ ...NOTHING, failed_of: "abc" });
+  });
+});
+
+describe("what is sent", () => {
+  it("leaves out what is not said, and writes a bare threshold as a number", () => {
+    const asked = { ...NOTHING, agent: "a", judge: "", no_judge: false, tags: [], criteria: { one: { threshold: 0.5 }, two: { threshold: 1, match_type: "EXACT", gate: undefined } } };
+    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
+  });
+
+  it.each([
+    [{ ...NOTHING }, false],
+    [{ ...NOTHING, agent: "a" }, false],
+    [{ ...NOTHING, agent: "a", failed_of: "r" }, true],
+    [{ agent: "a", eval_sets: [{ path: "p", cases: null }] }, true],
+  ])("is asked for once it is whole: %j", (asked, whole) => {
+    expect(isWhole(asked)).toBe(whole);
+  });
+});
+
+describe("what an option may be", () => {
+  it.each([
+    [{ type: "number" }, "number"],
+    [{ type: "boolean" }, "yes"],
+    [{ anyOf: [{ type: "string" }, { type: "null" }] }, "text"],
+    [{ enum: ["a", "b"] }, "choice"],
+    [{ const: "a" }, "choice"],
+    [{ anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] }, "texts"],
+    [{ anyOf: [{ type: "string" }, { type: "number" }] }, "json"],
+    [{ type: "object" }, "json"],
+    [{ $ref: "#/x" }, "json"],
+    [{}, "json"],
+  ])("%j", (schema, kind) => {
+    expect(shapeOf(schema).kind).toBe(kind);
+  });
+
+  it.each([
+    ["", undefined],
+    ["  ", undefined],
+    ["0.5", 0.5],
+    ["x", undefined],
+  ])("a number typed as %j", (typed, value) => {
+    expect(numberIn(typed)).toBe(value);
+  });
+});
+
+describe("what is wrong", () => {
+  const problems = problemsIn({ problems: [{ field: "criteria", message: "a", metric: "one" }, { field: "criteria", message: "b", metric: "" }] });
+
+  it("stands beside its field, or its metric", () => {
+    expect(problemsOf(problems, "config", "criteria")).toBe("b");
+    expect(problemsOfMetric(problems, "one")).toBe("a");
+    expect(problemsOf(problems, "agent")).toBe(null);
+  });
+
+  it.each([null, {}, { problems: 3 }, "x"])("is nothing in another answer: %j", (document) => {
+    expect(problemsIn(document)).toEqual([]);
+  });
+});
