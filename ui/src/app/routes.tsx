@@ -9,6 +9,7 @@ import { RunScreen } from "../screens/run/RunScreen";
 import { CompareScreen } from "../screens/compare/CompareScreen";
 import { HistoryScreen } from "../screens/history/HistoryScreen";
 import { MatrixScreen } from "../screens/matrix/MatrixScreen";
+import { JudgesScreen } from "../screens/judgelist/JudgesScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 import { StartScreen } from "../screens/start/StartScreen";
 
@@ -29,6 +30,7 @@ export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs/:run", Screen: RunScreen },
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
   { path: "/runs/:run/bless", Screen: BlessScreen, live: true },
+  { path: "/judges", Screen: JudgesScreen, live: true },
   { path: "/start", Screen: StartScreen, live: true },
   { path: "/eval-sets", Screen: EvalSetsScreen, live: true },
   { path: "/eval-sets/:set", Screen: EvalSetScreen, live: true },

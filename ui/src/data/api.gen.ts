@@ -573,6 +573,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judges
+         * @description Each judge of the newest runs with its calibration; none where no run asked one.
+         */
+        get: operations["list_judges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/bless/preview": {
         parameters: {
             query?: never;
@@ -798,6 +818,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/baselines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Baselines
+         * @description The runs that others are compared with by name.
+         */
+        get: operations["list_baselines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -1014,6 +1054,28 @@ export interface components {
             labels: components["schemas"]["LabelPart"][];
         };
         /**
+         * BaselineRow
+         * @description A run that others are compared with by name.
+         */
+        BaselineRow: {
+            /** Name */
+            name: string;
+            /** Run Id */
+            run_id: string;
+            /** Agent */
+            agent: string;
+            /** Started At */
+            started_at: number;
+        };
+        /**
+         * BaselinesPage
+         * @description The baselines of the store.
+         */
+        BaselinesPage: {
+            /** Items */
+            items: components["schemas"]["BaselineRow"][];
+        };
+        /**
          * Begun
          * @description A run that was started.
          */
@@ -1149,6 +1211,34 @@ export interface components {
             files: components["schemas"]["BlessedFile"][];
             /** Etag */
             etag: string;
+        };
+        /**
+         * CalibrationPart
+         * @description How a judge was held against labels of people.
+         */
+        CalibrationPart: {
+            /** Created At */
+            created_at: number;
+            /** Run Id */
+            run_id: string;
+            /** Unit */
+            unit: string;
+            /** Confidence */
+            confidence: number;
+            /** Labels */
+            labels: number;
+            /** Both Pass */
+            both_pass: number;
+            /** Judge Fails */
+            judge_fails: number;
+            /** Judge Passes */
+            judge_passes: number;
+            /** Both Fail */
+            both_fail: number;
+            accuracy: components["schemas"]["FigurePart"];
+            tpr: components["schemas"]["FigurePart"];
+            tnr: components["schemas"]["FigurePart"];
+            kappa: components["schemas"]["FigurePart"];
         };
         /**
          * Cancelled
@@ -1816,6 +1906,18 @@ export interface components {
             hint: string;
         };
         /**
+         * FigurePart
+         * @description A figure with its interval; null where it is not defined.
+         */
+        FigurePart: {
+            /** Value */
+            value: number | null;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+        };
+        /**
          * FindingPart
          * @description What a judge found for one thing: a rubric, a sentence.
          */
@@ -2002,6 +2104,36 @@ export interface components {
             void: boolean;
         };
         /**
+         * JudgeRow
+         * @description One judge: a metric, a model, and what it is told.
+         */
+        JudgeRow: {
+            /** Metric */
+            metric: string;
+            /** Model */
+            model: string;
+            /** Prompt */
+            prompt: string;
+            /**
+             * Standing
+             * @enum {string}
+             */
+            standing: "calibrated" | "chance" | "void" | "unknown";
+            /** Void */
+            void: string[];
+            calibration: components["schemas"]["CalibrationPart"] | null;
+            /** Runs */
+            runs: number;
+            /** Last Run */
+            last_run: string | null;
+            /** Last At */
+            last_at: number | null;
+            /** Last Agent */
+            last_agent: string;
+            /** Labels */
+            labels: number;
+        };
+        /**
          * JudgedLine
          * @description What the case came to in one judging of its run.
          */
@@ -2067,6 +2199,16 @@ export interface components {
          * @enum {string}
          */
         Kind: "same" | "differs" | "missing" | "extra" | "moved";
+        /**
+         * KnownJudgesPage
+         * @description All judges that are known.
+         */
+        KnownJudgesPage: {
+            /** Items */
+            items: components["schemas"]["JudgeRow"][];
+            /** Runs */
+            runs: number;
+        };
         /**
          * LabelPart
          * @description What a person says of a trial, of one of its turns, or of one rubric in it.
@@ -2336,6 +2478,8 @@ export interface components {
             adjusted: number | null;
             /** Pairs */
             pairs: number;
+            /** Apart */
+            apart: boolean;
             /** Verdict */
             verdict: string;
         };
@@ -3022,6 +3166,10 @@ export interface components {
             run_id: string;
             /** Short */
             short: string;
+            /** Baseline */
+            baseline: string;
+            /** Kept */
+            kept: boolean;
             /** Agent */
             agent: string;
             /** Commit */
@@ -4862,6 +5010,26 @@ export interface operations {
             };
         };
     };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownJudgesPage"];
+                };
+            };
+        };
+    };
     preview_bless: {
         parameters: {
             query?: never;
@@ -5219,10 +5387,30 @@ export interface operations {
             };
         };
     };
+    list_baselines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BaselinesPage"];
+                };
+            };
+        };
+    };
     get_comparison: {
         parameters: {
             query?: {
-                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
+                /** @description As `candidate`, or the name of a baseline. */
                 base?: string;
                 /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
                 candidate?: string;

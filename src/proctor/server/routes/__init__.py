@@ -8,6 +8,7 @@ ROUTES = (
     "cases",
     "case",
     "labels",
+    "judges",
     "bless",
     "live",
     "start",
