@@ -1,5 +1,6 @@
 """Comparing runs that are kept, and results in memory: names, what is refused, and what makes runs unlike."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,57 @@ def test_what_was_judged_again_counts(store: Path) -> None:
     found = proctor.compare_sync(store=store)
     assert found.outcome is Change.INCONCLUSIVE
     assert [one.what for one in found.unlike if not one.expected] == ["threshold"]
+
+
+# --- what trials took ------------------------------------------------------------------------------------------------
+
+
+class Paid:
+    """Greets, and reports what a model would have used for it."""
+
+    def __init__(self, tokens: int, model: str = "models/gemini-2.5-flash") -> None:
+        self.tokens, self.model = tokens, model
+
+    async def __call__(self, text: str) -> Any:
+        """Answer, a little later."""
+        await asyncio.sleep(self.tokens / 100_000)
+        event = proctor.Event.said(f"Hello {text}")
+        usage = {"prompt_token_count": self.tokens, "candidates_token_count": 10}
+        return event.model_validate(
+            {**event.model_dump(), "model_version": self.model, "usage_metadata": usage}
+        )
+
+
+def test_seconds_and_dollars_of_a_trial_are_paired_by_case(store: Path) -> None:
+    pytest.importorskip("genai_prices")
+    base = run(store, Paid(1_000), num_runs=2)
+    candidate = run(store, Paid(4_000), num_runs=2)
+    found = proctor.compare_sync(store=store)
+    cost, seconds = found.measure("trial_cost"), found.measure("trial_seconds")
+    assert (cost.base, cost.candidate) == pytest.approx((1_000 * 0.3e-6 + 25e-6, 4_000 * 0.3e-6 + 25e-6))
+    assert (cost.pairs, cost.decides, cost.lower_is_better) == (3, False, True)
+    assert seconds.candidate > seconds.base >= 0.01
+    in_memory = proctor.compare_sync(base, candidate)
+    assert in_memory.measure("trial_cost").candidate == pytest.approx(cost.candidate)
+
+
+def test_without_a_price_there_is_no_cost_of_a_trial(store: Path) -> None:
+    run(store, Paid(1_000, "our-own-7b")), run(store, Paid(1_000, "our-own-7b"))
+    names = [one.name for one in proctor.compare_sync(store=store).measures]
+    assert "trial_seconds" in names
+    assert "trial_cost" not in names
+
+
+def test_trials_that_failed_say_nothing_of_what_a_trial_takes(store: Path) -> None:
+    def fails(text: str) -> str:
+        if text == "bob":
+            raise RuntimeError("down")
+        return polite(text)
+
+    async def slow(text: str) -> str:
+        await asyncio.sleep(0.01)
+        return polite(text)
+
+    run(store, slow), run(store, fails)
+    found = proctor.compare_sync(store=store)
+    assert all(one.pairs <= 2 for one in found.measures if one.name == "trial_seconds")

@@ -2,7 +2,19 @@
 
 import pytest
 
-from benchmarks.false_alarms import LEVEL, MODELS, Model, plans, power, simulate
+from benchmarks.false_alarms import (
+    BUILDS,
+    DROP,
+    LEVEL,
+    MODELS,
+    Build,
+    Model,
+    outcomes,
+    plans,
+    power,
+    simulate,
+)
+from proctor.schema.comparison import Change
 from proctor.stats import wilson
 
 pytestmark = pytest.mark.slow
@@ -24,3 +36,14 @@ def test_the_planned_number_of_cases_finds_a_drop_of_five_points() -> None:
     cases, found = power(draw, deviation, 100)
     assert (name, cases > 6) == ("scores", True)
     assert found >= 0.65  # 0.8 in truth; so few comparisons show it from 0.67 on
+
+
+@pytest.mark.parametrize("build", BUILDS[:2], ids=lambda build: build.name)
+def test_whole_runs_that_do_the_same_are_called_worse_no_more_often_than_promised(build: Build) -> None:
+    found = outcomes(build, 150)
+    assert found[Change.REGRESSION] + found[Change.IMPROVEMENT] <= wilson(8, 150, confidence=0.999)[1]
+
+
+def test_whole_runs_that_are_worse_by_the_margin_are_seldom_called_no_worse() -> None:
+    found = outcomes(BUILDS[1], 150, DROP)
+    assert found[Change.NO_REGRESSION] + found[Change.IMPROVEMENT] <= wilson(8, 150, confidence=0.999)[1]

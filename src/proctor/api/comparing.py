@@ -141,6 +141,7 @@ def told_by_store(store: Store, run_id: str) -> _Sided:
 def _side(store: Store, given: str | RunResult) -> _Sided:
     if isinstance(given, RunResult):
         return _told(given)
+    from proctor.api.trial_figures import figures_of_kept, with_figures
     from proctor.engine.compare import Side
     from proctor.schema.run import counting
     from proctor.schema.spending import total_cost
@@ -154,11 +155,15 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
         total_cost(summary.spent) if summary.spent else None,
         against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
     )  # fmt: skip
-    return Side(run, store.verdicts(run_id, judging.number)), (manifest, judging)
+    priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
+    made = sum(one.cases * one.num_runs for one in manifest.sets)
+    figures = figures_of_kept(store, run_id, trials=made, priced=priced)
+    return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
 
 
 def _told(result: RunResult) -> _Sided:
     """A result as it is in memory: what its cases were is not known, so that they are paired by their ids alone."""
+    from proctor.api.trial_figures import MOST_TRIALS, figures_of_case, with_figures
     from proctor.engine.compare import Side
     from proctor.engine.unlike import told_by_result
 
@@ -167,7 +172,11 @@ def _told(result: RunResult) -> _Sided:
         result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, cost,
         against=result.against, most=result.num_runs if result.at_most else 0,
     )  # fmt: skip
-    return Side(run, (("", case) for case in result.cases)), told_by_result(result)
+    priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
+    cases = [("", case) for case in result.cases]
+    few = sum(len(case.trials) for _, case in cases) <= MOST_TRIALS
+    figures = {at: figures_of_case(one, priced=priced) for at, (_, one) in enumerate(cases) if few}
+    return Side(run, [*with_figures(cases, figures)]), told_by_result(result)
 
 
 def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:

@@ -17,6 +17,8 @@ from proctor.quick_dataclasses import dataclass
 from proctor.sample_size import cases_needed, expected_deviation, variance_within
 from proctor.schema.comparison import (
     PASSED,
+    TRIAL_COST,
+    TRIAL_SECONDS,
     CaseChange,
     Change,
     ChangedCase,
@@ -30,8 +32,15 @@ from proctor.schema.verdict import CaseResult
 MARGIN = 0.05
 CONFIDENCE = 0.95
 POWER = 0.8
-FIGURES = ("token_usage_v1", "invocation_duration_v1", "tool_call_count_v1", "inference_call_count_v1")
-"""What an agent takes, a turn: less is better, and nothing is decided by it."""
+FIGURES = (
+    "token_usage_v1",
+    TRIAL_COST,
+    TRIAL_SECONDS,
+    "invocation_duration_v1",
+    "tool_call_count_v1",
+    "inference_call_count_v1",
+)
+"""What an agent takes, a turn or a trial: less is better, and nothing is decided by it."""
 _SHARE_OF_PASSED = 2 / 3
 """Of the chance of a false alarm: pass and fail are the verdict, the metrics that decide share the rest."""
 _SUREST = 1e-9

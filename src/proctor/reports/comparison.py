@@ -9,7 +9,16 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.marks import Marks
 from proctor.reports.money import dollars
 from proctor.reports.show import is_terminal
-from proctor.schema.comparison import CaseChange, ChangedCase, ComparedRun, Comparison, Measured, Trials
+from proctor.schema.comparison import (
+    TRIAL_COST,
+    TRIAL_SECONDS,
+    CaseChange,
+    ChangedCase,
+    ComparedRun,
+    Comparison,
+    Measured,
+    Trials,
+)
 from proctor.schema.outcome import Outcome
 
 Writer = Callable[[Comparison, TextIO], None]
@@ -22,6 +31,8 @@ HEADINGS = {
 }
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
+    TRIAL_COST: ("agent's cost a trial, $", "{:.4f}"),
+    TRIAL_SECONDS: ("seconds a trial", "{:.3f}"),
     "invocation_duration_v1": ("seconds a turn", "{:.3f}"),
     "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
     "inference_call_count_v1": ("model calls a turn", "{:.2f}"),

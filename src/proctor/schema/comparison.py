@@ -9,6 +9,8 @@ from proctor.quick_dataclasses import dataclass, field
 
 PASSED = "passed"
 """The name under which pass and fail are measured."""
+TRIAL_SECONDS, TRIAL_COST = "trial_seconds", "trial_cost"
+"""Those of what a trial took: seconds, and the agent's US dollars, where the evidence tells."""
 
 
 class Change(StrEnum):
