@@ -43,12 +43,20 @@ def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:
     for path in reversed(_files(app)):
         if needle not in _bytes(path):
             continue
-        for case in read_file(path).eval_case_results:
+        for case in _cases(path):
             details = case.session_details
             is_theirs = user_id is None or (case.user_id or "") == user_id
             if case.session_id == session_id and is_theirs and details is not None:
                 return stored_session_json(details.model_dump(mode="json"), app.name)
     return None
+
+
+def _cases(path: Path) -> list[EvalCaseResult]:
+    """The cases of a result file; none of one that cannot be read: it hides no other."""
+    try:
+        return read_file(path).eval_case_results
+    except EvalFileError:
+        return []
 
 
 def result_json(result: EvalSetResult, app: App) -> Json:

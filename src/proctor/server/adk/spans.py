@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from proctor.agents.hosting import Json
-from proctor.server.adk.wire import json_bytes
+from proctor.server.adk.wire import json_bytes, parts_of
 
 _ADK = "gcp.vertex.agent"
 
@@ -61,7 +61,7 @@ def _step(
     event: Json, times: tuple[int, int], trace: int, agent: int, common: Json, events: Sequence[Json]
 ) -> Json:
     """An answer of a model, or of a tool."""
-    parts = (event.get("content") or {}).get("parts") or []
+    parts = parts_of(event)
     told = {**common, f"{_ADK}.event_id": event["id"]}
     tools = [part["functionResponse"] for part in parts if "functionResponse" in part]
     if tools:
@@ -81,12 +81,7 @@ def _step(
 
 def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
     """The arguments of the calls that were answered, found by their ids, else by the tool's name."""
-    calls = [
-        part["functionCall"]
-        for event in events
-        for part in (event.get("content") or {}).get("parts") or ()
-        if "functionCall" in part
-    ]
+    calls = [part["functionCall"] for event in events for part in parts_of(event) if "functionCall" in part]
     return [
         next(
             (call.get("args") for call in calls if _key(call) == _key(answer)),

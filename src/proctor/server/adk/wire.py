@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json, to_jsonable_python
 
 from proctor.agents.hosting import Json
@@ -44,11 +44,28 @@ def event_json(event: Event, **identity: Any) -> Json:
 
 
 def stored_event_json(event: Mapping[str, Any]) -> Json:
-    """Return an event of a session that stands in a result file, which is in snake_case."""
+    """Return an event of a session that stands in a result file, or that a client brings: in either spelling."""
     actions = event.get("actions")
     known = {name: value for name, value in event.items() if name != "actions" and value is not None}
-    document = wire(Event.model_validate(known))
-    return _event(document, {}, actions if isinstance(actions, Mapping) else {})
+    try:
+        document = wire(Event.model_validate(known))
+    except ValidationError:
+        document = known  # another release's, or edited: it is shown as it is
+    told = {
+        name: value if to_camel(name) in _DATA or name in Event.model_fields else _camel(value)
+        for name, value in document.items()
+    }
+    return _event(told, {}, actions if isinstance(actions, Mapping) else {})
+
+
+_DATA = frozenset(("content", "customMetadata", "output", "stateDelta", "artifactDelta", "groundingMetadata"))
+"""What is told already, or is somebody's own: its keys stay."""
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {to_camel(str(key)): _camel(item) for key, item in value.items() if item is not None}
+    return [_camel(item) for item in value] if isinstance(value, list) else value
 
 
 def _event(document: Json, identity: Mapping[str, Any], actions: Mapping[str, Any] | None = None) -> Json:
@@ -67,7 +84,14 @@ def _event(document: Json, identity: Mapping[str, Any], actions: Mapping[str, An
 
 
 def _calls(event: Mapping[str, Any]) -> bool:
-    return any("functionCall" in part for part in (event.get("content") or {}).get("parts") or ())
+    return any("functionCall" in part for part in parts_of(event))
+
+
+def parts_of(event: Mapping[str, Any]) -> list[Json]:
+    """Return the parts of an event's content; none of content that is none."""
+    content = event.get("content")
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
 
 
 def stored_session_json(session: Mapping[str, Any], app_name: str) -> Json:

@@ -15,7 +15,7 @@ from proctor.causes import safe_str
 from proctor.schema.content import Content
 from proctor.server.adk.guard import AdkRoute, status_of
 from proctor.server.adk.requests import AdkRequest
-from proctor.server.adk.wire import answer, json_bytes
+from proctor.server.adk.wire import answer, json_bytes, parts_of
 from proctor.server.adk.world import AdkWorld, World
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: run"])
@@ -99,7 +99,7 @@ async def _lines(events: AsyncGenerator[Json, None], *, splits: bool) -> AsyncGe
 def split_artifacts(event: Json) -> list[Json]:
     """Return an event with content and new artifacts as two: the page shows artifacts by events without content."""
     delta = event["actions"].get("artifactDelta")
-    if not delta or not (event.get("content") or {}).get("parts"):
+    if not delta or not parts_of(event):
         return [event]
     said = {**event, "actions": {**event["actions"], "artifactDelta": {}}}
     return [said, {name: value for name, value in event.items() if name != "content"}]

@@ -72,7 +72,7 @@ async def adk_create_session(
 async def adk_get_session(world: World, app_name: str, user_id: str, session_id: str) -> Response:
     """A session with its events; one of an evaluation, too."""
     found = await world.ask(app_name, "get", user_id, session_id)
-    if found is None and session_id.startswith(_OF_EVALS):
+    if found is None:
         found = kept_session(world.app(app_name), user_id, session_id)
     return answer(_there(found))
 

@@ -12,7 +12,7 @@ from proctor.server.adk.graphs import dot_of, node_at
 from proctor.server.adk.guard import AdkRoute
 from proctor.server.adk.results import kept_session
 from proctor.server.adk.spans import attributes_of, spans_of
-from proctor.server.adk.wire import answer
+from proctor.server.adk.wire import answer, parts_of
 from proctor.server.adk.world import AdkWorld, World
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: traces"])
@@ -81,7 +81,7 @@ async def adk_event_graph(
     event = next((one for one in session["events"] if one.get("id") == event_id), None)
     if event is None:
         return answer({})
-    parts = (event.get("content") or {}).get("parts") or []
+    parts = parts_of(event)
     calls = (part.get("functionCall") or part.get("functionResponse") for part in parts)
     lit = {event.get("author"), *(call.get("name") for call in calls if call)}
     tree = await world.ask(app_name, "tree")
