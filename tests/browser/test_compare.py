@@ -154,6 +154,18 @@ def test_runs_that_are_unlike_say_in_what(page: Page, site: Site) -> None:
     expect(page.locator("main")).not_to_contain_text("Same cases, same criteria")
 
 
+def test_a_baseline_is_chosen_by_its_name(page: Page, own_site: Site) -> None:
+    command = [sys.executable, "-m", "proctor", "baseline", "set", "main", ids(own_site, "travel")[0]]
+    subprocess.run(command, cwd=own_site.folder, check=True, capture_output=True)
+    page.goto(f"{own_site.url}/compare?base=main&candidate={ids(own_site, 'travel.flawed')[0]}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("main")
+    expect(page.get_by_label("Base")).to_have_value("main")
+    expect(page.get_by_text(re.compile(r"^proctor compare --baseline main "))).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("They part in turn 2")
+
+
 def test_it_is_copied_as_markdown(page: Page, regression: str) -> None:
     _open(page, regression)
     page.get_by_role("button", name="Copy as Markdown").click()

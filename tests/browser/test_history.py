@@ -71,7 +71,9 @@ def test_one_case_run_by_run_and_where_it_turned(
     expect(page.get_by_role("heading", name="two_turn_booking")).to_be_visible()
     expect(page).to_have_url(re.compile("case=two_turn_booking"))
     strip = page.get_by_role("list", name="Runs, oldest first").get_by_role("listitem").all_inner_texts()
-    assert [sign for sign in strip if sign] == ["✓", "✓", "✕"]
+    assert [square.partition("\n")[0] for square in strip if square] == ["✓", "✓", "✕"]
+    commit = site.get(f"/api{_CASE}")["runs"][-1]["commit"] or ""
+    assert strip[0].endswith(commit[:7])
     turned = page.locator("li[data-turned] a")
     assert "the first run in which it is so" in (turned.get_attribute("aria-label") or "")
     rows = page.get_by_role("table", name="Runs").get_by_role("row").all_inner_texts()[1:]

@@ -262,3 +262,32 @@ def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
     store.close()
     assert len(page.cases) == 2_000
     assert ComparisonPage.model_validate_json(page.model_dump_json()) == page
+
+
+# --- baselines -------------------------------------------------------------------------------------------------------
+
+
+def test_a_baseline_is_compared_with_by_its_name(
+    ran: Ran, client: TestClient, context: ServerContext
+) -> None:
+    from proctor.api.baselines import set_baseline
+
+    assert got(client, "/api/baselines") == {"items": []}
+    ran(good, bad)
+    set_baseline("main", "previous", context.store_url)
+    (named,) = got(client, "/api/baselines")["items"]
+    page, by_id = got(client, "/api/compare", base="main"), got(client, "/api/compare", base=named["run_id"])
+    assert (named["name"], page["base"]["baseline"], page["base"]["kept"]) == ("main", "main", True)
+    assert page["sentence"] == by_id["sentence"]
+    assert page["cases"] == by_id["cases"]
+    assert page["command"].startswith("proctor compare --baseline main ")
+
+
+@pytest.mark.parametrize("name", ["./main.json", "../main.json", "/etc/passwd.json", "main.json"])
+def test_a_file_is_no_baseline_here(ran: Ran, client: TestClient, context: ServerContext, name: str) -> None:
+    from proctor.api.baselines import export_baseline, set_baseline
+
+    ran(good, good)
+    set_baseline("main", "latest", context.store_url)
+    export_baseline("main", context.root / "main.json", context.store_url)
+    assert client.get("/api/compare", params={"base": name}).status_code == 404

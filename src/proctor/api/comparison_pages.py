@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from proctor.api.baselines import baseline_names, load_baseline
 from proctor.api.comparing import compare_sync, find_run
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.reports.pages.comparison import CasePlaces, ComparisonPage, Sided, comparison_page, sided
+from proctor.reports.pages.comparison import (
+    BaselineRow,
+    BaselinesPage,
+    CasePlaces,
+    ComparisonPage,
+    Sided,
+    comparison_page,
+    sided,
+)
 from proctor.reports.pages.matrix import MatrixPage, MatrixRun, matrix_page
 from proctor.reports.pages.pair import PairPage, pair_page
 from proctor.reports.parting import parting
@@ -31,12 +40,37 @@ def compared_page(
         SetupError: a number is out of range, or the runs have no case in common.
         UnknownNameError: there is no such run.
     """
-    runs = find_run(store, base), find_run(store, candidate)
-    found = compare_sync(*runs, store=store, margin=margin, confidence=confidence)
     short = short_ids([one.run_id for one in store.runs()])
-    sides = _side(store, found.base, short), _side(store, found.candidate, short)
-    named = _named(found)
-    return comparison_page(found, sides, (_places(store, runs[0], named), _places(store, runs[1], named)))
+    named = _as_baseline(store, base)
+    now = find_run(store, candidate)
+    if named is None:
+        before = find_run(store, base)
+        found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
+    else:
+        found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)
+    sides = _side(store, found.base, short, named or ""), _side(store, found.candidate, short)
+    cases = _named(found)
+    places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
+    return comparison_page(found, sides, (places[0], places[1]))
+
+
+def _as_baseline(store: Store, name: str) -> str | None:
+    """Return the baseline that `name` means, where no run is called so: a name in the store, never that of a file."""
+    try:
+        find_run(store, name)
+    except UnknownNameError:
+        return name if any(name in names for names in baseline_names(store).values()) else None
+    return None
+
+
+def baselines_page(store: Store) -> BaselinesPage:
+    """Return the baselines of the store, by name; those whose files cannot be read are left out."""
+    named = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
+    rows = []
+    for name, run_id in named:
+        found = load_baseline(name, store)
+        rows.append(BaselineRow(name=name, run_id=run_id, agent=found.agent, started_at=found.started_at))
+    return BaselinesPage(items=rows)
 
 
 def _named(found: Comparison) -> set[str]:
@@ -54,8 +88,9 @@ def _places(store: Store, run_id: str, named: set[str]) -> CasePlaces:
     return found
 
 
-def _side(store: Store, run: ComparedRun, short: dict[str, str]) -> Sided:
-    return sided(run, short.get(run.run_id, run.run_id), store.manifest(run.run_id).agent.commit)
+def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> Sided:
+    commit = store.manifest(run.run_id).agent.commit if run.run_id in short else None
+    return sided(run, short.get(run.run_id), commit, baseline=baseline)
 
 
 def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_id: str) -> PairPage:

@@ -49,19 +49,27 @@ export function Steps({ steps, heads = ["expected", "actual"], at = null, lone =
         </div>
       )}
       {steps.map((step, index) => (
-        <Line key={index} step={step} on={index === at} id={idOf?.(index)} />
+        <Line key={index} words={heads ?? ["expected", "actual"]} step={step} on={index === at} id={idOf?.(index)} />
       ))}
     </div>
   );
 }
 
-function Line({ step, on, id }: { step: Step; on: boolean; id: string | undefined }) {
+interface LineProps {
+  step: Step;
+  /** What the two sides are called. */
+  words: readonly [expected: string, actual: string];
+  on: boolean;
+  id: string | undefined;
+}
+
+function Line({ step, words: sides, on, id }: LineProps) {
   const [sign, words] = step.kind ? SIGNS[step.kind] : ["", ""];
   const note = step.note ?? (step.kind === "extra" || step.kind === "missing" || step.kind === "moved" ? words : null);
   const noteLeft = step.kind === "missing";
   return (
     <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind}>
-      <div role="cell" className={styles.expected} data-empty={!step.expected.length || undefined}>
+      <div role="cell" className={styles.expected} data-word={sides[0]} data-empty={!step.expected.length || undefined}>
         <TextPieces pieces={step.expected} />
         {note && noteLeft && <span className={styles.note}> {note}</span>}
       </div>
@@ -69,7 +77,7 @@ function Line({ step, on, id }: { step: Step; on: boolean; id: string | undefine
         <span aria-hidden>{sign}</span>
         <span className="hidden">{words}</span>
       </div>
-      <div role="cell" className={styles.actual} data-empty={!step.actual.length || undefined}>
+      <div role="cell" className={styles.actual} data-word={sides[1]} data-empty={!step.actual.length || undefined}>
         <TextPieces pieces={step.actual} />
         {note && !noteLeft && <span className={styles.note}> {note}</span>}
       </div>

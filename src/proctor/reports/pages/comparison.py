@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from proctor.reports.comparison import FIGURES, left_out_texts, numbers, trials_text
 from proctor.reports.comparison_markdown import write_markdown
 from proctor.reports.pages.base import PageModel
+from proctor.reports.run_list import SHORTEST
 from proctor.schema.comparison import (
     CaseChange,
     Change,
@@ -19,7 +20,7 @@ from proctor.schema.comparison import (
     Trials,
 )
 
-__all__ = ["CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
+__all__ = ["BaselineRow", "BaselinesPage", "CasePlaces", "ComparisonPage", "Sided", "comparison_page"]
 
 CasePlaces = Mapping[str, int]
 """By `set/case` the place of a case in its run."""
@@ -31,6 +32,10 @@ class Sided(PageModel):
     run_id: str
     short: str
     """The beginning of its id that no other run shares."""
+    baseline: str
+    """The name under which it was asked for, where that is a baseline's; empty otherwise."""
+    kept: bool
+    """Whether the run is still in the store: of a baseline only what a comparison needs may be left."""
     agent: str
     commit: str | None
     cases: int
@@ -39,6 +44,21 @@ class Sided(PageModel):
     started_at: float
     cost: float | None
     """US dollars; null where a price is not known, or nothing was reported."""
+
+
+class BaselineRow(PageModel):
+    """A run that others are compared with by name."""
+
+    name: str
+    run_id: str
+    agent: str
+    started_at: float
+
+
+class BaselinesPage(PageModel):
+    """The baselines of the store."""
+
+    items: list[BaselineRow]
 
 
 class MeasuredLine(PageModel):
@@ -66,6 +86,8 @@ class MeasuredLine(PageModel):
     adjusted: float | None
     """By Holm for the number of things that decide; null of what decides nothing."""
     pairs: int
+    apart: bool
+    """It was not judged alike in both runs (another option, judge …), and decides nothing."""
     verdict: str
     """`worse`, `better`, or empty where the difference is not significant."""
 
@@ -179,11 +201,13 @@ def comparison_page(
     )
 
 
-def sided(run: ComparedRun, short: str, commit: str | None) -> Sided:
-    """Return one of the runs; `short` is the beginning of its id, `commit` that of its agent."""
+def sided(run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = "") -> Sided:
+    """Return one of the runs; `short` is the beginning of its id (`None`: it is no longer kept), `commit` its agent's."""
     return Sided(
         run_id=run.run_id,
-        short=short,
+        short=short or run.run_id[:SHORTEST],
+        baseline=baseline,
+        kept=short is not None,
         agent=run.agent,
         commit=commit,
         cases=run.cases,
@@ -218,6 +242,7 @@ def _measure(one: Measured) -> MeasuredLine:
         p_value=one.p_value,
         adjusted=one.adjusted,
         pairs=one.pairs,
+        apart=one.apart,
         verdict=one.verdict,
     )
 
@@ -251,7 +276,9 @@ def _markdown(found: Comparison) -> str:
 
 def _command(found: Comparison, sides: tuple[Sided, Sided]) -> str:
     margin = ["--margin", f"{found.margin:g}"] if found.margin != _MARGIN else []
-    return shlex.join(["proctor", "compare", sides[0].short, sides[1].short, *margin])
+    base, candidate = sides
+    named = ["--baseline", base.baseline, candidate.short] if base.baseline else [base.short, candidate.short]
+    return shlex.join(["proctor", "compare", *named, *margin])
 
 
 _MARGIN = 0.05

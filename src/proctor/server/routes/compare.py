@@ -6,8 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from proctor.api.comparison_pages import compared_page, lined_up_page, paired_page
-from proctor.reports.pages.comparison import ComparisonPage
+from proctor.api.comparison_pages import baselines_page, compared_page, lined_up_page, paired_page
+from proctor.api.runs import NoRunsError
+from proctor.reports.pages.comparison import BaselinesPage, ComparisonPage
 from proctor.reports.pages.matrix import MatrixPage
 from proctor.reports.pages.pair import PairPage
 from proctor.server.context import Here
@@ -17,10 +18,20 @@ router = APIRouter()
 Named = Annotated[str, Query(description="An id, the beginning of one, `latest`, `latest~1` or `previous`.")]
 
 
+@router.get("/baselines")
+def list_baselines(here: Here) -> BaselinesPage:
+    """The runs that others are compared with by name."""
+    try:
+        with here.runs() as store:
+            return baselines_page(store)
+    except NoRunsError:
+        return BaselinesPage(items=[])
+
+
 @router.get("/compare")
 def get_comparison(
     here: Here,
-    base: Named = "previous",
+    base: Annotated[str, Query(description="As `candidate`, or the name of a baseline.")] = "previous",
     candidate: Named = "latest",
     margin: Annotated[float, Query(gt=0, lt=1, description="By how much the pass rate may fall.")] = 0.05,
 ) -> ComparisonPage:

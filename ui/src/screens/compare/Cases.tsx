@@ -78,6 +78,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
       id: "case",
       head: "Case",
       width: "minmax(0, 1.4fr)",
+      narrow: "minmax(0, 2fr)",
       cell: (one) => (
         <>
           <b>
@@ -88,8 +89,8 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
         </>
       ),
     },
-    { id: "change", head: "Change", width: "108px", narrow: "100px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
-    { id: "trials", head: "base → candidate", width: "190px", narrow: "112px", cell: (one) => <Trials one={one} /> },
+    { id: "change", head: "Change", width: "108px", narrow: "88px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
+    { id: "trials", head: "Trials", width: "190px", narrow: "82px", cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "What moved", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
     { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why}>{visible(reason)}</span> },
   ];

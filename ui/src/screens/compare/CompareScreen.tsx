@@ -50,7 +50,7 @@ function Compared({ page, asked, runs }: { page: ComparisonPage; asked: Asked; r
       setQuery({ set: to?.eval_set_id ?? null, case: to?.eval_id ?? null }, { push: to === null });
     return (
       <Pair
-        asked={asked}
+        asked={{ ...asked, base: page.base.run_id, candidate: page.candidate.run_id }}
         set={set}
         id={id}
         before={beside(page.cases, set, id, -1)}
@@ -92,6 +92,7 @@ function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs
 /** The agent, and what tells it from the other: its commit, or else its run. `travel@4f2c91a`. */
 function name(side: Sided, other: Sided): string {
   const differs = side.commit && other.commit && side.commit !== other.commit;
+  if (side.baseline) return side.baseline;
   return `${visible(side.agent)}@${differs ? shortCommit(side.commit) : side.short}`;
 }
 
@@ -102,7 +103,7 @@ function Side({ word, side }: { word: string; side: Sided }) {
       <span className={styles.word}>{word}</span>
       <span>
         <b>{visible(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
-        {trials} · <When at={side.started_at} exact /> · <Link href={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</Link>
+        {trials} · <When at={side.started_at} exact /> · {side.kept ? <Link href={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</Link> : `run ${side.short}, no longer kept`}
         {side.commit && (
           <>
             {" · "}

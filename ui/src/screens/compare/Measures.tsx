@@ -48,7 +48,11 @@ function Name({ one }: { one: MeasuredLine }) {
     <span className={one.decides ? "" : "dim"}>
       <Breakable text={one.label} />
       {one.verdict && <b className={one.decides ? styles[one.verdict] : ""}> {one.verdict}</b>}
-      {!one.decides && <span className={styles.aside}>reported only</span>}
+      {one.apart ? (
+        <span className={`${styles.aside} ${styles.warned}`}>not judged alike</span>
+      ) : (
+        !one.decides && <span className={styles.aside}>reported only</span>
+      )}
     </span>
   );
 }

@@ -136,8 +136,12 @@ function Saw({ page }: { page: PairPage }) {
         {page.saw.map((one) => (
           <div role="row" key={one.metric}>
             <div role="rowheader">{visible(one.metric)}</div>
-            <div role="cell">{visible(one.base)}</div>
-            <div role="cell">{visible(one.candidate)}</div>
+            <div role="cell" data-word="base">
+              {visible(one.base)}
+            </div>
+            <div role="cell" data-word="candidate">
+              {visible(one.candidate)}
+            </div>
           </div>
         ))}
       </div>

@@ -1,5 +1,7 @@
 import { useAddress } from "../../app/address";
-import type { ComparisonPage, RunsPage } from "../../data/types";
+import { useData } from "../../data/queries";
+import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
+import { visible } from "../../parts/visible";
 import { Button } from "../../parts/Button";
 import styles from "./Compare.module.css";
 import { type Asked, runName } from "./words";
@@ -54,7 +56,9 @@ interface ChooseProps {
 function Choose({ label, name, value, runs }: ChooseProps) {
   const [, setQuery] = useAddress();
   const items = runs?.items ?? [];
-  const known = NAMES.some(([one]) => one === value) || items.some(({ run_id }) => run_id === value);
+  const { data: baselines } = useData<BaselinesPage>(name === "base" ? "/api/baselines" : null);
+  const named = baselines?.items ?? [];
+  const known = named.some((one) => one.name === value) || NAMES.some(([one]) => one === value) || items.some(({ run_id }) => run_id === value);
   const set = (to: string) => setQuery({ [name]: to, set: null, case: null }, { push: true });
   return (
     <label className={styles.choose} data-wide>
@@ -64,6 +68,11 @@ function Choose({ label, name, value, runs }: ChooseProps) {
         {NAMES.map(([one, words]) => (
           <option key={one} value={one}>
             {one} · {words}
+          </option>
+        ))}
+        {named.map((one) => (
+          <option key={`baseline ${one.name}`} value={one.name}>
+            {one.name} · baseline · {visible(one.agent)}
           </option>
         ))}
         {items.map((row) => (

@@ -49,14 +49,15 @@ interface Props {
   turned: string | null;
 }
 
-/** The runs of one case as squares that lead to it, oldest first; where it turned is marked. */
+/** The runs of one case as squares that lead to it, oldest first, with each new commit; where it turned is marked. */
 export function RunStrip({ runs, points, turned }: Props) {
   const there = new Map(points.map((point) => [point.run_id, point]));
   return (
     <ol className={styles.runs} aria-label="Runs, oldest first">
-      {[...runs].reverse().map((run) => (
+      {[...runs].reverse().map((run, at, all) => (
         <li key={run.run_id} data-turned={run.run_id === turned || undefined}>
           <Square run={run} point={there.get(run.run_id)} turned={run.run_id === turned} />
+          {run.commit && run.commit !== all[at - 1]?.commit && <code title={`from this run on: commit ${run.commit}`}>{run.commit.slice(0, 7)}</code>}
         </li>
       ))}
     </ol>
