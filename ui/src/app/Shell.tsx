@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useSource } from "../data/queries";
 import { KeyHelp } from "./KeyHelp";
@@ -21,6 +21,11 @@ export function Shell({ start, children }: { start: string; children: ReactNode 
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
   useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
   useTopOfPage(path);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // where the names do not all fit, the one of this page is among those that are seen
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
   return (
     <>
       <a className={styles.skip} href="#main" onClick={focusMain}>
@@ -30,7 +35,7 @@ export function Shell({ start, children }: { start: string; children: ReactNode 
         <Link href="/runs" className={styles.brand}>
           Proctor
         </Link>
-        <nav className={styles.nav} aria-label="Pages">
+        <nav ref={nav} className={styles.nav} aria-label="Pages">
           {entries.map(({ name, to }) => (
             <Link key={to} href={to} aria-current={isUnder(path, to.split("?")[0] ?? to) ? "page" : undefined}>
               {name}

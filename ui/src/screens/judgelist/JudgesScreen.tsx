@@ -54,7 +54,7 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
 
 const COLUMNS: readonly Column<JudgeRow>[] = [
   { id: "metric", head: "Judge", width: "minmax(0, 1.5fr)", cell: (row) => <Name row={row} /> },
-  { id: "standing", head: "Standing", width: "150px", narrow: "132px", cell: (row) => <Standing row={row} /> },
+  { id: "standing", head: "Standing", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
   { id: "kappa", head: "κ, beyond chance", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
   { id: "tpr", head: "Passes what is right", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
   { id: "tnr", head: "Fails what is wrong", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },

@@ -21,13 +21,13 @@ function judge(more: Partial<JudgeRow> = {}): JudgeRow {
 
 describe("the judges", () => {
   it.each([
-    [[judge()], 1, "One judge gave verdicts in the only run: 1 never was."],
+    [[judge()], 1, "One judge gave verdicts in the only run: 1 is not calibrated."],
     [
       [judge({ standing: "calibrated" }), judge({ standing: "calibrated" }), judge({ standing: "void" })],
       12,
-      "3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 is not any more.",
+      "3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 has a calibration that is void.",
     ],
-    [[judge({ standing: "chance" })], 2, "One judge gave verdicts in the last 2 runs: 1 agrees with people by chance, perhaps."],
+    [[judge({ standing: "chance" })], 2, "One judge gave verdicts in the last 2 runs: 1 may agree with people by chance only."],
     [[judge({ standing: "calibrated", runs: 0 })], 3, "No judge gave verdicts in the last 3 runs."],
   ])("are summed up", (items, runs, words) => expect(sentence({ items, runs })).toBe(words));
 

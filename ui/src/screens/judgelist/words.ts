@@ -2,15 +2,15 @@ import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
 import { clockText, scoreText } from "../../parts/figures";
 import { mdCode, mdTable, mdText } from "../../parts/markdown";
 
-/** `3 judges gave verdicts in the last 12 runs: 1 is calibrated, 1 is not any more, 1 never was.` */
+/** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with people by chance only.` */
 export function sentence({ items, runs }: KnownJudgesPage): string {
   const used = items.filter((row) => row.runs > 0);
   const count = (standing: JudgeRow["standing"]) => used.filter((row) => row.standing === standing).length;
   const parts = [
     told(count("calibrated"), "is calibrated", "are calibrated"),
-    told(count("chance"), "agrees with people by chance, perhaps", "agree with people by chance, perhaps"),
-    told(count("void"), "is not any more", "are not any more"),
-    told(count("unknown"), "never was", "never were"),
+    told(count("chance"), "may agree with people by chance only", "may agree with people by chance only"),
+    told(count("void"), "has a calibration that is void", "have a calibration that is void"),
+    told(count("unknown"), "is not calibrated", "are not calibrated"),
   ].filter(Boolean);
   const judges = used.length === 1 ? "One judge" : `${used.length} judges`;
   const where = runs === 1 ? "the only run" : `the last ${runs} runs`;
