@@ -27,7 +27,7 @@ export function Reviewed({ run, one, on, toggle, choose }: Props) {
           <b>{visible(one.eval_id)}</b>
         )}
         <Outcome outcome={one.outcome} />
-        {one.trials > 1 && <TrialChoice one={one} choose={choose} />}
+        {one.trials > 1 && (one.status !== "refused" || one.choose) && <TrialChoice one={one} choose={choose} />}
         <span className="grow" />
         <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
       </div>
