@@ -184,6 +184,13 @@ def test_what_google_adk_writes_for_itself_nobody_else_reads_or_writes(client: T
     assert made["events"][0]["customMetadata"] == {"y": 2}
 
 
+def test_an_event_that_google_adk_cannot_read_is_refused(client: TestClient) -> None:
+    made = client.post(SESSIONS, json={"sessionId": "x", "events": [{"author": "user", "noSuchField": 1}]})
+    assert made.status_code == 400
+    assert "noSuchField" in made.json()["detail"]
+    assert client.get(f"{SESSIONS}/x").status_code == 404, "and there is half of no session"
+
+
 def test_a_session_is_made_once(client: TestClient) -> None:
     again = client.post(SESSIONS, json={"sessionId": "s"})
     assert (again.status_code, again.json()) == (409, {"detail": "Session already exists: s"})

@@ -50,13 +50,15 @@ class AdkHost:
         """Make a session."""
         exists = import_extra("google.adk.errors.already_exists_error", extra="adk", feature=_FEATURE)
         model = import_extra("google.adk.events", extra="adk", feature=_FEATURE).Event
-        read = [model.model_validate(_without_internals(event)) for event in events]
         try:
+            read = [model.model_validate(_without_internals(event)) for event in events]
             made = await self._sessions.create_session(
                 app_name=self._app_name, user_id=user_id, state=state, session_id=session_id
             )
         except exists.AlreadyExistsError as error:
             raise SessionExistsError(session_id) from error
+        except (ValueError, TypeError) as error:
+            raise NotPossibleError(f"google-adk cannot make this session: {error}") from error
         for event in read:
             await self._sessions.append_event(session=made, event=event)
         await self._make_room()

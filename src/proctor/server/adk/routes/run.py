@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 
 from proctor.agents.hosting import Json, TurnRequest
@@ -17,6 +18,11 @@ from proctor.server.adk.guard import AdkRoute, status_of
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.wire import answer, json_bytes, parts_of
 from proctor.server.adk.world import AdkWorld, World
+
+_LOOKS_EVERY = 0.5
+"""Seconds after which it is looked whether the client is still there."""
+_CLIENT_LEFT = 499
+"""As google-adk's server says it; nobody hears it."""
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: run"])
 
@@ -37,11 +43,12 @@ class RunAgent(AdkRequest):
 
 
 @router.post("/run", response_model=None)
-async def adk_run(world: World, request: RunAgent) -> Response:
+async def adk_run(world: World, request: RunAgent, connection: Request) -> Response:
     """Let an agent answer, and return all events."""
     app_name = await _checked(world, request)
     try:
-        return answer([event async for event in world.run(app_name, _turn(request, streaming=False))])
+        events = world.run(app_name, _turn(request, streaming=False))
+        return await _unless_left(connection, events)
     except Exception as error:
         if status_of(error) is not None:
             raise
@@ -55,6 +62,24 @@ async def adk_run_sse(world: World, request: RunAgent) -> StreamingResponse:
     events = world.run(app_name, _turn(request, streaming=request.streaming))
     splits = not request.function_call_event_id
     return StreamingResponse(_lines(events, splits=splits), media_type="text/event-stream")
+
+
+async def _unless_left(connection: Request, events: AsyncGenerator[Json, None]) -> Response:
+    """Answer with all events; where the client leaves before, the agent is stopped."""
+    work = asyncio.ensure_future(_all(events))
+    try:
+        while not work.done():
+            await asyncio.wait([work], timeout=_LOOKS_EVERY)
+            if not work.done() and await connection.is_disconnected():
+                return Response(status_code=_CLIENT_LEFT)
+        return answer(work.result())
+    finally:
+        work.cancel()
+
+
+async def _all(events: AsyncGenerator[Json, None]) -> list[Json]:
+    async with aclosing(events) as found:
+        return [event async for event in found]
 
 
 async def _checked(world: AdkWorld, request: RunAgent) -> str:
