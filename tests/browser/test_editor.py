@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.conftest import Problems, Site, watch
 
@@ -97,6 +97,16 @@ def sets(site: Site, request: pytest.FixtureRequest) -> Sets:
     made = Sets(site, name)
     made.write(FULL, SCENARIO)
     return made
+
+
+def note_dialogs(page: Page, told: list[str]) -> None:
+    """Write down what a page asks in a dialog of the browser's own: nothing ever should."""
+
+    def note(dialog: Dialog) -> None:
+        told.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
 
 
 def _saved(page: Page) -> None:
@@ -368,7 +378,7 @@ def test_hostile_text_is_text_in_every_field(page: Page, sets: Sets, shot: Shot)
         )
 
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    note_dialogs(page, dialogs)
     case = {**hostile(FULL), "eval_id": XSS, XSS: {XSS: XSS}}
     sets.write(
         case,

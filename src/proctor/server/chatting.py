@@ -116,7 +116,8 @@ class Chat:
         self._said = self._said[:-1] if without_last else self._said
         said = list(self._said)
         self._exchange += 1
-        told = f"; {len(said)} earlier messages are said again" if said else ""
+        many = f"{len(said)} earlier messages are" if len(said) > 1 else "1 earlier message is"
+        told = f"; {many} said again" if said else ""
         self._put("note", text=f"{'the last turn is taken back' if without_last else 'a new session'}{told}")
         self._start(self._answer(lambda: self.talk.again(self._hear, said)))
         return before

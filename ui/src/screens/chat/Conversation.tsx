@@ -121,7 +121,9 @@ function Entries({ talk }: { talk: Talk }) {
   const shown = shownOf(talk.entries);
   const lastCall = shown.findLast(({ entry }) => entry.kind === "call" || entry.kind === "user")?.key;
   const count = talk.entries.length;
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [count]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [count]);
   return (
     <div className={styles.entries} role="log" aria-label="Conversation" aria-busy={talk.state === "answering"}>
       {!shown.length && <p className="dim">Nothing was said yet.</p>}

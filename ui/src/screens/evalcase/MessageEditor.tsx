@@ -34,7 +34,7 @@ export function MessageEditor({ label, path }: { label: string; path: Path }) {
         </div>
       ))}
       {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
-      <div className="row">
+      <div className={`row ${styles.foot}`}>
         {!list.length && <span className="dim">{label}: no parts</span>}
         {!readOnly && (
           <>
@@ -42,8 +42,8 @@ export function MessageEditor({ label, path }: { label: string; path: Path }) {
             <Button look="quiet" onClick={() => put([...list, { file_data: { file_uri: "", mime_type: "" } }])}>+ file</Button>
           </>
         )}
+        <OthersFolded path={path} names={["parts"]} usual={["role"]} />
       </div>
-      <OthersFolded path={path} names={["parts"]} usual={["role"]} />
     </div>
   );
 }
