@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.reports.reasons import deciding, reason_of
 from proctor.schema.run import RunSummary
 from proctor.schema.verdict import Outcome
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from proctor.server.looks import Kept
 from proctor.stores.sqlite import open_store
 from tests.cli.project import in_this_process
 from tests.server.kept import RUNS, make_kept_runs, run, working_in, write_greetings
@@ -487,3 +489,51 @@ def test_a_run_that_goes_on_is_not_remembered_as_it_was(client: TestClient, stor
     opened.close()
     assert client.get("/api/runs/run1").json()["counts"] == {"passed": 3}
     assert [row["outcome"] for row in client.get("/api/runs/run1/cases").json()["items"]] == ["passed"] * 3
+
+
+# --- what a light reading leaves out, and what it does not -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_light_reading_says_of_each_case_what_a_whole_one_does(
+    project: tuple[Path, dict[str, str]], name: str
+) -> None:
+    store = open_store(str(project[0] / ".proctor" / "store.sqlite3"), read_only=True)
+    whole, light = store.load(project[1][name]).cases, store.verdicts(project[1][name])
+    for full, (_, brief) in zip(whole, light, strict=True):
+        assert (brief.outcome, brief.rule, brief.interval) == (full.outcome, full.rule, full.interval)
+        assert (reason_of(brief), brief.missed) == (reason_of(full), full.missed)
+        assert [one.name for one in deciding(brief)] == [one.name for one in deciding(full)]
+        told = [
+            {key: (one.outcome, one.score, one.scored, one.met) for key, one in case.metrics.items()}
+            for case in (brief, full)
+        ]
+        assert told[0] == told[1]
+    store.close()
+
+
+def test_what_is_kept_of_looks_is_bounded() -> None:
+    kept: Kept[str] = Kept(most=10)
+    made: list[str] = []
+
+    def get(key: str | None, size: int) -> str:
+        def make() -> str:
+            made.append(str(key))
+            return str(key)
+
+        return kept.get(key, make, lambda _: size)
+
+    for key in ("a", "a", "b", "a"):
+        get(key, 4)
+    assert made == ["a", "b"]
+    get("c", 4)  # there is no room for three: the one that was asked for longest ago goes
+    get("a", 4)
+    assert made == ["a", "b", "c"]
+    get("b", 4)
+    assert made == ["a", "b", "c", "b"]
+    get("large", 11)
+    get("large", 11)
+    assert made[-2:] == ["large", "large"]
+    get(None, 1)
+    get(None, 1)
+    assert made[-2:] == ["None", "None"]
