@@ -34,7 +34,10 @@ def client(folder: Path) -> Iterator[TestClient]:
     context = ServerContext(root=folder, store_url=folder / ".proctor" / "store.sqlite3")
     # `raise_server_exceptions`: what is raised behind the last handler would not be seen as an answer
     with TestClient(
-        create_app(context), base_url="http://127.0.0.1:8000", raise_server_exceptions=False
+        create_app(context),
+        base_url="http://127.0.0.1:8000",
+        raise_server_exceptions=False,
+        client=("127.0.0.1", 50_000),
     ) as one:
         yield one
 
