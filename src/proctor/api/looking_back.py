@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from proctor.api.runs import RunFilter, StoreLike, open_runs
 from proctor.errors import ProctorError, SetupError, UnknownNameError
 from proctor.registry import METRICS
-from proctor.schema.history import CaseHistory, CasePoint, HistoryRun, RunHistory
+from proctor.schema.history import CaseHistory, CasePoint, HistoryRun, MetricPoint, RunHistory
 from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import CaseResult
 
@@ -122,8 +123,15 @@ def _points(looked: RunsLookedAt, means: MetricMeans) -> Iterator[tuple[tuple[st
 
 def _point(run: HistoryRun, case: CaseResult, position: int, content_hash: str) -> CasePoint:
     trials = tuple([trial.outcome for trial in case.trials])
+    trials = _SEEN.setdefault(trials, trials) if len(trials) <= _SHORT else trials
     reason = "" if case.outcome is Outcome.PASSED else case.reason or case.missed
-    return CasePoint(run, case.outcome, trials, reason, position, content_hash=content_hash)
+    return CasePoint(run, case.outcome, trials, reason, position, _NO_METRICS, content_hash)
+
+
+_SHORT = 8
+_SEEN: dict[tuple[Outcome, ...], tuple[Outcome, ...]] = {}
+"""Strips of trials, each once: of hundreds of thousands of points most have the same."""
+_NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 
 # --- one case --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from proctor.quick_dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class CasePoint:
     reason: str
     position: int
     """The place of the case in its run, from 0."""
-    metrics: dict[str, MetricPoint] = field(default_factory=dict)
+    metrics: Mapping[str, MetricPoint] = field(default_factory=dict)
     content_hash: str = ""
     """Of the case as it was run; empty where it is not known."""
     changed: Sequence[Unlike] = ()
