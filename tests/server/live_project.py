@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
@@ -153,5 +154,15 @@ def serving(context: ServerContext) -> Iterator[Server]:
         try:
             yield Server(context.root, port)
         finally:
+            if (context.root / "gate").exists():
+                open_gate(context.root, 1_000_000)  # what is still under way may finish
             server.should_exit = True
             thread.join(WITHIN)
+            _wait_for_runs(app)
+
+
+def _wait_for_runs(app: FastAPI) -> None:
+    live = getattr(app.state, "live", None)
+    until = time.monotonic() + WITHIN
+    while live is not None and live.children.under_way() and time.monotonic() < until:
+        time.sleep(0.05)

@@ -239,7 +239,7 @@ class a_real_server:  # noqa: N801 - it reads as what it is used for
         self._folder = folder
 
     def __enter__(self) -> tuple[Server, subprocess.Popen[str]]:
-        words = ["web", "--port", "0", "--store", str(self._folder / "runs.sqlite3"), "--no-open"]
+        words = ["web", "--port", "0", "--store", str(self._folder / "runs.sqlite3")]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "proctor", *words], cwd=self._folder, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from proctor.registry import METRICS
 from proctor.server.app import create_app
 from proctor.server.children import MOST_AT_ONCE
 from proctor.server.context import ServerContext
-from tests.server.live_project import ASKED, Server, make_project, open_gate, serving
+from tests.server.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
 
@@ -267,7 +268,12 @@ def test_no_more_runs_than_may_be_are_under_way(tmp_path: Path) -> None:
 
 def _started_at_last(server: Server) -> bool:
     """A run has ended in the store a moment before its process has."""
-    return any(server.ask("POST", "/api/runs", ASKED)[0] == 201 for _ in range(50))
+    until = time.monotonic() + WITHIN
+    while server.ask("POST", "/api/runs", ASKED)[0] != 201:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 @pytest.mark.slow
