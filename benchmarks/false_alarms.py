@@ -151,9 +151,11 @@ def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -
         base = [_case(random, number, rate, build.trials) for number, rate in enumerate(easy)]
         broken = [0.0 if random.random() < drop / _PASSES else rate for rate in easy]
         now = [_case(random, number, rate, build.trials) for number, rate in enumerate(broken)]
-        sides = (Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now))
+        before, after = (
+            Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
+        )
         reach = dict.fromkeys(METRICS, 1.0)
-        found[compare_runs(*sides, CompareOptions(reach=reach)).outcome] += 1
+        found[compare_runs(before, after, CompareOptions(reach=reach)).outcome] += 1
     return {one: count / comparisons for one, count in found.items()}
 
 
