@@ -363,6 +363,7 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
         ({"eval_metrics": [{**METRICS[0], "customFunctionPath": "os.system"}]}, "never from a request"),
         ({"eval_metrics": [{"metricName": "response_match_score", "threshold": 1.5}]}, "1.5"),
         ({"eval_metrics": METRICS, "user_simulator_config": {"type": "telepathy"}}, "llm_backed"),
+        ({"eval_metrics": METRICS, "live_model_config": {}}, "live_model_config"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_evaluated_is_refused_and_nothing_is_run(

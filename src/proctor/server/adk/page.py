@@ -30,7 +30,7 @@ PAGE_CSP = "; ".join(
         "font-src 'self' data: https://fonts.gstatic.com",
         "img-src 'self' data: blob:",
         "media-src 'self' data: blob:",
-        "connect-src 'self' ws: wss:",
+        "connect-src 'self'",
         "worker-src 'self' blob:",
         "base-uri 'self'",
         "form-action 'none'",
