@@ -3,7 +3,9 @@
 import json
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -537,3 +539,34 @@ def test_what_is_kept_of_looks_is_bounded() -> None:
     get(None, 1)
     get(None, 1)
     assert made[-2:] == ["None", "None"]
+
+
+def test_what_several_ask_for_at_once_is_made_once() -> None:
+    kept: Kept[str] = Kept()
+    made: list[str] = []
+    began, go_on = threading.Event(), threading.Event()
+
+    def make() -> str:
+        made.append("a")
+        began.set()
+        assert go_on.wait(10)
+        return "a"
+
+    with ThreadPoolExecutor(5) as pool:
+        first = pool.submit(kept.get, "a", make, len)
+        assert began.wait(10)
+        others = [pool.submit(kept.get, "a", make, len) for _ in range(4)]
+        go_on.set()
+        assert [one.result(10) for one in (first, *others)] == ["a"] * 5
+    assert made == ["a"]
+
+
+def test_what_could_not_be_made_is_tried_again() -> None:
+    kept: Kept[str] = Kept()
+
+    def break_() -> str:
+        raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        kept.get("a", break_, len)
+    assert kept.get("a", lambda: "made", len) == "made"

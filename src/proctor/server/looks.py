@@ -26,20 +26,36 @@ class Kept(Generic[_Kept]):
         """Take how many bytes are kept at most."""
         self._most = most
         self._held: OrderedDict[str, tuple[_Kept, int]] = OrderedDict()
+        self._making: dict[str, Lock] = {}
         self._bytes = 0
         self._lock = Lock()
 
     def get(self, key: str | None, make: Callable[[], _Kept], size: Callable[[_Kept], int]) -> _Kept:
-        """Return what is kept by `key`, else what `make` returns; without a key nothing is kept."""
+        """Return what is kept by `key`, else what `make` returns; without a key nothing is kept.
+
+        Who asks for the same meanwhile waits for it: a page asks for several things of one run at once.
+        """
         if key is None:
             return make()
         with self._lock:
             if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key][0]
-        made = make()
-        self._put(key, made, size(made))
+                return self._taken(key)
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                if key in self._held:
+                    return self._taken(key)
+            try:
+                made = make()
+                self._put(key, made, size(made))
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
         return made
+
+    def _taken(self, key: str) -> _Kept:
+        self._held.move_to_end(key)
+        return self._held[key][0]
 
     def _put(self, key: str, made: _Kept, size: int) -> None:
         with self._lock:
