@@ -41,7 +41,9 @@ class Configs:
         try:
             trials = TrialsConfig.model_validate({**stated, **self._trials})
         except ValidationError as error:
-            self._problems += [SetupError(f"trials: {line}") for line in lines_of(error)]
+            self._problems += [
+                SetupError(f"trials: {line.removeprefix('document: ')}") for line in lines_of(error)
+            ]
             return None
         return config.model_copy(update={"trials": trials})
 

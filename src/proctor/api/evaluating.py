@@ -27,8 +27,9 @@ async def evaluate(
     Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config
     says, else 1), `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the
     config says), `until_decided` (trials are added until each case is decided, up to `num_runs`; with `against`, the
-    name of a run or baseline, until the comparison with that is, `margin` as `compare` takes it), `concurrency` (trials at
-    once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`, `metrics` (only these of the config), `no_judge`, `limit` (cases per set), `tags`, `only` (case
+    name of a run or baseline, until the comparison with that is, `margin` as `compare` takes it), `concurrency` (trials
+    at once, 8), `timeout` (seconds per turn, 300; `None`: no limit), `trial_timeout`, `metrics` (only these of the
+    config), `no_judge`, `limit` (cases per set), `tags`, `only` (case
     ids by set id; other sets are left out), `shard` (`"2/4"`: the second of four parts), `changed_since` (a commit of
     git: only cases whose content is another one now), `retry_errors` (further attempts after infrastructure errors and
     played users at fault),
