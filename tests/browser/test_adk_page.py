@@ -105,6 +105,20 @@ def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable
     shot(page, "adk-failed")
 
 
+def test_the_page_talks_to_this_server_and_to_nobody_else(adk_page: Page) -> None:
+    script = """(url) => new Promise((told) => {
+        const socket = new WebSocket(url)
+        socket.onopen = () => told("open"); socket.onerror = () => told("refused")
+    })"""
+    here = re.sub("^http", "ws", adk_page.url.split("/dev-ui")[0])
+    query = "/run_live?app_name=weather_app&user_id=user&session_id=s"
+    adk_page.evaluate("() => fetch('/apps/weather_app/users/user/sessions/s', {method: 'POST'})")
+    assert adk_page.evaluate(script, here + query) == "open"
+    headers = adk_page.request.get("/dev-ui/").headers
+    assert "connect-src 'self';" in headers["content-security-policy"]
+    assert "connect-src 'self';" in adk_page.request.get("/").headers["content-security-policy"]
+
+
 def _fill_dialog(page: Page, name: str) -> None:
     dialog = page.locator("mat-dialog-container")
     dialog.locator("input").first.fill(name)
