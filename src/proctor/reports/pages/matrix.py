@@ -119,7 +119,7 @@ def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
         None if case is None else _cell(case, row.metric, there[id(case)])
         for case, there in zip(row.cases, places, strict=True)
     ]
-    return MatrixRow(
+    return MatrixRow.model_construct(
         eval_set_id=row.eval_set_id,
         eval_id=row.eval_id,
         metric=row.metric,

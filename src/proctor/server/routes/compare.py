@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from proctor.api.comparison_pages import baselines_page, compared_page, lined_up_page, paired_page
 from proctor.api.runs import NoRunsError
@@ -12,6 +12,7 @@ from proctor.reports.pages.comparison import BaselinesPage, ComparisonPage
 from proctor.reports.pages.matrix import MatrixPage
 from proctor.reports.pages.pair import PairPage
 from proctor.server.context import Here
+from proctor.server.large import as_json
 
 router = APIRouter()
 
@@ -28,16 +29,16 @@ def list_baselines(here: Here) -> BaselinesPage:
         return BaselinesPage(items=[])
 
 
-@router.get("/compare")
+@router.get("/compare", response_model=ComparisonPage)
 def get_comparison(
     here: Here,
     base: Annotated[str, Query(description="As `candidate`, or the name of a baseline.")] = "previous",
     candidate: Named = "latest",
     margin: Annotated[float, Query(gt=0, lt=1, description="By how much the pass rate may fall.")] = 0.05,
-) -> ComparisonPage:
+) -> Response:
     """Two runs compared case by case, as `proctor compare` does it."""
     with here.runs() as store:
-        return compared_page(store, base, candidate, margin=margin)
+        return as_json(compared_page(store, base, candidate, margin=margin))
 
 
 @router.get("/compare/case")
@@ -53,10 +54,10 @@ def get_pair(
         return paired_page(store, base, candidate, eval_set, case)
 
 
-@router.get("/matrix")
+@router.get("/matrix", response_model=MatrixPage)
 def get_matrix(
     here: Here, runs: Annotated[str, Query(description="Names of runs, with commas between.")]
-) -> MatrixPage:
+) -> Response:
     """Several runs on the same cases."""
     with here.runs() as store:
-        return lined_up_page(store, [name.strip() for name in runs.split(",") if name.strip()])
+        return as_json(lined_up_page(store, [name.strip() for name in runs.split(",") if name.strip()]))

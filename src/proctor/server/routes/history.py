@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from proctor.api.looking_back import LIMIT, history_sync
 from proctor.api.runs import NoRunsError
 from proctor.reports.pages.history import HistoryPage, history_page
 from proctor.schema.history import RunHistory
 from proctor.server.context import Here
+from proctor.server.large import as_json
 
 router = APIRouter()
 
 
-@router.get("/history")
+@router.get("/history", response_model=HistoryPage)
 def get_history(
     here: Here,
     eval_set: Annotated[str | None, Query(alias="set", description="An eval set's id, or its file.")] = None,
     case: Annotated[str | None, Query(description="The id of a case, or set/case.")] = None,
     agent: Annotated[str | None, Query(description="`*` and `?` stand for anything.")] = None,
     limit: Annotated[int, Query(ge=0, le=1000, description="How many runs; 0: all.")] = LIMIT,
-) -> HistoryPage:
+) -> Response:
     """What broke and in which run; with `case`, that one run by run."""
     given = {
         "--set": None if case else eval_set,
@@ -35,4 +36,4 @@ def get_history(
             found = history_sync(case, store=store, agent=agent, eval_set=eval_set, limit=limit)
     except NoRunsError:
         found = RunHistory([], 0, [])
-    return history_page(found, options=options)
+    return as_json(history_page(found, options=options))
