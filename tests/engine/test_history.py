@@ -1,0 +1,142 @@
+"""What becomes of a case over runs, whatever its runs came to."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor.engine.history import BACK_AND_FORTH, case_histories, case_history
+from proctor.reports.history import sentence_of
+from proctor.reports.sparkline import sparkline
+from proctor.schema.comparison import Unlike
+from proctor.schema.history import CaseHistory, CasePoint, Course, HistoryRun
+from proctor.schema.outcome import Outcome
+
+OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERROR, "i": Outcome.INCONCLUSIVE}
+AGENT = Unlike("agent", "the agent was a and is b", expected=True)
+CASE = Unlike("case", "the case itself was changed")
+
+
+def run(number: int) -> HistoryRun:
+    return HistoryRun(f"run{number}", f"run{number}", float(number), "agent", None, None, None, 1, 1)
+
+
+def points(told: str) -> list[CasePoint]:
+    """Runs, oldest first: a letter each, or in brackets the trials of one that came to what stands before: `p(ppf)`."""
+    found: list[CasePoint] = []
+    for letter in told.replace("(", " (").replace(")", ") ").split():
+        if letter.startswith("("):
+            found[-1].trials = [OUTCOMES[one] for one in letter.strip("()")]
+            continue
+        for one in letter:
+            found.append(CasePoint(run(len(found)), OUTCOMES[one], [OUTCOMES[one]], "", 0))
+    return found[::-1]
+
+
+def told(strip: str, changed: Sequence[Unlike] | None = (AGENT,)) -> CaseHistory:
+    return case_history("set", "case", points(strip), lambda *_: changed)
+
+
+COURSES = {
+    "p": Course.STEADY,
+    "f": Course.FAILING,
+    "e": Course.UNDECIDED,
+    "pi": Course.UNDECIDED,
+    "pf": Course.BROKE,
+    "pff": Course.FAILING,
+    "fp": Course.FIXED,
+    "fpp": Course.STEADY,
+    "pfp": Course.FIXED,
+    "pef": Course.BROKE,
+    "pfef": Course.FAILING,
+    "pfpf": Course.FLAKY,
+    "fpfpp": Course.FLAKY,
+    "p(ppf)p": Course.FLAKY,
+    "p(ppf)f(pff)": Course.FLAKY,
+    "pf(pff)": Course.BROKE,
+    "f(pff)p": Course.FIXED,
+    "ff(pff)": Course.FAILING,
+}
+
+
+@pytest.mark.parametrize(("strip", "course"), COURSES.items(), ids=str)
+def test_the_course_where_another_build_was_run_each_time(strip: str, course: Course) -> None:
+    assert told(strip).course is course
+
+
+@pytest.mark.parametrize(
+    ("strip", "course"),
+    [
+        ("pf", Course.FLAKY),
+        ("fp", Course.FLAKY),
+        ("fpp", Course.FLAKY),
+        ("pff", Course.FAILING),
+        ("pp", Course.STEADY),
+    ],
+)
+def test_what_comes_out_differently_without_a_change_is_flaky(strip: str, course: Course) -> None:
+    found = told(strip, ())
+    assert found.course is course
+    assert found.unexplained == found.flips
+
+
+@pytest.mark.parametrize(("strip", "course"), [("pf", Course.BROKE), ("fpp", Course.STEADY)])
+def test_where_nothing_is_known_of_the_agent_nothing_is_called_chance(strip: str, course: Course) -> None:
+    found = told(strip, None)
+    assert (found.course, found.unexplained) == (course, 0)
+
+
+def test_the_turn_is_from_the_last_run_that_passed_to_the_first_that_did_not() -> None:
+    found = told("ppfef", (AGENT, CASE))
+    assert found.turn is not None
+    assert found.turn.before is not None
+    assert (found.turn.before.run_id, found.turn.first.run_id, found.lasted) == ("run1", "run2", 3)
+    assert found.turn.warnings == [CASE.text]
+
+
+STRIPS = st.text("pfei", min_size=1, max_size=12)
+
+
+@given(STRIPS, st.sampled_from([(), (AGENT,), None]))
+def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[Unlike] | None) -> None:
+    found = told(strip, changed)
+    decided = [one for one in strip if one in "pf"]
+    assert (found.decided, found.failed) == (len(decided), decided.count("f"))
+    assert found.flips == sum(a != b for a, b in pairwise(decided))
+    assert found.unexplained == (found.flips if changed == () else 0)
+    assert (found.course is Course.UNDECIDED) == (strip[-1] in "ei")
+    assert found.flips < BACK_AND_FORTH or strip[-1] in "ei" or found.course is Course.FLAKY
+    assert (found.turn is None) == (found.course is Course.STEADY)
+    if found.turn is not None:
+        passes = strip[-1] == "p"
+        stretch = strip[len(strip) - found.lasted :]
+        assert all((one == "p") is passes for one in stretch)
+        before = strip[: len(strip) - found.lasted]
+        assert (found.turn.before is None) == (not before)
+        assert not before or (before[-1] == "p") is not passes
+    assert sentence_of(found)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), STRIPS, min_size=1))
+def test_what_matters_comes_first_and_nothing_is_lost(cases: dict[str, str]) -> None:
+    each = [(("set", name, 0), point) for name, strip in cases.items() for point in points(strip)]
+    found = case_histories(each, lambda *_: (AGENT,))
+    assert {case.eval_id for case in found} == set(cases)
+    order = [*Course]
+    assert all(order.index(a.course) <= order.index(b.course) for a, b in pairwise(found))
+    for course in (Course.BROKE, Course.FAILING):
+        turned = [case.turn.first.started_at for case in found if case.course is course and case.turn]
+        assert turned == sorted(turned, reverse=True)
+
+
+@given(st.lists(st.none() | st.floats(-10, 10), max_size=20), st.booleans())
+def test_a_sparkline_has_a_sign_for_each_value_and_more_is_never_lower(
+    values: list[float | None], rich: bool
+) -> None:
+    line = sparkline(values, rich=rich)
+    assert len(line) == len(values)
+    signs = {sign: place for place, sign in enumerate("▁▂▃▄▅▆▇█" if rich else "0123456789")}
+    known = [(value, signs[sign]) for value, sign in zip(values, line, strict=True) if value is not None]
+    assert all(a[1] <= b[1] for a, b in pairwise(sorted(known)))
+    assert all((sign in "·.") == (value is None) for value, sign in zip(values, line, strict=True))
