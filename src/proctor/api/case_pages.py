@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -144,12 +145,22 @@ class _Planned:
 
 
 def _planned(store: Store, run_id: str, position: int) -> _Planned:
-    cases = list(store.planned(run_id))
-    if not 0 <= position < len(cases):
-        there = f"cases 0 to {len(cases) - 1}" if cases else "no case"
+    """Find a case and its neighbours, without reading the others."""
+    cases = store.load(run_id).cases
+    total = len(cases)
+    if not 0 <= position < total:
+        there = f"cases 0 to {total - 1}" if total else "no case"
         raise UnknownNameError(f"no case {position}: the run {run_id} has {there}")
-    around = cases[position - 1] if position else None, cases[position + 1 : position + 2]
-    return _Planned(cases[position], around[0], next(iter(around[1]), None), len(cases))
+    first = max(0, position - 1)
+    names = getattr(cases, "names", None) or partial(_names, store, run_id)
+    found: Iterator[tuple[str, str]] = names(first, position + 2)
+    around = {place: PlannedCase(place, *name, "", "") for place, name in enumerate(found, first)}
+    return _Planned(around[position], around.get(position - 1), around.get(position + 1), total)
+
+
+def _names(store: Store, run_id: str, first: int, last: int) -> Iterator[tuple[str, str]]:
+    """As `names` of stored cases, for a store that has no such thing."""
+    return ((one.eval_set_id, one.eval_id) for one in islice(store.planned(run_id), first, last))
 
 
 def _place(case: PlannedCase | None) -> CasePlace | None:

@@ -54,9 +54,9 @@ class StoredCases(Sequence[CaseResult]):
                 return case
         return None
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Return set and id of each case, without reading what became of it."""
-        for part in parts(0, self._total):
+    def names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, str]]:
+        """Return set and id of each case from `first` up to `last`, without reading what became of it."""
+        for part in parts(first, self._total if last is None else min(last, self._total)):
             yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
 
     def eval_case(self, index: int) -> bytes | None:
