@@ -138,11 +138,14 @@ def replace_case(
     """
     with alone_with(file.path):
         source = _with_version(file, eval_id, version)
-        _checked(value, source, eval_id)
+        doubtful = _checked(value, source, eval_id)
         index = _position(source, eval_id)
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
         _write(file.path, before, edited, comments_may_go=comments_may_go)
+        new_id = _case_of(value)[0].eval_id
+        if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
+            return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
         written = opened(file)
         return read_case(written, written.ids()[index])
 

@@ -1778,8 +1778,6 @@ export interface components {
             value: unknown;
             /** Doubtful */
             doubtful: components["schemas"]["FieldNote"][];
-            /** Problems */
-            problems: components["schemas"]["ProblemNote"][];
             /** Personas */
             personas: string[];
         };

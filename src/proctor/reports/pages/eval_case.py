@@ -7,7 +7,6 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from proctor.reports.pages.base import PageModel
-from proctor.reports.pages.eval_sets import ProblemNote
 
 _AROUND = 3  # lines before and behind what changes
 
@@ -44,8 +43,6 @@ class EvalCasePage(PageModel):
     value: Any
     """The case: every key that it has, in the file's own spelling."""
     doubtful: list[FieldNote]
-    problems: list[ProblemNote]
-    """What `proctor check` says of it."""
     personas: list[str]
     """Ids of personas that a scenario may name."""
 

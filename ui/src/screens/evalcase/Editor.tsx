@@ -3,7 +3,8 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
-import type { CasePreview, FieldNote } from "../../data/types";
+import { useData } from "../../data/queries";
+import type { CasePreview, EvalSetPage, FieldNote } from "../../data/types";
 import { Button } from "../../parts/Button";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Tabs } from "../../parts/Tabs";
@@ -24,6 +25,8 @@ import { type Draft, useDraft, useGuard } from "./useDraft";
 export function Editor({ page }: { page: ReadCase }) {
   const draft = useDraft(`${page.eval_set}/${page.eval_id}`, page.value, page.version);
   const broken = useBrokenFields();
+  const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
+  const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
   const saving = useSaving(page, draft);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const ask = useCallback((go: () => void) => setLeave(() => go), []);
@@ -48,7 +51,7 @@ export function Editor({ page }: { page: ReadCase }) {
       {page.why_not && <p className={styles.note}>Only to be read: {page.why_not}.</p>}
       {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
       <ErrorNote error={saving.error} />
-      <Problems problems={page.problems} path={page.path} />
+      <Problems problems={problems} path={page.path} />
       <Views draft={draft} />
       {saving.preview && (
         <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />
