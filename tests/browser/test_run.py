@@ -20,6 +20,14 @@ Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
 
 
+@pytest.fixture(autouse=True)
+def _patience() -> Iterator[None]:
+    """What waits for another process waits as long as a busy machine takes."""
+    expect.set_options(timeout=20_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
 def _run_of(site: Site, agent: str) -> dict[str, Any]:
     found = [run for run in site.get("/api/runs")["items"] if run["agent"] == agent]
     newest: dict[str, Any] = found[0]
@@ -199,7 +207,7 @@ def live(browser: Browser, gated: Site, problems: Problems) -> Iterator[Page]:
 def _start(page: Page, *, at_once: int = 1) -> str:
     """Start the run from the page; return its id."""
     page.goto("/start")
-    page.get_by_label("Agent").select_option("gated.py:root_agent")
+    page.get_by_label("Agent", exact=True).select_option("gated.py:root_agent")
     page.get_by_role("checkbox", name="greetings.evalset.json").check()
     page.get_by_label("Trials at once").fill(str(at_once))
     expect(page.get_by_text(f"trials of {CASES} cases")).to_be_visible()

@@ -13,7 +13,7 @@ import { EstimatePanel, useEstimate } from "./EstimatePanel";
 import { MetricsPicker } from "./MetricsPicker";
 import { SetsPicker } from "./SetsPicker";
 import styles from "./Start.module.css";
-import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked } from "./asked";
+import { type Asked, isWhole, numberIn, problemsIn, problemsOf, readAsked, toSend, writeAsked, wrongNumbers } from "./asked";
 
 /** Screen 11: start a run. What it will take is shown before; all that is wrong stands beside its field. */
 export function StartScreen() {
@@ -82,7 +82,7 @@ function Form({ agents, start, metrics }: Known) {
               {problems.length === 1 ? "One thing is" : `${problems.length} things are`} wrong: see beside the fields.
             </p>
           )}
-          <Button type="submit" look="first" busy={begin.isPending} disabled={!isWhole(asked) || told.problems.length > 0}>
+          <Button type="submit" look="first" busy={begin.isPending} disabled={!isWhole(asked) || told.problems.length > 0 || wrongNumbers(asked).length > 0}>
             {begin.isPending ? "Starting …" : "Start the run"}
           </Button>
         </aside>
@@ -225,9 +225,8 @@ type Numbers = "limit" | "num_runs" | "concurrency" | "timeout" | "retry_errors"
 
 function NumberField({ name, label, hint, whole = false, asked, change, problems }: Part & { name: Numbers; label: string; hint: string; whole?: boolean }) {
   const [text, setText] = useState(asked[name] === undefined ? "" : String(asked[name]));
-  const value = numberIn(text);
-  const least = name === "retry_errors" ? 0 : whole ? 1 : Number.MIN_VALUE;
-  const wrong = text.trim() !== "" && (value === undefined || value < least || (whole && !Number.isInteger(value)));
+  const least = name === "retry_errors" ? 0 : 1;
+  const wrong = wrongNumbers(asked).includes(name);
   return (
     <TextField
       label={label}
@@ -237,7 +236,7 @@ function NumberField({ name, label, hint, whole = false, asked, change, problems
       error={wrong ? `${whole ? "A whole number of at least" : "A number above"} ${whole ? least : 0}, not ${text}` : problemsOf(problems, name)}
       onChange={({ target }) => {
         setText(target.value);
-        change({ [name]: numberIn(target.value) });
+        change({ [name]: target.value.trim() === "" ? undefined : (numberIn(target.value) ?? target.value) });
       }}
     />
   );

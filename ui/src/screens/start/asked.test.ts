@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NOTHING, isWhole, numberIn, problemsIn, problemsOf, problemsOfMetric, readAsked, shapeOf, toSend, writeAsked } from "./asked";
+import { NOTHING, isWhole, numberIn, problemsIn, problemsOf, problemsOfMetric, readAsked, shapeOf, toSend, writeAsked, wrongNumbers } from "./asked";
 
 describe("the address", () => {
   it("keeps what is asked for", () => {
@@ -35,6 +35,20 @@ describe("what is sent", () => {
     [{ agent: "a", eval_sets: [{ path: "p", cases: null }] }, true],
   ])("is asked for once it is whole: %j", (asked, whole) => {
     expect(isWhole(asked)).toBe(whole);
+  });
+});
+
+describe("numbers", () => {
+  it.each<[Record<string, unknown>, string[]]>([
+    [{}, []],
+    [{ num_runs: 5, retry_errors: 0, max_cost: 0.5 }, []],
+    [{ num_runs: 0 }, ["num_runs"]],
+    [{ num_runs: 1.5, concurrency: "x" }, ["num_runs", "concurrency"]],
+    [{ retry_errors: -1, max_cost: 0, timeout: "soon" }, ["retry_errors", "timeout", "max_cost"]],
+  ])("%j", (said, wrong) => {
+    const asked = { ...NOTHING, ...said } as typeof NOTHING;
+    expect(wrongNumbers(asked)).toEqual(wrong);
+    for (const name of wrong) expect(toSend(asked)).not.toHaveProperty(name);
   });
 });
 

@@ -54,10 +54,24 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && value.length === 0);
 }
 
+const WHOLE = ["limit", "num_runs", "concurrency", "retry_errors", "max_judge_calls", "max_tokens", "max_failures"];
+const ABOVE_0 = ["timeout", "max_cost", "max_time"];
+
+/** The numbers that cannot be what is meant: they are said beside their fields, and not sent. */
+export function wrongNumbers(asked: Asked): string[] {
+  const said = asked as unknown as Record<string, unknown>;
+  const given = (name: string) => said[name] !== undefined && said[name] !== null && said[name] !== "";
+  const whole = WHOLE.filter((name) => given(name) && !(Number.isInteger(said[name]) && Number(said[name]) >= (name === "retry_errors" ? 0 : 1)));
+  const above = ABOVE_0.filter((name) => given(name) && !(typeof said[name] === "number" && Number.isFinite(said[name]) && said[name] > 0));
+  return [...whole, ...above];
+}
+
 /** What is sent: a criterion that says its threshold alone is that number, as in a config. */
 export function toSend(asked: Asked): unknown {
   const { criteria, ...rest } = asked;
-  const sent = Object.fromEntries(Object.entries(rest).filter(([name, value]) => name === "eval_sets" || name === "agent" || !isEmpty(value)));
+  const wrong = wrongNumbers(asked);
+  const kept = ([name, value]: [string, unknown]) => name === "eval_sets" || name === "agent" || (!isEmpty(value) && !wrong.includes(name));
+  const sent = Object.fromEntries(Object.entries(rest).filter(kept));
   return criteria ? { ...sent, criteria: Object.fromEntries(Object.entries(criteria).map(([name, options]) => [name, criterion(options)])) } : sent;
 }
 

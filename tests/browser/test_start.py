@@ -1,0 +1,111 @@
+"""Screen 11, start a run: chosen, estimated, refused beside the field, kept in the address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Problems, Site
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+
+
+@pytest.fixture(autouse=True)
+def _patience() -> Iterator[None]:
+    """What waits for another process waits as long as a busy machine takes."""
+    expect.set_options(timeout=20_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+GREETINGS = "greetings.evalset.json"
+
+
+def _open(page: Page, query: str = "") -> None:
+    page.goto(f"/start{query}")
+    expect(page.get_by_role("heading", name="Start a run")).to_be_visible()
+
+
+def _choose(page: Page, agent: str, path: str) -> None:
+    page.get_by_label("Agent", exact=True).select_option(agent)
+    page.get_by_role("checkbox", name=path).check()
+
+
+def test_says_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: Shot) -> None:
+    _open(page)
+    _choose(page, "replay", GREETINGS)
+    page.get_by_label("Trials of each case").fill("3")
+    side = page.get_by_label("What it takes")
+    expect(side).to_contain_text("trials of 4 cases")
+    expect(side).to_contain_text("12")
+    greeter = next(run for run in site.get("/api/runs")["items"] if run["agent"] == "greeter")
+    expect(side).to_contain_text(f"By 4 cases of run {greeter['run_id'][:6]}")
+    expect(side).to_contain_text(f"proctor eval --agent=replay --set={GREETINGS} --num-runs=3")
+    shot(page, "start")
+
+
+def test_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
+    _open(page)
+    _choose(page, "replay", GREETINGS)
+    page.get_by_label("Criteria").select_option("*")
+    page.get_by_role("button", name="Add response_match_score").click()
+    page.get_by_text("all 4 cases").click()
+    page.get_by_text("More limits").click()
+    expect(page.get_by_role("button", name="Start the run")).to_be_enabled()
+    axe(page)
+    fits(page)
+    page.emulate_media(color_scheme="dark")
+    axe(page)
+
+
+def test_everything_that_is_wrong_stands_beside_its_field(page: Page, problems: Problems, shot: Shot) -> None:
+    problems.expect("422")
+    _open(page)
+    _choose(page, "replay", GREETINGS)
+    page.get_by_label("Criteria").select_option("*")
+    page.get_by_role("button", name="Add response_match_score").click()
+    metric = page.get_by_role("group", name="response_match_score")
+    metric.get_by_label("threshold").fill("3")
+    page.get_by_label("Judge", exact=True).fill("no-such-model")
+    page.get_by_label("Trials at once").fill("0")
+    expect(metric.get_by_role("alert")).to_contain_text("threshold")
+    expect(page.get_by_text("No model is called 'no-such-model'")).to_be_visible()
+    expect(page.get_by_text("A whole number of at least 1, not 0")).to_be_visible()
+    expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
+    shot(page, "start-wrong")
+
+
+def test_what_is_chosen_survives_a_reload(page: Page) -> None:
+    _open(page)
+    _choose(page, "replay", GREETINGS)
+    page.get_by_text("all 4 cases").click()
+    page.get_by_role("checkbox", name=re.compile("^moody")).uncheck()
+    page.get_by_label("Trials of each case").fill("2")
+    expect(page.get_by_text("3 of 4 cases")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Agent", exact=True)).to_have_value("replay")
+    expect(page.get_by_text("3 of 4 cases")).to_be_visible()
+    expect(page.get_by_label("Trials of each case")).to_have_value("2")
+    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
+
+
+def test_metrics_are_found_by_what_they_measure_and_say_whether_they_ask_a_judge(page: Page) -> None:
+    _open(page)
+    page.get_by_label("Criteria").select_option("*")
+    page.get_by_label("Search metrics").fill("final answer judge")
+    listed = page.get_by_role("list", name="Metrics to choose").get_by_role("listitem")
+    expect(listed.first).to_contain_text("asks a judge")
+    page.get_by_label("Search metrics").fill("no metric of that kind")
+    expect(page.get_by_text("No metric fits.")).to_be_visible()
+
+
+def test_starts_only_what_did_not_pass_in_another_run(page: Page, site: Site) -> None:
+    greeter = next(run for run in site.get("/api/runs")["items"] if run["agent"] == "greeter")
+    _open(page, f"?failed_of={greeter['run_id']}")
+    page.get_by_label("Agent", exact=True).select_option("replay")
+    expect(page.get_by_label("Only what did not pass in")).to_have_value(greeter["run_id"])
+    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
