@@ -239,6 +239,17 @@ def test_it_goes_on_after_it_was_stopped_and_looks_as_if_nothing_had_happened(
     assert agent.asked.total() == sum(len(case.trials) for case in result.cases)
 
 
+def test_a_base_of_which_nothing_could_be_judged_is_refused(store: Path) -> None:
+    def fails(text: str) -> str:
+        raise RuntimeError("down")
+
+    proctor.evaluate_sync(fails, eval_set(*FORTY), config=MEANS, store=store)
+    agent = Greeter(FORTY)
+    with pytest.raises(proctor.SetupError, match="no case of it could be judged"):
+        against(store, agent)
+    assert not agent.asked
+
+
 def test_judged_again_a_run_against_another_has_the_trials_that_it_has(store: Path) -> None:
     base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
     result, found = against(store, Greeter(BROKEN, seed=2))

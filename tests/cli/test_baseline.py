@@ -34,8 +34,19 @@ def test_from_a_name_to_a_file_in_the_repository(store: Path, tmp_path: Path) ->
         assert (found.exit_code, "OUTCOME  regression" in found.stdout) == (1, True)
     assert call(store, "compare", "--baseline", "main", "latest~1").exit_code in (0, 4)
     assert "CASE  words/case1" in call(store, "compare", "--baseline", "main", "latest", "case1").stdout
-    assert call(store, "baseline", "remove", "main").stdout.startswith("removed main  run=")
+    assert call(store, "baseline", "remove", "main").stdout == "removed main\n"
     assert call(store, "baseline", "list").stdout == ""
+
+
+def test_one_that_cannot_be_read_is_named_and_can_be_removed(store: Path) -> None:
+    runs(store, good)
+    call(store, "baseline", "set", "main")
+    file = store.with_name(f"{store.name}.baselines") / "main.json"
+    file.write_text("{")
+    listed = call(store, "baseline", "list")
+    assert (listed.exit_code, f"{file}: no baseline: it is no JSON" in listed.stderr) == (2, True)
+    assert call(store, "baseline", "remove", "main").exit_code == 0
+    assert call(store, "baseline", "list").exit_code == 0
 
 
 def test_prune_leaves_a_baseline_alone(store: Path) -> None:

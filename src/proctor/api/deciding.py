@@ -108,14 +108,20 @@ def _runs(url: Any) -> Store:
 
 
 def _check_common(base: Side, plan: Plan) -> None:
-    there = {(case.eval_set_id, case.eval_id) for _, case in base.cases}
-    for chosen in plan.sets:
-        ids = chosen.source.ids()
-        if any((chosen.summary.eval_set_id, ids[index]) in there for index in chosen.cases):
-            return
-    raise SetupProblems(
-        [SetupError(f"against run {base.run.run_id}: it has no case in common with what is to be run")]
+    there = {(case.eval_set_id, case.eval_id): case for _, case in base.cases}
+    asked = (
+        (chosen.summary.eval_set_id, chosen.source.ids()[index])
+        for chosen in plan.sets
+        for index in chosen.cases
     )
+    common = [there[name] for name in asked if name in there]
+    why = "it has no case in common with what is to be run" if not common else ""
+    if not why and not any(
+        case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common
+    ):
+        why = "no case of it could be judged in all trials, so that nothing can be decided"
+    if why:
+        raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
 
 
 def _reach(plan: Plan) -> dict[str, float]:

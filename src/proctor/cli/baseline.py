@@ -84,8 +84,8 @@ def remove(*, name: str, store: str | None) -> None:
     """Forget the baseline NAME; its run stays, and may be pruned from now on."""
     from proctor.api.baselines import remove_baseline
 
-    found = remove_baseline(name, store)
-    click.echo(clean(f"removed {_line(found)}"))
+    remove_baseline(name, store)
+    click.echo(clean(f"removed {name}"))
 
 
 @baseline.command(

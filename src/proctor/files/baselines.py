@@ -42,7 +42,7 @@ def read_baseline(path: Path) -> Baseline:
         ) from None
 
 
-_MAKE = "`proctor baseline export NAME FILE` writes one"
+_MAKE = "`proctor baseline set NAME RUN` makes one, `proctor baseline export NAME FILE` writes it to a file"
 
 
 def _sound(found: Baseline, path: Path) -> Baseline:
