@@ -44,7 +44,7 @@ export function When({ at, exact = false }: { at: Value; exact?: boolean }) {
   if (at === null || at === undefined) return <span>–</span>;
   const clock = clockText(at);
   return (
-    <time className="num" dateTime={new Date(at * 1000).toISOString()} title={clock}>
+    <time className={`num ${styles.when}`} dateTime={new Date(at * 1000).toISOString()} title={clock}>
       {exact ? clock : agoText(at)}
     </time>
   );
