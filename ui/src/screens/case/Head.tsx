@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import { useSource } from "../../data/queries";
+import { pathOf, useSource } from "../../data/queries";
 import type { CasePage, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../parts/Button";
 import { Copy, CopyMarkdown } from "../../parts/Copy";
@@ -75,6 +75,11 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
   const bless = `/runs/${page.run_id}/bless?cases=${page.position}${number !== null ? `&trial=${number + 1}` : ""}`;
   return (
     <span className={`${styles.actions} no-print`}>
+      {live && (
+        <LinkButton to={pathOf("/history", { set: page.eval_set_id, case: page.eval_id })} look="quiet">
+          History
+        </LinkButton>
+      )}
       {live && page.outcome !== "passed" && trial && !trial.failure && (
         <LinkButton to={bless} look="quiet">
           Bless …
