@@ -300,6 +300,21 @@ def test_a_run_says_which_cases_changed_since_the_one_before(own: tuple[Path, Te
     assert [len(row["trend"]) for row in asked.get("/api/runs").json()["items"]] == [2, 1]
 
 
+def test_a_run_is_held_against_the_baseline_where_there_is_one(own: tuple[Path, TestClient]) -> None:
+    folder, asked = own
+    first = page_of(asked, "latest")["run_id"]
+    with working_in(folder):
+        assert in_this_process("baseline", "set", "main", first).returncode == 0
+    second, third = run(folder, RUNS["one trial each"]), run(folder, RUNS["one trial each"])
+    told = [page_of(asked, run_id)["against"] for run_id in (second, third)]
+    assert [(one["run_id"], one["kind"]) for one in told] == [(first, "main"), (first, "main")]
+    assert page_of(asked, first)["against"] is None
+    with working_in(folder):
+        assert in_this_process("baseline", "remove", "main").returncode == 0
+    against = page_of(asked, third)["against"]
+    assert (against["run_id"], against["kind"]) == (second, "previous")
+
+
 def test_a_case_of_another_content_is_not_held_against_what_it_was(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     path = folder / "greetings.evalset.json"

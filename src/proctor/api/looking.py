@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from proctor.api.baselines import baseline_names
 from proctor.api.runs import RunFilter
 from proctor.api.viewing import judging_of
 from proctor.engine.pairing import BriefCase, Pairs, change_of, pair
@@ -82,7 +83,9 @@ class FoundRun:
 
     kept: KeptRun
     earlier: ListedRun | None
-    """The run before of the same agent and sets."""
+    """What it is held against: of the same agent and sets the newest baseline that is a run here, else the run before."""
+    kind: str = "previous"
+    """The baseline's name, or `previous`."""
 
     @property
     def key(self) -> str | None:
@@ -91,7 +94,11 @@ class FoundRun:
         judging = next(one for one in self.kept.judgings if one.number == self.kept.judging)
         if run.state is not RunState.FINISHED or not judging.finished:
             return None
-        beside = f"{earlier.run.run_id}/{earlier.run.judging}/{earlier.run.summary!r}" if earlier else ""
+        beside = (
+            f"{self.kind}/{earlier.run.run_id}/{earlier.run.judging}/{earlier.run.summary!r}"
+            if earlier
+            else ""
+        )
         return f"{run.run_id}/{self.kept.judging}/{run.summary!r}/{beside}"
 
 
@@ -108,8 +115,16 @@ def find_kept(store: Store, name: str, judging: int | None = None) -> FoundRun:
     run, manifest = everything[place], store.manifest(run_id)
     listed = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
     kept = KeptRun(listed, manifest, store.judgings(run_id), judging_of(store, run_id, judging))
-    earlier = next((one for one in everything[place + 1 :] if _is_like(one, run)), None)
-    return FoundRun(kept, _listed(store, earlier, short[earlier.run_id]) if earlier else None)
+    alike = [one for one in everything if one is not run and _is_like(one, run)]
+    named = baseline_names(store) if alike else {}
+    earlier = next((one for one in alike if one.run_id in named), None)
+    if earlier is None:
+        before = {one.run_id for one in everything[place + 1 :]}
+        earlier = next((one for one in alike if one.run_id in before), None)
+    if earlier is None:
+        return FoundRun(kept, None)
+    kind = named.get(earlier.run_id, ["previous"])[0]
+    return FoundRun(kept, _listed(store, earlier, short[earlier.run_id]), kind)
 
 
 def _is_like(earlier: RunRecord, run: RunRecord) -> bool:
@@ -132,7 +147,7 @@ def look_at(store: Store, found: FoundRun) -> RunLook:
         before = found.earlier.run
         pairs = pair(store.verdicts(before.run_id, before.judging), seen)
         changes = _mark(rows, pairs)
-        look.against = _against(found.earlier, changes, len(rows))
+        look.against = _against(found.earlier, found.kind, changes, len(rows))
     to_json = CaseRow.__pydantic_serializer__.to_json
     look.rows = [to_json(row) for row in rows]
     return look
@@ -175,13 +190,13 @@ def _way(before: BriefCase, now: BriefCase) -> _Way | None:
     return None
 
 
-def _against(earlier: ListedRun, changes: Sequence[Changed], cases: int) -> Against:
+def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: int) -> Against:
     ways = [way for way, _ in changes]
     run = earlier.run
     return Against(
         run_id=run.run_id,
         short=earlier.short,
-        kind="previous",
+        kind=kind,
         created_at=run.created_at,
         outcome=run.summary.outcome,
         pass_rate=passed_of(run),
