@@ -82,6 +82,8 @@ def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], 
 
 def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:
     if rule.at_most is not None:
+        if total < rule.at_most and bounds_of(rule).more(passed, total):  # judged again by other criteria
+            return f"undecided, and up to {rule.at_most - total:,} more trials could be made"
         return f"not decided within {rule.at_most:,} trials"
     more = more_trials(passed, total, rule.rate, confidence=rule.confidence or 0.0)
     if more is None:
