@@ -138,7 +138,7 @@ function Head<Row>({ columns, sort = "", onSort, choice }: TableProps<Row>) {
   );
 }
 
-const WAYS = { ascending: "↑", descending: "↓", none: "" };
+const WAYS = { ascending: "↑", descending: "↓" };
 
 interface HeadCellProps<Row> {
   column: Column<Row>;
@@ -154,7 +154,7 @@ function HeadCell<Row>({ column, sort, onSort }: HeadCellProps<Row>) {
       {sortBy && onSort ? (
         <button type="button" className={styles.sort} onClick={() => onSort(nextSort(id, sort, first))}>
           {head}
-          <span aria-hidden>{WAYS[way]}</span>
+          {way !== "none" && <span aria-hidden>{WAYS[way]}</span>}
         </button>
       ) : (
         head
