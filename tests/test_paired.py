@@ -218,3 +218,35 @@ def test_the_variance_within_cases(cases: list[list[float]], variance: float | N
 def test_questions_without_an_answer_are_refused(ask: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ask()
+
+
+# --- against scipy ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("steps", [5, 1_000], ids=["shares of five trials", "scores"])
+def test_the_permutation_test_is_scipys(seed: int, steps: int) -> None:
+    random = Random(seed)
+    found = [random.randint(-steps // 2, steps) / steps for _ in range(9)]
+    theirs = scipy_stats().permutation_test(
+        (found, [0.0] * 9), lambda a, b: sum(a) - sum(b), permutation_type="samples", n_resamples=10_000
+    )
+    assert sign_flip_test(found) == pytest.approx(theirs.pvalue, abs=0.02 if steps > 5 else 1e-9)
+
+
+def test_the_interval_is_scipys_bootstrap_where_cases_are_many() -> None:
+    random = Random(7)
+    found = [random.gauss(0.05, 0.3) for _ in range(400)]
+    theirs = scipy_stats().bootstrap(
+        (found,), lambda x, axis: x.mean(axis), n_resamples=20_000, method="BCa", rng=1
+    )
+    ours = mean_difference(found, reach=1.0)
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.05 * width)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.05 * width)
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=2, max_size=8))
+def test_the_variance_within_cases_is_that_of_scipys_groups(cases: list[list[float]]) -> None:
+    theirs = sum(scipy_stats().tvar(case) for case in cases) / len(cases)
+    assert variance_within(cases) == pytest.approx(theirs, abs=1e-9)
