@@ -316,3 +316,27 @@ def test_only_the_runs_of_one_agent(run: Run) -> None:
     assert len(names) == 2
     for name in names:
         assert {one.agent for one in proctor.history_sync(agent=name).runs} == {name}
+
+
+def test_cases_that_broke_together_are_told_together(run: Run) -> None:
+    run()
+    run({"a": "no", **WRONG}, build=True)
+    out = io.StringIO()
+    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    drawn = out.getvalue()
+    assert drawn.count("broke in run") == drawn.count("the source of the agent") == 1
+    assert [line.split()[0] for line in drawn.splitlines() if "●○" in line] == ["a", "b"]
+
+
+def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
+    run: Run, tmp_path: Path
+) -> None:
+    run()
+    another_case(tmp_path)
+    run({"a": "no", **WRONG}, build=True)
+    out = io.StringIO()
+    draw_history(proctor.history_sync(), out, "", ReportOptions(width=100, color=False))
+    groups = out.getvalue().split("broke in run")[1:]
+    assert len(groups) == 2
+    (changed,) = (group for group in groups if "the case itself was changed" in group)
+    assert ("    b  " in changed, "    a  " in changed) == (True, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
@@ -21,8 +21,9 @@ from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import CaseResult
 
 if TYPE_CHECKING:
-    from proctor.api.runs_looked_at import RunsLookedAt
+    from proctor.api.runs_looked_at import LookedAt, RunsLookedAt
     from proctor.engine.metric_history import MetricMeans
+    from proctor.schema.run import PlannedCase
     from proctor.stores.base import Store
 
 LIMIT = 50
@@ -84,7 +85,9 @@ def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> R
     if case is None:
         _every_case(looked, found)
     else:
-        told = _one_case(looked, case)
+        where = looked.where(case)
+        found.runs = [one.run for one, _ in where]
+        told = _one_case(looked, case, where)
         found.cases, found.case = [told], told.name
         for point in told.points:
             for name, metric in point.metrics.items():
@@ -137,17 +140,15 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _one_case(looked: RunsLookedAt, name: str) -> CaseHistory:
-    """Return a case run by run, in full.
+def _one_case(looked: RunsLookedAt, name: str, where: Sequence[tuple[LookedAt, PlannedCase]]) -> CaseHistory:
+    """Return a case run by run, in full; `where` it is.
 
     Raises:
-        UnknownNameError: none of the runs has it, or reached it.
-        SetupError: several sets have one.
+        UnknownNameError: none of the runs reached it.
     """
     from proctor.engine.history import case_history, is_reached
     from proctor.engine.metric_history import of_trials
 
-    where = looked.where(name)
     eval_set_id, eval_id = where[0][1].eval_set_id, where[0][1].eval_id
     points: list[CasePoint] = []
     for one, planned in where:

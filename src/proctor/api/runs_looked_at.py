@@ -130,6 +130,6 @@ def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
     agent = manifest.agent
     run = HistoryRun(
         record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
-        record.summary.outcome, record.cases, record.num_runs,
+        record.summary.outcome, record.cases, record.num_runs, record.sets,
     )  # fmt: skip
     return LookedAt(run, manifest, counting(store.judgings(record.run_id)))

@@ -83,6 +83,12 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
     return f"{_since(case, case.turn)}; {_before(case, case.turn.before)}{_wavers(case)}"
 
 
+def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
+    """Return the sentence in two: what cases that turned together have in common, and what is to be said of trials."""
+    trials = _wavers(case) if case.turn is not None and case.course is not Course.FLAKY else ""
+    return sentence_of(case, older).removesuffix(trials), trials.removeprefix("; ")
+
+
 def _since(case: CaseHistory, turn: Turning) -> str:
     where = run_name(turn.first)
     if case.course is Course.BROKE:
@@ -147,6 +153,11 @@ def strip_of_runs(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[CasePoi
     return [there.get(run.run_id) for run in reversed(runs)]
 
 
+def runs_of(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[HistoryRun]:
+    """Return the runs that have the eval set of a case: where it is missing from one of these, that says something."""
+    return [run for run in runs if case.eval_set_id in run.sets]
+
+
 def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) -> list[str]:
     """Return the metrics that are shown: `metric`, where one is asked for; else those that decide, or `every` one."""
     if metric:
@@ -196,7 +207,7 @@ def _lines(found: RunHistory, metric: str, options: ReportOptions) -> Iterator[s
 
 
 def _case(found: RunHistory, case: CaseHistory) -> Iterator[str]:
-    letters = "".join(_letter(point) for point in strip_of_runs(case, found.runs))
+    letters = "".join(_letter(point) for point in strip_of_runs(case, runs_of(case, found.runs)))
     yield _fields(case.course.value.upper(), case.name, letters, sentence_of(case, found.older))
     yield from _why(case)
 

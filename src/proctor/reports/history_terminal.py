@@ -19,10 +19,12 @@ from proctor.reports.history import (
     metric_values,
     point_text,
     reason_of,
+    runs_of,
     sentence_of,
     strip_of_runs,
     times,
     unlike_text,
+    without_trials,
 )
 from proctor.reports.marks import WORDS
 from proctor.reports.page import FLAKY_STYLE, STYLES, Page
@@ -70,8 +72,15 @@ def _draw_cases(page: Page, found: RunHistory, options: ReportOptions) -> None:
         page.print(Text.assemble((f"{len(cases):,} ", "bold"), page.text(HEADINGS[course], _STYLES[course])))
         shown = cases if options.verbose else cases[:MOST]
         several = len({case.eval_set_id for case in found.cases}) > 1
+        said: tuple[str, ...] = ()
         for case in shown:
-            _draw_one_of_many(page, found, case, several=several, verbose=bool(options.verbose))
+            sentence, trials = without_trials(case, found.older)
+            head = (sentence, *(one.text for one in (case.turn.changed if case.turn else ())))
+            if head != said and course is not Course.FLAKY:
+                _draw_turn(page, case, sentence)
+            said = head
+            told = sentence if course is Course.FLAKY else trials
+            _draw_one_of_many(page, found, case, told, several=several, verbose=bool(options.verbose))
         if len(shown) < len(cases):
             page.print(page.text(f"… {len(cases) - len(shown):,} more (-v: all)", "dim"), indent=4)
         page.print()
@@ -79,34 +88,37 @@ def _draw_cases(page: Page, found: RunHistory, options: ReportOptions) -> None:
 
 
 def _draw_one_of_many(
-    page: Page, found: RunHistory, case: CaseHistory, *, several: bool, verbose: bool
+    page: Page, found: RunHistory, case: CaseHistory, told: str, *, several: bool, verbose: bool
 ) -> None:
     name = page.text(case.name if several else case.eval_id, "bold")
     page.print(Text.assemble(name, "  ", _strip(page, found, case)), indent=4)
-    page.print(page.text(sentence_of(case, found.older)), indent=8)
-    _draw_why(page, case, room=None if verbose else _LINES * (page.width - 8))
+    if told:
+        page.print(page.text(told), indent=8)
+    if reason := reason_of(case):
+        before = "before: " if case.course is Course.FIXED else ""
+        room = None if verbose else _LINES * (page.width - 8)
+        page.print(_reason(page, f"{before}{reason}", room, "dim"), indent=8)
 
 
 _LINES = 2
 """Lines that a reason may take, unless everything is asked for."""
 
 
-def _draw_why(page: Page, case: CaseHistory, *, room: int | None) -> None:
-    if reason := reason_of(case):
-        before = "before: " if case.course is Course.FIXED else ""
-        page.print(_reason(page, f"{before}{reason}", room, "dim"), indent=8)
-    if case.turn is None or case.course is Course.FLAKY:
+def _draw_turn(page: Page, case: CaseHistory, sentence: str) -> None:
+    """Say once of cases that turned together in which run, and what is known to differ between the two."""
+    page.print(page.text(sentence), indent=4)
+    if case.turn is None:
         return
     for one in case.turn.changed:
-        page.print(page.text(one.text, "dim" if one.expected else "yellow"), indent=8)
+        page.print(page.text(one.text, "dim" if one.expected else "yellow"), indent=4)
     if not case.turn.changed and (text := unlike_text(case.turn)):
-        page.print(page.text(text, "dim"), indent=8)
+        page.print(page.text(text, "dim"), indent=4)
 
 
 def _strip(page: Page, found: RunHistory, case: CaseHistory) -> Text:
     """A sign for each run, oldest first; those that did not reach the case leave a gap."""
     strip = Text()
-    points = strip_of_runs(case, found.runs)
+    points = strip_of_runs(case, runs_of(case, found.runs))
     room = max(8, min(_MOST_RUNS, page.width // 2))
     if len(points) > room:
         strip.append(page.marks.cut, "dim")

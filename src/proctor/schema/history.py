@@ -43,6 +43,8 @@ class HistoryRun:
     outcome: Outcome | None
     cases: int
     num_runs: int
+    sets: tuple[str, ...] = ()
+    """The ids of its eval sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ class RunHistory:
     """What was found by looking back over runs."""
 
     runs: list[HistoryRun]
-    """Those that were looked at, newest first."""
+    """Those that were looked at, newest first; where one case is asked for, those that were to run it."""
     older: int
     """Runs beyond these that were not looked at."""
     cases: list[CaseHistory]
