@@ -90,7 +90,7 @@ def _served(store: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         yield process, port
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()
 
 
 def _cpu(pid: int) -> float:
