@@ -7,7 +7,7 @@ import { useChange, useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { BlessCase, BlessPage, BlessedPage } from "../../data/types";
 import { Button } from "../../parts/Button";
-import { CopyLine } from "../../parts/Copy";
+import { Copy, CopyLine } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { CheckField } from "../../parts/Field";
@@ -122,6 +122,8 @@ function Head({ page }: { page: BlessPage }) {
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
         <span>{visible(page.agent)}</span>
+        <span className="grow" />
+        <Copy text={page.command}>Copy command</Copy>
       </div>
       <h1>Bless what the agent did</h1>
       <p className="dim">

@@ -39,9 +39,3 @@ const MOST_OPEN = 8; // turns up to which all are open
 export function isOpen(turn: TurnPart, turns: number, at: number | null): boolean {
   return turns <= MOST_OPEN || turn.differs || turn.index === at;
 }
-
-/** What is shown between two calls: which steps come after how many things that were said. */
-export function saidBefore(turn: TurnPart, from: number): number {
-  const call = turn.steps.slice(from).find((step) => step.call !== null)?.call;
-  return call ?? Number.POSITIVE_INFINITY;
-}
