@@ -36,6 +36,7 @@ def expected(site: Site, eval_id: str) -> Any:
     return next(case for case in document["eval_cases"] if case["eval_id"] == eval_id)["conversation"]
 
 
+@pytest.mark.slow
 def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     own_page: Page, own_site: Site, axe: Look, fits: Look, shot: Shot
 ) -> None:
@@ -64,6 +65,7 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     assert expected(own_site, "table_in_one_go") == before["table_in_one_go"]
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_meanwhile_is_not_written(
     own_page: Page, own_site: Site, problems: Problems
 ) -> None:

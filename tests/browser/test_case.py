@@ -229,6 +229,7 @@ def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
     assert problems.left() == []
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_page: Page, shot: Shot) -> None:
     made_page.goto("/runs/made/cases/0")
     expect(made_page.get_by_role("region", name="Turn 700")).to_contain_text("none", timeout=20_000)
@@ -240,6 +241,7 @@ def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_pag
     shot(made_page, "case-long")
 
 
+@pytest.mark.slow
 def test_ten_megabytes_are_said_to_be_there_and_can_be_saved(made_page: Page) -> None:
     made_page.goto("/runs/made/cases/1")
     turn = made_page.get_by_role("region", name="Turn 1")

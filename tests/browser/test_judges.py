@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Problems, Site, watch
@@ -47,6 +48,7 @@ def test_without_a_judge_the_page_says_so(page: Page, site: Site) -> None:
     expect(page.get_by_role("heading", name="No judge was asked about this trial")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_person_disagrees_and_the_command_counts_it(
     browser: Browser, own_site: Site, problems: Problems, axe: Look, shot: Shot
 ) -> None:
