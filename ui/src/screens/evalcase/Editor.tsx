@@ -48,10 +48,10 @@ export function Editor({ page }: { page: ReadCase }) {
   return (
     <EditProvider value={edit}>
       <Head page={page} draft={draft} canSave={canSave} broken={broken.count} saving={saving} ask={ask} />
-      {page.why_not && <p className={styles.note}>Only to be read: {page.why_not}.</p>}
+      {page.why_not && <p className={styles.note}>Nothing can be changed here: {page.why_not}.</p>}
       {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
       <ErrorNote error={saving.error} />
-      <Problems problems={problems} path={page.path} />
+      <Problems problems={problems} />
       <Views draft={draft} />
       {saving.preview && (
         <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />

@@ -65,7 +65,7 @@ export function EvalSetScreen() {
   return (
     <>
       <Head page={page} />
-      <Problems problems={page.problems} path={page.path} />
+      <Problems problems={page.problems} />
       {page.cases !== null &&
         (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
     </>
@@ -80,7 +80,7 @@ function Head({ page }: { page: EvalSetPage }) {
       {page.description && <p>{visible(page.description)}</p>}
       <p className="dim">
         {page.cases === null ? "This file cannot be read." : `${count(page.cases, "case")} · ${page.kind}`}
-        {page.cases !== null && page.why_not && ` · only to be read: ${page.why_not}`}
+        {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
       {page.cases ? <CopyLine text={page.command} /> : null}
@@ -93,7 +93,7 @@ function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
   const change = useChange<SetMade>(["/api/eval-sets"]);
   const path = `/api/eval-sets/${encodeURIComponent(page.id)}/migrate`;
   return (
-    <div className="row">
+    <div className={`row ${styles.migrate}`}>
       <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
         Write it in today’s format
       </Button>

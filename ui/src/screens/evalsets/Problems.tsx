@@ -2,29 +2,29 @@ import type { ProblemNote } from "../../data/types";
 import { visible } from "../../parts/visible";
 import styles from "./EvalSets.module.css";
 
-const SHOWN = 5;
+const SHOWN = 3;
 
 /** What `proctor check` says of a file or a case, each with its place. */
-export function Problems({ problems, path }: { problems: readonly ProblemNote[]; path: string }) {
+export function Problems({ problems }: { problems: readonly ProblemNote[] }) {
   if (!problems.length) return null;
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const ordered = [...problems].sort((one, other) => Number(other.severity === "error") - Number(one.severity === "error"));
   return (
     <section aria-label="Problems" className={`${styles.problems} panel`}>
-      {ordered.slice(0, SHOWN).map((one, index) => <Problem key={index} problem={one} path={path} />)}
+      {ordered.slice(0, SHOWN).map((one, index) => <Problem key={index} problem={one} />)}
       {ordered.length > SHOWN && (
         <details>
           <summary>
             {ordered.length - SHOWN} more{errors > SHOWN && `, ${errors} errors in all`}
           </summary>
-          {ordered.slice(SHOWN).map((one, index) => <Problem key={index} problem={one} path={path} />)}
+          {ordered.slice(SHOWN).map((one, index) => <Problem key={index} problem={one} />)}
         </details>
       )}
     </section>
   );
 }
 
-function Problem({ problem, path }: { problem: ProblemNote; path: string }) {
+function Problem({ problem }: { problem: ProblemNote }) {
   const isError = problem.severity === "error";
   return (
     <p className={styles.problem}>
@@ -32,7 +32,8 @@ function Problem({ problem, path }: { problem: ProblemNote; path: string }) {
         <span aria-hidden>{isError ? "✕" : "!"}</span> {problem.severity}
       </b>{" "}
       <code>
-        {visible(problem.file ?? path)}:{problem.line}:{problem.column}
+        {problem.file === null ? "line " : `${visible(problem.file)}:`}
+        {problem.line}:{problem.column}
       </code>{" "}
       {problem.field && <code className="dim">{visible(problem.field)}: </code>}
       {visible(problem.message)}
