@@ -1,3 +1,4 @@
+import { act } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { click, press, render, settle } from "../../test/render";
 import { type Column, Table, type TableProps, nextSort } from "./Table";
@@ -72,6 +73,14 @@ describe("a table", () => {
     for (const _ of ROWS) press("j");
     press("j");
     expect(current(host)).toBe("c0");
+  });
+
+  it("loses no key, however fast they come", () => {
+    const { host } = render(table());
+    act(() => {
+      for (const key of ["j", "j", "j"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    });
+    expect(current(host)).toBe("d10");
   });
 
   it("opens the row that it is at", () => {

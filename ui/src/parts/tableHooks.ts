@@ -90,10 +90,15 @@ interface RowKeys {
 /** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
 export function useRowKeys({ on, count, at, setAt, body, reveal, choose, next }: RowKeys): void {
   const moved = useRef(false);
+  const here = useRef(at); // ahead of what is drawn, when keys come faster than drawings
+  useEffect(() => {
+    here.current = at;
+  }, [at]);
   const move = (to: number) => {
     if (!count) return;
     const next = Math.max(0, Math.min(count - 1, to));
     moved.current = true;
+    here.current = next;
     setAt(next);
     reveal(next);
   };
@@ -108,11 +113,11 @@ export function useRowKeys({ on, count, at, setAt, body, reveal, choose, next }:
     if (at >= count) setAt(count - 1);
   }, [at, count, setAt]);
   const keys = [
-    { keys: "j", does: "next row", run: () => move(at + 1) },
-    { keys: "k", does: "row before", run: () => move(at - 1) },
+    { keys: "j", does: "next row", run: () => move(here.current + 1) },
+    { keys: "k", does: "row before", run: () => move(here.current - 1) },
     { keys: "Enter", does: "open the row", run: () => rowAt(body, at)?.querySelector<HTMLElement>("a")?.click() },
     ...(next ? [{ keys: "n", does: "next row worth a look", run: () => next() >= 0 && move(next()) }] : []),
-    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(at) }] : []),
+    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(here.current) }] : []),
   ];
   useKeys(on ? keys : []);
 }
