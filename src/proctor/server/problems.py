@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from fastapi.responses import JSONResponse
 
 from proctor.reports.pages.start import StartProblem, StartProblems, StartRun
 from proctor.sanitize import clean
+
+_OUR_FILE = re.compile(r"^\.proctor/criteria/\w+\.json(:\d+)*: ")
+"""What was chosen on the page stands in a file that nobody there has seen."""
 
 
 class ProblemsError(Exception):
@@ -34,7 +38,7 @@ def attributed(problems: Sequence[Mapping[str, Any]], asked: StartRun | None) ->
 
 
 def _attributed(said: Mapping[str, Any], asked: StartRun | None) -> StartProblem:
-    message, kind = str(said["message"]), str(said.get("kind", ""))
+    message, kind = _OUR_FILE.sub("", str(said["message"])), str(said.get("kind", ""))
     if asked is None:
         return StartProblem(field="", message=message, metric="")
     metric = _metric(message, [str(part) for part in said.get("path") or ()], asked.criteria or {})
