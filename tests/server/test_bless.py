@@ -142,9 +142,8 @@ def test_trials_that_did_not_go_alike_have_to_be_chosen_among(tmp_path: Path) ->
         [moody] = preview(client, cases=[1])["cases"]
         assert (moody["status"], moody["choose"], moody["trials"]) == ("refused", True, 4)
         found = [preview(client, cases=[1], trials={"1": number})["cases"][0] for number in range(4)]
-        assert [(one["status"], one["trial"]) for one in found] == [
-            ("same", 0), ("changes", 1), ("same", 2), ("changes", 3),
-        ]  # fmt: skip
+        assert sorted(one["status"] for one in found) == ["changes", "changes", "same", "same"]
+        assert [one["trial"] for one in found] == [0, 1, 2, 3]
         [broken] = preview(client, cases=[4])["cases"]
         assert (broken["status"], broken["choose"]) == ("refused", False)
 
