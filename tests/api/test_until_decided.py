@@ -258,6 +258,31 @@ def test_judged_again_a_run_against_another_has_the_trials_that_it_has(store: Pa
     assert proctor.compare_sync(base, again.run_id, store=store).sentence == found.sentence
 
 
+def test_errors_that_are_run_again_add_no_trials_to_what_was_decided(store: Path) -> None:
+    base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
+    calls = Counter[str]()
+
+    def fails_once(text: str) -> str:
+        calls[text] += 1
+        if text == "c3" and calls[text] == 1:
+            raise RuntimeError("down")
+        return f"Hello {text}"
+
+    given = eval_set(*FORTY)
+    how: dict[str, Any] = {"config": MEANS, "num_runs": 10, "until_decided": True, "against": base}
+    result = proctor.evaluate_sync(fails_once, given, store=store, **how)
+    assert proctor.compare_sync(base, result.run_id, store=store).outcome is Change.ERROR
+    again = proctor.resume_sync(
+        result.run_id, store=store, agent=fails_once, eval_sets=given, retry_errors=True
+    )
+    assert {len(case.trials) for case in again.cases} == {1}
+    assert (calls["c3"], calls["c4"]) == (2, 1)
+    found = proctor.compare_sync(base, result.run_id, store=store)
+    assert found.outcome is not Change.ERROR
+    assert found.look is not None
+    assert found.look.number == 1
+
+
 def test_errors_that_keep_it_from_being_decided_end_it(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
     calls = Counter[str]()

@@ -39,6 +39,8 @@ class Supply:
     _round: list[CaseState] = field(default_factory=list)
     _made: int = 0
     """Trials of a case in this round, where there are rounds."""
+    _was_decided: bool = False
+    """Whether an earlier process has decided cases: of what the looks decide, that there were looks enough."""
     _open: int = 0
     _all_begun: bool = False
 
@@ -56,6 +58,7 @@ class Supply:
                 ordinal += 1
                 position = ordinal if self.stored is None else self.stored.position(ordinal)
                 if self.stored is not None and self.stored.outcome(position) is not None:
+                    self._was_decided = True
                     continue
                 while self._added:
                     yield self._added.popleft()
@@ -127,7 +130,7 @@ class Supply:
         if looks is None or not self._all_begun or self.is_over or any(state.open for state in self._round):
             return
         made = self._made
-        following = 0 if self.only_recorded else looks.next_round(made)
+        following = 0 if self.only_recorded or self._was_decided else looks.next_round(made)
         standing = ((state.content_hash, state.as_it_stands()) for state in self._round)
         if following and not looks.is_decided(standing, made):
             self._made = following
