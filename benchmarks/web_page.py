@@ -46,15 +46,15 @@ _FILTERED = """(text) => new Promise((done) => {
 })"""
 
 
-def measured(store: Path) -> dict[str, float]:
-    """Return seconds until the first paint, and milliseconds of each filter."""
+def measured(store: Path, run: str = "latest") -> dict[str, float]:
+    """Return seconds until the first paint of a run, and milliseconds of each filter."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with _served(store) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 860})
-        page.goto(f"{url}/runs/latest", wait_until="commit")
+        page.goto(f"{url}/runs/{run}", wait_until="commit")
         found = {"first paint, s": page.evaluate(_PAINTED) / 1000}
         page.wait_for_load_state("networkidle")
         found |= {f"filter {text}, ms": took for text, took in _filters(page)}
