@@ -15,6 +15,8 @@ from tests.browser.test_editor import XSS, note_dialogs
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
 
+pytestmark = pytest.mark.slow
+
 GUIDE = f"""
 import asyncio
 from proctor import Event

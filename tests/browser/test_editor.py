@@ -179,6 +179,7 @@ def test_a_field_is_changed_and_nothing_else(
     assert "1.5" in sets.path.read_text()
 
 
+@pytest.mark.slow
 def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, sets: Sets) -> None:
     page.goto(sets.case("booking"))
     page.get_by_role("button", name="Move Turn 2 up").click()
@@ -266,6 +267,7 @@ def test_what_is_wrong_is_told_at_its_field(page: Page, sets: Sets, problems: Pr
     assert sets.cases()[0]["eval_id"] == "booking"
 
 
+@pytest.mark.slow
 def test_two_browsers_edit_one_case(
     page: Page, context: BrowserContext, sets: Sets, problems: Problems, axe: Look, shot: Shot
 ) -> None:
@@ -340,6 +342,7 @@ def test_leaving_asks_and_coming_back_finds_the_draft(page: Page, sets: Sets) ->
     expect(page.get_by_role("textbox", name="App", exact=True)).to_have_value("travel")
 
 
+@pytest.mark.slow
 def test_cases_are_added_duplicated_removed_and_brought_back(page: Page, sets: Sets, axe: Look) -> None:
     page.goto(sets.address)
     before = sets.path.read_text()
