@@ -29,7 +29,6 @@ class Kept(Generic[_Kept]):
         self._making: dict[str, Lock] = {}
         self._bytes = 0
         self._lock = Lock()
-        self._making: dict[str, Lock] = {}
 
     def get(self, key: str | None, make: Callable[[], _Kept], size: Callable[[_Kept], int]) -> _Kept:
         """Return what is kept by `key`, else what `make` returns; without a key nothing is kept.
