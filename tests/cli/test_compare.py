@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import proctor
+from proctor.built_page import FOLDER
 from proctor.cli.main import cli
+from tests.reports.one_file import Read, make_page
 
 IDS = [f"case{number}" for number in range(12)]
 SET = {
@@ -46,6 +48,14 @@ def broken(text: str) -> str:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return tmp_path / "runs.sqlite3"
+
+
+@pytest.fixture
+def built_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page for the file to stand on."""
+    folder = make_page(tmp_path / "page")
+    monkeypatch.setenv(FOLDER, str(folder))
+    return folder
 
 
 def runs(store: Path, *agents: object) -> None:
@@ -232,3 +242,39 @@ def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     base = proctor.list_runs(store)[1].run_id
     proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
     assert compare(store, base, "latest").exit_code == 1
+
+
+def test_a_comparison_is_a_page_in_one_file(store: Path, tmp_path: Path, built_page: Path) -> None:
+    runs(store, good, bad)
+    file = tmp_path / "compared.html"
+    done = compare(store, "--report", f"html={file}")
+    assert done.exit_code == 1
+    read = Read(file.read_text("utf-8"))
+    base, candidate = (one.run_id for one in reversed(proctor.list_runs(store)))
+    asked = f"base={base}&candidate={candidate}"
+    assert read.head["start"] == f"/compare?{asked}"
+    page = read.get(f"/api/compare?{asked}")
+    assert page["sentence"] in done.stdout
+    assert {one["run_id"] for one in read.get("/api/runs")["items"]} == {base, candidate}
+    for case in page["cases"]:
+        pair = read.get(f"/api/compare/case?{asked}&set={case['eval_set_id']}&case={case['eval_id']}")
+        assert pair["name"] == f"{case['eval_set_id']}/{case['eval_id']}"
+    assert read.get(f"/api/runs/{candidate}/cases/0/trials/0")["turns"]
+
+
+def test_a_comparison_with_a_baseline_has_the_run_that_is_kept(
+    store: Path, tmp_path: Path, built_page: Path
+) -> None:
+    runs(store, good, bad)
+    base, candidate = (one.run_id for one in reversed(proctor.list_runs(store)))
+    exported = tmp_path / "main.json"
+    CliRunner().invoke(cli, ["baseline", "set", "main", base, "--store", str(store)])
+    CliRunner().invoke(cli, ["baseline", "export", "main", str(exported), "--store", str(store)])
+    CliRunner().invoke(cli, ["baseline", "remove", "main", "--store", str(store)])
+    proctor.prune_runs(store, runs=[base])
+    file = tmp_path / "compared.html"
+    done = compare(store, "--baseline", str(exported), "--report", f"html={file}")
+    assert done.exit_code == 1, done.output
+    read = Read(file.read_text("utf-8"))
+    assert [one["run_id"] for one in read.get("/api/runs")["items"]] == [candidate]
+    assert read.get(f"/api/compare?base={base}&candidate={candidate}")["base"]["kept"] is False

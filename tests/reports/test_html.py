@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import io
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,63 +17,16 @@ from proctor.errors import SetupError
 from proctor.reports.base import load_report
 from proctor.schema.verdict import RunResult
 from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.one_file import Read, make_page
 from tests.reports.runs import runs
-
-INDEX = """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <title>Proctor</title>
-    <script type="module" crossorigin src="/assets/app-1.js"></script>
-    <link rel="stylesheet" crossorigin href="/assets/app-2.css">
-  </head>
-  <body>
-    <div id="root"></div>
-  </body>
-</html>
-"""
-SCRIPT = 'document.title = "</script><!-- ünïcode";'
 
 
 @pytest.fixture(scope="module", autouse=True)
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A page as the build leaves it, but small."""
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "assets").mkdir()
-    (folder / "index.html").write_text(INDEX, "utf-8")
-    (folder / "assets" / "app-1.js").write_text(SCRIPT, "utf-8")
-    (folder / "licenses.md").write_text("One --> two", "utf-8")
-    (folder / "assets" / "app-2.css").write_text("body{margin:0}", "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(FOLDER, str(folder))
+        patch.setenv(FOLDER, str(make_page(tmp_path_factory.mktemp("page") / "page")))
         yield
-
-
-@dataclass
-class Read:
-    """What a browser would find in the file."""
-
-    text: str
-    head: dict[str, Any] = field(default_factory=dict)
-    first: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.head = json.loads(self.element("proctor-file"))
-        self.first = json.loads(self.chunk(0))
-
-    def element(self, name: str) -> str:
-        found = re.findall(rf'<script type="[^"]+" id="{name}">([^<]*)</script>', self.text)
-        assert len(found) == 1, name
-        return str(found[0])
-
-    def chunk(self, number: int) -> bytes:
-        return gzip.decompress(base64.b64decode(self.element(f"proctor-chunk-{number}"), validate=True))
-
-    def get(self, path: str) -> Any:
-        """Answer as the page's own `FileSource` does."""
-        if path in self.first["documents"]:
-            return self.first["documents"][path]
-        return json.loads(self.chunk(self.first["where"][path]))[path]
 
 
 def written(found: Sequence[RunResult]) -> Read:

@@ -40,7 +40,6 @@ def compared_page(
         SetupError: a number is out of range, or the runs have no case in common.
         UnknownNameError: there is no such run.
     """
-    short = short_ids([one.run_id for one in store.runs()])
     named = _as_baseline(store, base)
     now = find_run(store, candidate)
     if named is None:
@@ -48,7 +47,13 @@ def compared_page(
         found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
     else:
         found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)
-    sides = _side(store, found.base, short, named or ""), _side(store, found.candidate, short)
+    return as_page(store, found, named or "")
+
+
+def as_page(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
+    """Return a comparison of runs in `store` as a page; `baseline`: the name of the base, where that is one."""
+    short = short_ids([one.run_id for one in store.runs()])
+    sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
     cases = _named(found)
     places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
     return comparison_page(found, sides, (places[0], places[1]))

@@ -81,7 +81,7 @@ proctor compare --baseline baselines/main.json latest
     section=SHOW,
     multiple=True,
     metavar="NAME=PATH",
-    help="Also write it as json, markdown (md) or text; - is stdout; may be repeated.",
+    help="Also write it as json, markdown (md), text or html (the page as one file); - is stdout; may be repeated.",
 )
 @option("--format", "format_", section=SHOW, metavar="NAME", help="Write it so to stdout, and nothing else.")
 @store_option
@@ -113,7 +113,7 @@ def compare(
 
     base, candidate, case = _named(words, has_base=baseline is not None)
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    places = parse_places(given["reports"], given["format_"])
+    places = parse_places(given["reports"], given["format_"], store, baseline or "")
     if case is not None:
         as_json = given["format_"] == "json"
         if given["reports"] or (given["format_"] and not as_json):

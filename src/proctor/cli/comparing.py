@@ -20,6 +20,9 @@ from proctor.reports.parting import parting, write_parting
 from proctor.reports.parting_json import write_parting_json
 from proctor.schema.comparison import Comparison
 
+HTML = "html"
+"""The report that has the runs in it, too, and is read from their store."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -29,24 +32,41 @@ class Place:
     path: Path | None
 
 
-def parse_places(reports: Sequence[str], format_: str | None) -> list[Place]:
-    """Read `--report NAME=PATH` and `--format NAME`.
+def parse_places(
+    reports: Sequence[str], format_: str | None, store_url: str | None, baseline: str = ""
+) -> list[Place]:
+    """Read `--report NAME=PATH` and `--format NAME`; the runs are in `store_url`, the base has this name, if any.
 
     Raises:
         SetupProblems: an unknown report, a place that cannot be written, two reports in one place.
     """
-    return parse_placed(reports, format_, _place)
+    return parse_placed(reports, format_, lambda word: _place(word, store_url, baseline))
 
 
-def _place(word: str) -> Place:
+def _place(word: str, store_url: str | None, baseline: str) -> Place:
     name, path = named_place(word)
-    if (writer := writer_of(name)) is None:
+    writer = _page_writer(store_url, baseline) if name == HTML else writer_of(name)
+    if writer is None:
+        known = [*NAMES, HTML]
         raise SetupError(
-            f"no report of a comparison is called {name!r}.{did_you_mean(name, NAMES)} Known: {', '.join(NAMES)}"
+            f"no report of a comparison is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
         )
     if path is not None:
         check_writable(path, word)
     return Place(writer, path)
+
+
+def _page_writer(store_url: str | None, baseline: str) -> Writer:
+    from proctor.api.comparison_file import write_comparison_file
+    from proctor.reports.one_file import read_page
+
+    page = read_page()
+
+    def write(found: Comparison, out: TextIO) -> None:
+        with closing(open_runs(store_url, read_only=True)) as store:
+            write_comparison_file(store, found, page, out, baseline=baseline)
+
+    return write
 
 
 def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> None:

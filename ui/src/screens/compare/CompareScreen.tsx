@@ -31,8 +31,8 @@ export function CompareScreen() {
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
   const { data, error, refetch } = useData<ComparisonPage>(apiPath(asked), { keep: false });
   useTitle(data ? `${data.base.agent} → ${data.candidate.agent}` : "Compare");
-  if (runs && runs.total < 2) return <TooFew />;
   if (data) return <Compared page={data} asked={asked} runs={runs} />;
+  if (runs && runs.total < 2) return <TooFew />;
   return (
     <>
       <h1>Compare</h1>

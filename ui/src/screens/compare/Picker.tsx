@@ -1,5 +1,5 @@
 import { useAddress } from "../../app/address";
-import { useData } from "../../data/queries";
+import { useData, useSource } from "../../data/queries";
 import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
 import { visible } from "../../parts/visible";
 import { Button } from "../../parts/Button";
@@ -18,8 +18,12 @@ interface Props {
   page: ComparisonPage | undefined;
 }
 
-/** Which two runs, and by how much the pass rate may fall. Everything is in the address. */
-export function Picker({ asked, runs, page }: Props) {
+/** Which two runs, and by how much the pass rate may fall. Everything is in the address. A file has one comparison. */
+export function Picker(props: Props) {
+  return useSource().live ? <Choices {...props} /> : null;
+}
+
+function Choices({ asked, runs, page }: Props) {
   const [, setQuery] = useAddress();
   const margin = asked.margin ?? "0.05";
   const margins = MARGINS.includes(margin) ? MARGINS : [...MARGINS, margin];

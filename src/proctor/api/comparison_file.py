@@ -1,0 +1,50 @@
+"""A comparison as one file: its page, both runs, and every case that changed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+from urllib.parse import quote
+
+from proctor.api.beside import KeptBeside
+from proctor.api.comparison_pages import as_page, paired_page
+from proctor.reports.html import add_runs
+from proctor.reports.one_file import BuiltPage, OneFile
+from proctor.reports.pages.run_parts import KeptRun
+from proctor.schema.comparison import Comparison
+from proctor.stores.base import Store
+
+_UNRESERVED = "-_.!~*'()"
+"""What `encodeURIComponent` leaves as it is, beside letters and digits: the page asks by these paths."""
+
+
+def write_comparison_file(
+    store: Store, found: Comparison, page: BuiltPage, out: TextIO, *, baseline: str = ""
+) -> None:
+    """Write `found`, a comparison of runs in `store`, to `out`; of a baseline whose run is gone only the figures are told.
+
+    `baseline`: the name of the base, where that is one.
+    """
+    shown = as_page(store, found, baseline)
+    asked = (
+        f"base={quote(found.base.run_id, _UNRESERVED)}&candidate={quote(found.candidate.run_id, _UNRESERVED)}"
+    )
+    file = OneFile(page, out, f"/compare?{asked}")
+    file.begin()
+    beside = KeptBeside(store)
+    kept = _kept(beside, [side.run_id for side in (shown.base, shown.candidate) if side.kept])
+    add_runs(file, [store.load(one.listed.run.run_id) for one in kept], kept, beside)
+    file.keep(f"/api/compare?{asked}", shown)
+    if len(kept) == len({found.base.run_id, found.candidate.run_id}):
+        for case in found.cases:
+            named = f"set={quote(case.eval_set_id, _UNRESERVED)}&case={quote(case.eval_id, _UNRESERVED)}"
+            pair = paired_page(
+                store, found.base.run_id, found.candidate.run_id, case.eval_set_id, case.eval_id
+            )
+            file.add(f"/api/compare/case?{asked}&{named}", pair)
+    file.end()
+
+
+def _kept(beside: KeptBeside, run_ids: Sequence[str]) -> list[KeptRun]:
+    found = (beside.kept(run_id) for run_id in dict.fromkeys(run_ids))
+    return [one for one in found if one is not None]
