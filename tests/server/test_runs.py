@@ -18,6 +18,7 @@ from proctor.schema.verdict import Outcome
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
 from proctor.server.looks import Kept
+from proctor.server.starting import look_ahead
 from proctor.stores.sqlite import open_store
 from tests.cli.project import in_this_process
 from tests.server.kept import RUNS, make_kept_runs, run, working_in, write_greetings
@@ -585,3 +586,15 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     with pytest.raises(OSError, match="no"):
         kept.get("a", break_, len)
     assert kept.get("a", lambda: "made", len) == "made"
+
+
+def test_the_newest_run_is_looked_at_before_anybody_asks(
+    project: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_ahead(ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3"))  # no store is no mistake
+    context = ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3")
+    look_ahead(context)
+    monkeypatch.setattr("proctor.server.looks.look_at", None)  # nobody looks again
+    with context.runs() as store:
+        _, look = context.looks.look(store, "latest", None)
+    assert look.rows

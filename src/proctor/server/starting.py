@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.api.project import prepare_process
 from proctor.built_page import is_built
+from proctor.errors import ProctorError
 from proctor.server.address import find_address, listen
 from proctor.server.adk.page import find_adk_page
 from proctor.server.app import create_app
@@ -65,4 +67,11 @@ def serve_page(
         opening = threading.Timer(_A_MOMENT, webbrowser.open, [url])
         opening.daemon = True
         opening.start()
+    threading.Thread(target=look_ahead, args=(context,), daemon=True).start()
     server_of(app).run(sockets=[listening])
+
+
+def look_ahead(context: ServerContext) -> None:
+    """Look at the newest run before anybody asks: it is the one that they will ask for."""
+    with suppress(ProctorError), context.runs() as store:  # who asks is told what is wrong
+        context.looks.look(store, "latest", None)
