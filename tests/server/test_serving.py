@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI, WebSocket
+from websockets.sync.client import connect
 
 from proctor.server import serving
 from proctor.server.app import create_app
@@ -199,6 +201,8 @@ def test_without_a_built_page_it_says_how_to_build_it_and_the_api_works(tmp_path
 
 # --- what a connection bears -----------------------------------------------------------------------------------------
 
+SHORT = 0.5
+"""Seconds for headers."""
 Send = Callable[[bytes], bytes]
 
 
@@ -206,12 +210,19 @@ Send = Callable[[bytes], bytes]
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A server in a thread of its own, with short times."""
     folder = tmp_path_factory.mktemp("served")
+    with served(create_app(ServerContext(root=folder, store_url=folder / "store.sqlite3"))) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def served(app: FastAPI) -> Iterator[int]:
+    """The port at which an application is served, with short times."""
     before = serving.HEADERS_WITHIN
-    serving.HEADERS_WITHIN = 0.5
+    serving.HEADERS_WITHIN = SHORT
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = serving.server_of(create_app(ServerContext(root=folder, store_url=folder / "store.sqlite3")))
+    server = serving.server_of(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()[1]
@@ -275,6 +286,20 @@ def test_what_is_no_request_is_refused_on_the_wire(
 ) -> None:
     assert said_to(port, request_(port))[: len(begins)] == begins
     assert said_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_web_socket_may_be_silent_for_longer_than_headers_may_take() -> None:
+    app = FastAPI()
+
+    @app.websocket("/echo")
+    async def echo(waiting: WebSocket) -> None:
+        await waiting.accept()
+        await waiting.send_text(await waiting.receive_text())
+
+    with served(app) as port, connect(f"ws://127.0.0.1:{port}/echo") as client:
+        time.sleep(3 * SHORT)
+        client.send("still here")
+        assert client.recv(5) == "still here"
 
 
 SLOW: dict[str, Callable[[int], bytes]] = {

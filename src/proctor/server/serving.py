@@ -10,6 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -42,8 +43,13 @@ class BoundedProtocol(H11Protocol):
         super().data_received(data)
         if not _is_idle(self.cycle):
             self._headers_due = _cancelled(self._headers_due)
-        elif self._headers_due is None:
+        elif self._headers_due is None and self.transport.get_protocol() is self:
             self._wait_for_headers()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """The headers are here; a web socket may be silent for as long as it likes, and is pinged."""
+        self._headers_due = _cancelled(self._headers_due)
+        super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
         """The next request may have come in part already."""
