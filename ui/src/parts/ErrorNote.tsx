@@ -1,5 +1,6 @@
 import { Button } from "./Button";
 import styles from "./ErrorNote.module.css";
+import { Prose } from "./Prose";
 
 interface Props {
   /** What happened; its message says the cause and the way out. */
@@ -16,7 +17,9 @@ export function ErrorNote({ error, retry }: Props) {
       <span aria-hidden className={styles.sign}>
         !
       </span>
-      <span className={styles.words}>{error.message}</span>
+      <span className={styles.words}>
+        <Prose text={error.message} />
+      </span>
       {retry && <Button onClick={() => void retry()}>Try again</Button>}
     </div>
   );

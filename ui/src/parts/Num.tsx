@@ -1,4 +1,4 @@
-import { agoText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
+import { agoText, boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
 import styles from "./Num.module.css";
 
 type Value = number | null | undefined;
@@ -22,7 +22,7 @@ export function Percent({ value, low, high, digits = 1 }: { value: Value; low?: 
       {sure && (
         <span className={styles.interval}>
           {" "}
-          {percentText(low, 0).replace(/\D+$/, "")}–{percentText(high, 0).replace(/\D+$/, "")}
+          {boundsText(low, high)}
         </span>
       )}
     </span>

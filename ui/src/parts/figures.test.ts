@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agoText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
+import { agoText, boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "./figures";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 
@@ -21,6 +21,20 @@ describe("figures", () => {
     [-0.25, "−0.25"],
     [null, "–"],
   ])("score %s reads %s", (value, text) => expect(scoreText(value)).toBe(text));
+
+  it.each([
+    [0.0456, 0.6994, "5–70"], // not 4–70: as the terminal has it
+    [0.7389, 0.9193, "74–92"],
+    [0.8408, 0.8717, "84.1–87.2"], // narrow
+    [0, 1, "0–100"],
+  ])("an interval from %s to %s reads %s", (low, high, text) => expect(boundsText(low, high)).toBe(text));
+
+  it.each([
+    [0.2887, "0.29"],
+    [0.0312, "0.03"],
+    [0.0012, "0.001"],
+    [0.0004, "0.0004"],
+  ])("a standard error of %s reads %s", (error, text) => expect(errorText(error)).toBe(text));
 
   it.each([
     [0.42, "$0.42"],

@@ -30,6 +30,19 @@ function toward(percent: number, digits: number): number {
   return percent;
 }
 
+const NARROW = 0.05;
+
+/** An interval of shares in percent, as the other reports write it: 38–96, with a decimal where it is narrow: 84.1–87.2. */
+export function boundsText(low: number, high: number): string {
+  const digits = high - low >= NARROW ? 0 : 1;
+  return `${(low * 100).toFixed(digits)}–${(high * 100).toFixed(digits)}`;
+}
+
+/** The standard error of a mean, as the other reports write it: 0.03, 0.0004. */
+export function errorText(error: number): string {
+  return error >= 0.005 ? error.toFixed(2) : String(Number(error.toPrecision(1)));
+}
+
 /** US dollars: $0.42, $0.0031, $1,204.00. */
 export function moneyText(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return UNKNOWN;

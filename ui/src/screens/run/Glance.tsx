@@ -1,5 +1,5 @@
 import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
-import { moneyText, percentText, scoreText, secondsText } from "../../parts/figures";
+import { boundsText, errorText, moneyText, percentText, scoreText, secondsText } from "../../parts/figures";
 import styles from "./Run.module.css";
 
 /** At a glance: what came of it, each figure with its uncertainty. */
@@ -8,7 +8,7 @@ export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | unde
   const passK = page.pass_k.at(-1);
   return (
     <dl className={`${styles.glance} panel`}>
-      {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 %: ${ends(rate.low, rate.high)}`} />}
+      {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 %: ${boundsText(rate.low, rate.high)}`} />}
       {passK?.hat && <Figure value={scoreText3(passK.hat.value)} name={`pass^${passK.k}${within(passK.hat)}`} />}
       {page.metrics
         .filter(({ gate }) => gate)
@@ -29,8 +29,8 @@ export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | unde
 
 function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricPart }) {
   const needs = thresholds.length === 1 ? `, needs ${thresholds[0]}` : thresholds.length ? ", needs by set" : "";
-  const value = mean ? `${scoreText3(mean.value)}${error(mean)}` : "–";
-  return <Figure value={value} name={`${short}${needs}`} title={name} />;
+  const value = mean ? `${scoreText(mean.value)}${error(mean)}` : "–";
+  return <Figure value={value} name={`${short}${needs}`} title={mean?.standard_error ? `${name}: mean ± standard error` : name} />;
 }
 
 function Figure({ value, name, title }: { value: string; name: string; title?: string }) {
@@ -42,10 +42,8 @@ function Figure({ value, name, title }: { value: string; name: string; title?: s
   );
 }
 
-function error({ standard_error, low, high }: MeanFigure): string {
-  if (standard_error === null || low === null || high === null) return "";
-  const half = (high - low) / 2;
-  return half ? ` ±${half.toFixed(half < 0.1 ? 3 : 2).replace(/^0/, "")}` : "";
+function error({ standard_error }: MeanFigure): string {
+  return standard_error ? ` ± ${errorText(standard_error)}` : "";
 }
 
 function within({ low, high }: MeanFigure): string {
@@ -54,8 +52,4 @@ function within({ low, high }: MeanFigure): string {
 
 function scoreText3(value: number): string {
   return Number.isInteger(value) ? scoreText(value) : value.toFixed(3);
-}
-
-function ends(low: number, high: number): string {
-  return `${Math.floor(low * 100)}–${Math.ceil(high * 100)}`;
 }
