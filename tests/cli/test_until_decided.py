@@ -113,3 +113,59 @@ def test_what_is_refused(project: Path, arguments: list[str], message: str) -> N
     code, said, why = evaluate(project, *arguments)
     assert (code, said) == (2, "")
     assert message in why
+
+
+def test_the_base_is_a_file_whose_run_is_in_no_store_here(project: Path) -> None:
+    """As in CI: the file goes with the code, and the store is empty."""
+    evaluate(project, "--num-runs", "8")
+    for words in (["set", "main"], ["export", "main", "main.json"]):
+        assert proctor("baseline", *words, cwd=project).returncode == 0
+    how = ["--num-runs", "8", "--until-decided", "--against", "main.json", "--margin", "0.2"]
+    code, said, why = evaluate(project, *how, "--store", "empty.sqlite3")
+    assert (code, why) == (0, "")
+    assert "OUTCOME  no regression" in said.splitlines()[-1]
+
+
+LAX = {"criteria": {"response_match_score": 0.1}}
+"""Which passes whatever has a word of the answer in it."""
+
+
+def test_a_run_that_is_gone_on_with_leaves_as_it_would_have(project: Path) -> None:
+    """All cases pass, and a metric that decides has fallen: that is no green because somebody stopped in between."""
+    (project / "lax.json").write_text(json.dumps(LAX))
+    agent = (project / "agent.py").read_text().replace('return "no"', 'return f"{text} no no no"')
+    (project / "agent.py").write_text(agent)
+    assert evaluate(project, "--num-runs", "8", config="lax.json")[0] == 0
+    assert proctor("baseline", "set", "main", cwd=project).returncode == 0
+    assert proctor("baseline", "export", "main", "main.json", cwd=project).returncode == 0
+    (project / "worse").touch()
+    store = ["--store", "empty.sqlite3"]
+    how = ["--num-runs", "8", "--until-decided", "--against", "main.json", "--max-tokens", "1", *store]
+    (project / "agent.py").write_text(agent + COUNTED)
+    assert "max_tokens" in evaluate(project, *how, config="lax.json")[1]
+    done = proctor("resume", *store, cwd=project)
+    assert (done.returncode, done.stdout.splitlines()[-1].partition(":")[0]) == (1, "OUTCOME  regression")
+    assert "all 30 cases pass" in done.stdout
+    assert proctor("resume", "latest", *store, cwd=project).returncode == 1
+
+
+COUNTED = """
+
+answer = root_agent
+
+
+def root_agent(text):
+    return {"text": answer(text), "usage_metadata": {"prompt_token_count": 1}}
+"""
+
+
+def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None:
+    evaluate(project, "--num-runs", "8")
+    proctor("baseline", "set", "main", cwd=project)
+    code, said, _ = evaluate(
+        project, "--num-runs", "8", "--until-decided", "--against", "main", "--margin", "0.2"
+    )
+    for words in (["latest~1", "latest"], ["--baseline", "main"]):
+        again = proctor("compare", *words, cwd=project)
+        assert (again.returncode, again.stdout.splitlines()[-1]) == (code, said.splitlines()[-1])
+    assert proctor("compare", "--margin", "0.01", cwd=project).returncode == 4

@@ -29,7 +29,7 @@ class ComparingOptions(TypedDict, total=False):
     """The keyword arguments of `compare`."""
 
     store: StoreLike
-    margin: float
+    margin: float | None
     confidence: float
     keep_changed_cases: bool
     keep_changed_metrics: bool
@@ -54,7 +54,8 @@ def compare_sync(
     """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
 
     Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
-    `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points),
+    `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points,
+    unless the candidate was made until it was decided against this base: then as that was asked),
     `confidence` that of tests and intervals (0.95). Cases whose content has changed are left out, unless
     `keep_changed_cases`; metrics that were not judged alike (another option, judge, prompt …) decide nothing, nor do pass
     and fail then, unless `keep_changed_metrics`. `strict` refuses runs that differ in more than the agent. `baseline`
@@ -68,7 +69,7 @@ def compare_sync(
     """
     asked = _Asked(**options)
     for name, value, least in (("margin", asked.margin, 0.0), ("confidence", asked.confidence, 0.5)):
-        if not least < value < 1:
+        if value is not None and not least < value < 1:
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
     store = asked.store
     if asked.baseline is not None:
@@ -84,7 +85,7 @@ def compare_sync(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     store: StoreLike = None
-    margin: float = 0.05
+    margin: float | None = None
     confidence: float = 0.95
     keep_changed_cases: bool = False
     keep_changed_metrics: bool = False
@@ -180,6 +181,7 @@ def _told(result: RunResult) -> _Sided:
 
 
 def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
+    from proctor.api.deciding import MARGIN
     from proctor.api.user_functions import AN_OBJECT
     from proctor.engine.compare import CompareOptions, compare_runs
     from proctor.engine.looks import looked_at
@@ -189,7 +191,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
     }
     options = CompareOptions(
-        margin=asked.margin,
+        margin=asked.margin or _margin(base, candidate) or MARGIN,
         confidence=asked.confidence,
         keep_changed=asked.keep_changed_cases,
         reach=reaches(names),
@@ -213,6 +215,13 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
             [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
         )
     return found
+
+
+def _margin(base: _Sided, candidate: _Sided) -> float | None:
+    """The margin that the candidate was made with until it was decided against this base; `None`: it was not."""
+    manifest = candidate[1][0]
+    asked = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None
+    return asked if isinstance(asked, float) and 0 < asked < 1 else None
 
 
 def _nothing_in_common(found: Comparison) -> str:

@@ -32,7 +32,7 @@ _MOST_NAMES = 5_000
 
 
 def compared_page(
-    store: Store, base: str, candidate: str, *, margin: float = 0.05, confidence: float = 0.95
+    store: Store, base: str, candidate: str, *, margin: float | None = None, confidence: float = 0.95
 ) -> ComparisonPage:
     """Return the comparison that `proctor compare` makes, as a page.
 

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.api.forms import EvaluateOptions
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.schema.run import AGAINST_RUN
 
 if TYPE_CHECKING:
     from proctor.engine.compare import Side
     from proctor.engine.looks import Looks
     from proctor.engine.plan import Plan
+    from proctor.schema.comparison import Comparison
     from proctor.schema.run import Judging, Manifest
+    from proctor.schema.verdict import RunResult
     from proctor.stores.base import Store
 
 MARGIN = 0.05
@@ -99,6 +101,42 @@ def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifes
             return side_of_baseline(load_baseline(name, opened))
         side, told = told_by_store(opened, find_run(opened, name))
         return replace(side, cases=[*side.cases]), told
+
+
+def base_name(name: str, run_id: str, store: Store | None) -> str:
+    """Return how the base of a run is found again that was begun against `name`, which was run `run_id` by then.
+
+    The file or baseline, as long as it is of that run: its run need not be in the store, or may have been judged anew. Else
+    the run itself: what `latest` was by then.
+    """
+    return name if _is_baseline_of(name, run_id, store) else run_id
+
+
+def _is_baseline_of(name: str, run_id: str, store: Store | None) -> bool:
+    from proctor.api.baselines import is_file, load_baseline
+
+    if store is None and not is_file(name):
+        return False
+    try:
+        return load_baseline(name, store).run_id == run_id
+    except ProctorError:
+        return False
+
+
+def compared_as_begun(
+    run: RunResult, against: str, store: Store | None, margin: float | None = None
+) -> Comparison:
+    """Compare a run with what it was held against while it was made, `against` by name.
+
+    Raises:
+        ProctorError: the base is not there any more, or cannot be read.
+    """
+    from proctor.api.comparing import compare_sync
+
+    base, candidate = base_name(against, run.against, store), run.run_id or run
+    if base == run.against:
+        return compare_sync(base, candidate, store=store, margin=margin)
+    return compare_sync(candidate=candidate, store=store, margin=margin, baseline=base)
 
 
 def _runs(url: Any) -> Store:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from proctor.api.beginning import described
+from proctor.api.deciding import base_name
 from proctor.api.differences import changes, plain
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
@@ -148,7 +149,7 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
         if isinstance(kept.get(name), str):
             kept[name] = _hook(kept[name])
     if manifest.against and "against" in kept:
-        kept["against"] = manifest.against  # what `latest` was by then
+        kept["against"] = base_name(str(kept["against"]), manifest.against, now["store"])
     options: Any = {**kept, **{name: now[name] for name in _TAKEN_NOW if now.get(name) is not None}}
     taken: EvaluateOptions = options
     return taken

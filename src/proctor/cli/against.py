@@ -1,4 +1,4 @@
-"""The work of `proctor eval --against RUN`: what comes of the comparison is shown, and is the exit code."""
+"""The work of `proctor eval --against RUN`, and of going on with such a run: what comes of the comparison is shown, and is the exit code."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ from proctor.cli.failures import ERROR, say
 from proctor.reports.summary import exit_code
 
 if TYPE_CHECKING:
-    from proctor.cli.asking import Asking
     from proctor.schema.comparison import Comparison
     from proctor.schema.verdict import RunResult
+    from proctor.stores.base import Store
 
 _WORST_FIRST = (1, 3, 4, 0)
 
 
-def carry_out_against(execution: Execution, start: Start, asking: Asking, against: str) -> int:
+def carry_out_against(
+    execution: Execution, start: Start, store: Store | None, against: str, margin: float | None = None
+) -> int:
     """Run, show the result and then the comparison with `against`, and return the exit code.
 
     It is that of the comparison (of several agents the worst one), unless a run did not come to its end, or something
     could not be written.
     """
+    from proctor.api.deciding import compared_as_begun
+
     found: list[Comparison] = []
 
     def compare(runs: Sequence[RunResult]) -> None:
-        found.extend(_compared(asking, run, against) for run in runs if not (run.stopped_by or run.failure))
+        ended = (run for run in runs if not (run.stopped_by or run.failure))
+        found.extend(compared_as_begun(run, against, store, margin) for run in ended)
         _show(found, execution)
 
     def code_of(runs: Sequence[RunResult]) -> int:
@@ -36,14 +41,6 @@ def carry_out_against(execution: Execution, start: Start, asking: Asking, agains
 
     execution.afterwards, execution.code_of = compare, code_of
     return execution.carry_out(start)
-
-
-def _compared(asking: Asking, run: RunResult, against: str) -> Comparison:
-    from proctor.api.comparing import compare_sync
-    from proctor.api.deciding import MARGIN
-
-    margin = asking.options.get("margin") or MARGIN
-    return compare_sync(run.against or against, run.run_id or run, store=asking.keeping.store, margin=margin)
 
 
 def _show(found: Sequence[Comparison], execution: Execution) -> None:

@@ -36,9 +36,8 @@ proctor compare --baseline baselines/main.json latest
     "--margin",
     section=HOW,
     type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
-    default=0.05,
     metavar="D",
-    help="By how much the pass rate may fall and still be called no worse.  [0.05: 5 points]",
+    help="By how much the pass rate may fall and still be called no worse.  [as the candidate was made, or 0.05: 5 points]",
 )
 @option(
     "--confidence",

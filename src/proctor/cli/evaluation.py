@@ -49,7 +49,8 @@ def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
             try:
                 execution = Execution(shown, stdout)
                 if against := asking.options.get("against"):
-                    return carry_out_against(execution, _evaluation(asking), asking, str(against))
+                    store, margin = asking.keeping.store, asking.options.get("margin")
+                    return carry_out_against(execution, _evaluation(asking), store, str(against), margin)
                 return execution.carry_out(_evaluation(asking))
             except NothingToRunError as nothing:
                 say(f"nothing to run: {nothing}{_NO_REPORT if asking.outputs else ''}")

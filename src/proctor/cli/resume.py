@@ -86,6 +86,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     from proctor.api.project import caps, prepare_process
     from proctor.api.resuming import run_to_resume
     from proctor.api.runs import open_runs
+    from proctor.cli.against import carry_out_against
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.failures import say
     from proctor.cli.going_on import where_to
@@ -109,7 +110,11 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
         execution = Execution(shown, stdout)
         if run is None and (left := _others_left(opened)):
             say(left)
-        code = execution.carry_out(_resuming(run_id, opened, given))
+        start, manifest = _resuming(run_id, opened, given), opened.manifest(run_id)
+        if manifest.against:
+            code = carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))
+        else:
+            code = execution.carry_out(start)
     if not execution.has_run:
         say("nothing to do: the run is finished")
     ctx.exit(code)
