@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -56,6 +56,28 @@ def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
     with _own_modules(folder.parent, folder):
         _import_package(folder)
         return load()
+
+
+@contextmanager
+def read_anew_next_time(folder: Path | None) -> Iterator[None]:
+    """Where loading an agent fails, forget what it has just imported of its folder: who mends a file need not restart."""
+    before = frozenset(sys.modules)
+    try:
+        yield
+    except BaseException:
+        if folder is not None:
+            _forget(folder.resolve(), before)
+        raise
+
+
+def _forget(folder: Path, before: frozenset[str]) -> None:
+    new = {name: module for name, module in list(sys.modules.items()) if name not in before}
+    for name, module in new.items():
+        file = getattr(module, "__file__", None)
+        own = file and Path(file).is_relative_to(folder) and "site-packages" not in Path(file).parts
+        if own or name == _packages.get(folder):
+            sys.modules.pop(name, None)
+    invalidate_caches()
 
 
 def _import_package(folder: Path) -> str:

@@ -13,7 +13,7 @@ from proctor.agents.base import Agent
 from proctor.agents.cause import explained
 from proctor.agents.dotenv import read_env_file
 from proctor.agents.frameworks import adapted, framework_of
-from proctor.agents.importing import import_dotted, import_folder
+from proctor.agents.importing import import_dotted, import_folder, read_anew_next_time
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.causes import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
@@ -48,10 +48,12 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     folder = reference.folder
     if folder is not None:
         read_env_file(folder)
-    with explained(reference):  # what a module does when it is asked for an attribute is its own code, too
-        config = _config_file(reference)
-        found = _attribute(_import(reference), reference) if config is None else _described(config)
-    return as_agent(found, label=reference.label, agent_name=agent_name)
+    with read_anew_next_time(folder):
+        # what a module does when it is asked for an attribute is its own code, too
+        with explained(reference):
+            config = _config_file(reference)
+            found = _attribute(_import(reference), reference) if config is None else _described(config)
+        return as_agent(found, label=reference.label, agent_name=agent_name)
 
 
 def agent_folder(ref: object) -> Path | None:

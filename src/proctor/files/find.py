@@ -212,6 +212,14 @@ def path_segment_fault(text: str) -> str:
     return ""
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there; false, too, for a name that is longer than any file's can be."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def require_path_segment(text: str, what: str) -> str:
     """`text`, if it may be one part of a path. `what` names it in the message. Raises SetupError."""
     fault = path_segment_fault(text)

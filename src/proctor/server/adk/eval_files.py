@@ -14,7 +14,7 @@ from proctor.files import authoring
 from proctor.files.case_editing import with_case
 from proctor.files.editable import text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
-from proctor.files.find import SET_SUFFIXES, require_new_set_id, require_path_segment, set_path
+from proctor.files.find import SET_SUFFIXES, is_file, require_new_set_id, require_path_segment, set_path
 from proctor.files.save import write_text
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -78,10 +78,11 @@ def path_of(app: App, eval_set_id: str) -> Path:
     require_path_segment(eval_set_id, "the eval set id")
     for suffix in _SUFFIXES:
         path = app.folder / f"{eval_set_id}{suffix}"
+        if not is_file(path):
+            continue
         if path.is_symlink() and not path.resolve().is_relative_to(app.folder.resolve()):
             raise SetupError(f"the eval set {eval_set_id!r} is a link that leads out of the app's folder")
-        if path.is_file():
-            return path
+        return path
     raise NotThereError(f"Eval set `{eval_set_id}` not found.{did_you_mean(eval_set_id, set_ids(app))}")
 
 

@@ -16,6 +16,8 @@ from proctor.server.adk.apps import App
 from proctor.server.adk.eval_files import open_set, path_of, require_cases
 from proctor.server.adk.results import read_file
 from proctor.server.context import ServerContext
+from proctor.server.named_models import wrong_with_models
+from proctor.settings import load_settings
 from proctor.stores.adk_files import AdkFiles
 
 _ALWAYS = frozenset(name.value for name in EFFICIENCY_METRICS)
@@ -31,6 +33,8 @@ async def run_evaluation(
     Raises:
         SetupError: all that is wrong with what was asked for; nothing was run.
     """
+    if wrong := wrong_with_models(config, load_settings(context.root)):
+        raise SetupError("; ".join(wrong))
     source = open_set(app, eval_set_id)
     require_cases(source, eval_ids)
     path = str(path_of(app, eval_set_id))
@@ -74,6 +78,7 @@ def config_asked_for(
                 f"the metric {metric.metric_name!r} is asked for twice: which of the two counts?"
             )
         if metric.criterion is not None:
+            _require_one_threshold(metric)
             criteria[metric.metric_name] = metric.criterion.model_dump(mode="json", exclude_unset=True)
         elif metric.threshold is not None:
             criteria[metric.metric_name] = metric.threshold
@@ -85,3 +90,11 @@ def config_asked_for(
         )
     asked = {"user_simulator_config": user_simulator, "live_model_config": live_model}
     return {"criteria": criteria, **{name: value for name, value in asked.items() if value is not None}}
+
+
+def _require_one_threshold(metric: EvalMetric) -> None:
+    stated, own = metric.threshold, getattr(metric.criterion, "threshold", None)
+    if None not in (stated, own) and stated != own:
+        raise SetupError(
+            f"the metric {metric.metric_name!r} has the threshold {stated:g}, and its criterion {own:g}: which of the two counts?"
+        )

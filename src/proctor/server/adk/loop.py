@@ -13,6 +13,9 @@ from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from proctor.errors import AgentRaisedError
+from proctor.exits import contained_exits
+
 Answer = TypeVar("Answer")
 
 _LAST_WORDS = 5.0
@@ -76,13 +79,22 @@ class AgentLoop:
                 threading.Thread(
                     target=self._serve, args=(self._loop,), name="proctor-agents", daemon=True
                 ).start()
-        return asyncio.run_coroutine_threadsafe(main, self._loop)
+        return asyncio.run_coroutine_threadsafe(_contained(main), self._loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
         while loop not in self._ended:
             loop.run_forever()  # an agent that stops its loop does not stop those of others
         loop.close()
+
+
+async def _contained(main: Coroutine[Any, Any, Answer]) -> Answer:
+    """Await `main`; what would end this loop, and then the server's, is an error of the agent that raised it."""
+    with contained_exits():
+        try:
+            return await main
+        except (SystemExit, KeyboardInterrupt) as error:
+            raise AgentRaisedError(f"the agent raised {error!r}", type=type(error).__name__) from None
 
 
 def _error_of(done: Future[None]) -> BaseException | None:

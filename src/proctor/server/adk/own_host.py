@@ -11,8 +11,6 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_core import to_jsonable_python
-
 from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.hosting import Artifacts, Json, NotPossibleError, SessionExistsError, TurnRequest
 from proctor.causes import safe_str
@@ -20,7 +18,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 from proctor.server.adk.talking import recorded
-from proctor.server.adk.wire import event_json, stored_event_json
+from proctor.server.adk.wire import event_json, jsonable, stored_event_json
 from proctor.settling import settle
 
 MOST_SESSIONS = 1_000
@@ -67,11 +65,12 @@ class OwnHost:
             raise SessionExistsError(session_id)
         talk = _Talk(Session(session_id, self._app_name, user_id, dict(state or {})))
         for event in events:
-            identity = {
-                "id": event.get("id") or str(uuid.uuid4()),
-                "timestamp": event.get("timestamp") or time.time(),
+            told = stored_event_json(event)
+            made = {
+                "id": told.get("id") or str(uuid.uuid4()),
+                "timestamp": told.get("timestamp") or time.time(),
             }
-            talk.note({**stored_event_json(event), **identity})
+            talk.note({**told, **made})
         while len(self._talks) >= MOST_SESSIONS:
             await self._leave(self._talks.popitem(last=False)[1])
         self._talks[user_id, session_id] = talk
@@ -179,7 +178,7 @@ class OwnHost:
             "id": talk.session.id,
             "appName": self._app_name,
             "userId": talk.session.user_id,
-            "state": to_jsonable_python(talk.session.state, serialize_unknown=True),
+            "state": jsonable(talk.session.state),
             "events": list(talk.events),
             "lastUpdateTime": talk.updated,
         }

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from proctor.agents.hosting import Json
 from proctor.errors import EvalFileError
 from proctor.files.documents import RESULT_LIMIT, read_document
-from proctor.files.find import require_path_segment
+from proctor.files.find import is_file, require_path_segment
 from proctor.files.load import read_results
 from proctor.schema.adk_results import HISTORY, SUFFIX
 from proctor.schema.result import EvalCaseResult, EvalSetResult
@@ -32,7 +32,7 @@ def read_result(app: App, result_id: str) -> EvalSetResult | None:
     """
     require_path_segment(result_id, "the result id")
     path = _folder(app) / f"{result_id}{SUFFIX}"
-    return read_file(path) if path.is_file() else None
+    return read_file(path) if is_file(path) else None
 
 
 def kept_session(app: App, user_id: str | None, session_id: str) -> Json | None:

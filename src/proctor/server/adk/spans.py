@@ -16,6 +16,8 @@ from proctor.agents.hosting import Json
 from proctor.server.adk.wire import json_bytes, parts_of
 
 _ADK = "gcp.vertex.agent"
+_LAST_SECOND = 9e9
+"""In the year 2255; nanoseconds beyond soon fit nowhere."""
 
 
 def spans_of(session: Mapping[str, Any]) -> list[Json]:
@@ -62,21 +64,21 @@ def _step(
 ) -> Json:
     """An answer of a model, or of a tool."""
     parts = parts_of(event)
-    told = {**common, f"{_ADK}.event_id": event["id"]}
+    told = {**common, f"{_ADK}.event_id": _id(event)}
     tools = [part["functionResponse"] for part in parts if "functionResponse" in part]
     if tools:
         names = ", ".join(str(one.get("name")) for one in tools)
         told |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": names}
         told[f"{_ADK}.tool_response"] = _text([one.get("response") for one in tools])
         told[f"{_ADK}.tool_call_args"] = _text(_arguments(tools, events))
-        return _span(f"execute_tool {names}", trace, _number(event["id"]), agent, times, told)
+        return _span(f"execute_tool {names}", trace, _number(_id(event)), agent, times, told)
     usage = event.get("usageMetadata") or {}
     told |= {"gen_ai.operation.name": "generate_content", f"{_ADK}.llm_response": _text(event.get("content"))}
     for name, count in (("input", "promptTokenCount"), ("output", "candidatesTokenCount")):
         if usage.get(count) is not None:
             told[f"gen_ai.usage.{name}_tokens"] = usage[count]
     name = f"generate_content {event.get('modelVersion') or event.get('author', '')}".rstrip()
-    return _span(name, trace, _number(event["id"]), agent, times, told)
+    return _span(name, trace, _number(_id(event)), agent, times, told)
 
 
 def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
@@ -110,9 +112,17 @@ def _span(
     }
 
 
+def _id(event: Json) -> str:
+    return str(event.get("id") or "")
+
+
 def _time(event: Json) -> int:
     """Nanoseconds since 1970."""
-    return int(float(event.get("timestamp") or 0) * 1e9)
+    try:
+        seconds = float(event.get("timestamp") or 0)
+    except (TypeError, ValueError):  # of a file that was edited
+        return 0
+    return int(max(0.0, min(seconds, _LAST_SECOND)) * 1e9)
 
 
 def _number(text: str) -> int:

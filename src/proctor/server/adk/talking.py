@@ -60,3 +60,5 @@ async def _record(agent: Agent, session: Session, turn: Turn, arrived: asyncio.E
                 await record_turn(told(), turn, session, Intake(Caps(), []))
     except SystemExit as error:  # it would end the loop that all agents live on
         raise AgentRaisedError(f"the agent called sys.exit({error.code!r})", type="SystemExit") from None
+    except KeyboardInterrupt:  # nobody's Ctrl-C: that reaches the main thread only
+        raise AgentRaisedError("the agent raised KeyboardInterrupt", type="KeyboardInterrupt") from None

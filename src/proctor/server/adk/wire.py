@@ -16,6 +16,8 @@ from proctor.schema.event import Event
 
 _ACTIONS = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
 """What google-adk always writes under `actions`."""
+_DEEPEST = 200
+"""Levels of a value that is told in full; pydantic writes 255."""
 
 
 def answer(content: Any, status_code: int = 200) -> Response:
@@ -28,8 +30,32 @@ def json_bytes(content: Any) -> bytes:
     try:
         return to_json(content, inf_nan_mode="null", serialize_unknown=True)
     except ValueError:
-        text = json.dumps(to_jsonable_python(content, serialize_unknown=True), ensure_ascii=False)
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        return _whole(json.dumps(jsonable(content), ensure_ascii=False)).encode()
+
+
+def jsonable(content: Any) -> Any:
+    """Return JSON values: as `json_bytes`, but that texts keep their half characters; keys do not."""
+    try:
+        return to_jsonable_python(content, serialize_unknown=True)
+    except (
+        ValueError
+    ):  # a half character in a key; something that is in itself, or deeper than JSON is written
+        return to_jsonable_python(_with_whole_keys(content, ()), serialize_unknown=True)
+
+
+def _with_whole_keys(value: Any, around: tuple[int, ...]) -> Any:
+    if id(value) in around or len(around) == _DEEPEST:
+        return "(it is in itself, or too deep)"
+    inside = (*around, id(value))
+    if isinstance(value, dict):
+        return {_whole(str(key)): _with_whole_keys(item, inside) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_whole_keys(item, inside) for item in value]
+    return value
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def wire(model: BaseModel) -> Json:

@@ -52,11 +52,13 @@ class AdkWorld:
         app = self.app(name)
         if name not in self._hosts:
             self._hosts[name] = asyncio.ensure_future(_opened(app))
+        opening = self._hosts[name]
         try:
-            return await asyncio.shield(self._hosts[name])
+            return await asyncio.shield(opening)
         except BaseException:
-            if self._hosts[name].done():  # the next who asks finds it mended, perhaps
-                self._hosts.pop(name, None)
+            # the next who asks finds it mended, perhaps; of several who waited, the first takes it out
+            if opening.done() and self._hosts.get(name) is opening:
+                del self._hosts[name]
             raise
 
     async def ask(self, name: str, method: str, *args: Any) -> Any:

@@ -72,7 +72,6 @@ def adk_get_eval_set(world: World, app_name: str, eval_set_id: str) -> Response:
 
 
 @router.delete(f"{_OF_APP}/eval-sets/{{eval_set_id}}", dependencies=LOCAL)
-@router.delete(f"{_OF_APP}/eval_sets/{{eval_set_id}}", dependencies=LOCAL, include_in_schema=False)
 def adk_delete_eval_set(world: World, app_name: str, eval_set_id: str) -> None:
     """Delete an eval set with all its cases. Results of it stay."""
     eval_files.delete_set(world.app(app_name), eval_set_id)

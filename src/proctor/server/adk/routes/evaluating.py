@@ -78,6 +78,10 @@ def adk_metrics_info(world: World, app_name: str) -> Response:
 async def _run(world: AdkWorld, app_name: str, eval_set_id: str, request: RunEval) -> list[Json]:
     app, asked = world.app(app_name), request
     config = config_asked_for(asked.eval_metrics, asked.user_simulator_config, asked.live_model_config)
+    if asked.eval_case_ids and asked.eval_ids and set(asked.eval_case_ids) != set(asked.eval_ids):
+        raise HTTPException(
+            400, "evalCaseIds and evalIds (its older name) say different cases: send one of them"
+        )
     eval_ids = asked.eval_case_ids or asked.eval_ids
     try:
         found = await world.on_loop(run_evaluation(world.context, app, eval_set_id, eval_ids, config))

@@ -130,6 +130,8 @@ def _check_event(index: int, given: dict[str, Any]) -> None:
         first = error.errors()[0]
         place = ".".join(map(str, ("events", index, *first["loc"])))
         raise HTTPException(422, f"{place}: {first['msg']}") from None
+    if not isinstance(given.get("id"), str | None):
+        raise HTTPException(422, f"events.{index}.id: expected a text")
     if event.timestamp is not None and not math.isfinite(event.timestamp):
         raise HTTPException(422, f"events.{index}.timestamp: expected a finite number")
     parts = (event.content and event.content.parts) or ()
