@@ -41,9 +41,9 @@ class ChangedMeanwhileError(SetupError):
 class NotACaseError(SetupError):
     """What was given is no case; `findings` say what is wrong, each with its path."""
 
-    def __init__(self, findings: list[Finding]) -> None:
+    def __init__(self, findings: list[Finding], what: str = "this is not a case") -> None:
         self.findings = findings
-        super().__init__("this is not a case: " + "; ".join(one.said for one in findings[:5]))
+        super().__init__(f"{what}: " + "; ".join(one.said for one in findings[:5]))
 
 
 class CommentsWouldGoError(SetupError):
@@ -54,7 +54,7 @@ class CommentsWouldGoError(SetupError):
         many = f"{len(lost)} comments stand" if len(lost) > 1 else "a comment stands"
         super().__init__(
             f"{many} in what would be replaced, and would be lost ({'; '.join(lost[:3])}); nothing was written. "
-            "Say that it may go, or change the case in the file"
+            "Say that it may go, or make the change in the file"
         )
 
 
@@ -142,7 +142,7 @@ def replace_case(
         index = _position(source, eval_id)
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
-        _write(file.path, before, edited, comments_may_go=comments_may_go)
+        write_edited(file.path, before, edited, comments_may_go=comments_may_go)
         new_id = _case_of(value)[0].eval_id
         if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
@@ -221,19 +221,23 @@ def _checked(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
 
 def _case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
     """A case that can be written, and what is doubtful in it."""
+    require_writable(value)
+    case, wrong, doubtful = findings_in(value)
+    if case is None:
+        raise NotACaseError(wrong)
+    return case, doubtful
+
+
+def require_writable(value: Any) -> None:
+    """Raise NotACaseError for what no file may hold: half a character, a number that is none."""
     try:
-        text = json.dumps(value, ensure_ascii=False).encode()
-        parse(text, "the case")  # what no file may hold: half a character, a number that is none
+        parse(json.dumps(value, ensure_ascii=False).encode(), "the value")
     except UnicodeEncodeError:
         raise NotACaseError(
             [Finding((), "it holds half a character (a lone surrogate), which no file keeps")]
         ) from None
     except EvalFileError as error:
         raise NotACaseError([Finding((), one.message, one.hint) for one in error.problems]) from None
-    case, wrong, doubtful = findings_in(value)
-    if case is None:
-        raise NotACaseError(wrong)
-    return case, doubtful
 
 
 def _require_free(source: EvalSetFile, case: EvalCase) -> None:
@@ -263,7 +267,13 @@ def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
     return source
 
 
-def _write(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
+def write_edited(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:
+    """Give a file another text.
+
+    Raises:
+        CommentsWouldGoError: comments would be lost, and may not.
+        EvalFileError: the file no longer says `before`.
+    """
     if edited.lost and not comments_may_go:
         raise CommentsWouldGoError(edited.lost)
     if text_of_file(path) != before:

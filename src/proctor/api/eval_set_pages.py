@@ -12,6 +12,7 @@ from threading import Lock
 from proctor.api.checking import check_files
 from proctor.api.editing import CaseContent, opened, read_case
 from proctor.api.eval_set_files import ProjectSets, SetFile
+from proctor.api.head_editing import HeadContent
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.base import Problem
 from proctor.files.case_editing import changeable
@@ -20,10 +21,12 @@ from proctor.files.eval_sets import EvalSetFile
 from proctor.files.explain import Finding
 from proctor.files.find import find_config
 from proctor.files.kinds import Kind
+from proctor.files.set_head import WITH_HEAD
 from proctor.quick_dataclasses import dataclass
 from proctor.reports.pages.eval_case import CaseSaved, EvalCasePage, FieldNote, pointer
 from proctor.reports.pages.eval_sets import (
     EvalCaseList,
+    EvalSetHead,
     EvalSetList,
     EvalSetPage,
     EvalSetRow,
@@ -123,6 +126,7 @@ class SetLooks:
             **row,
             description=source.header.description if source is not None else None,
             why_not=_why_not(look),
+            has_head=source is not None and source.kind in WITH_HEAD,
             migrates_to=self.sets.beside(file).label if row["is_old"] else None,
             problems=look.problems,
             command=f"proctor eval AGENT {shlex.quote(file.label)}",
@@ -174,6 +178,16 @@ def saved(found: CaseContent) -> CaseSaved:
         eval_id=found.eval_id,
         position=found.position,
         line=found.line,
+        version=found.version,
+        value=found.value,
+        doubtful=field_notes(found.findings),
+    )
+
+
+def head_page(found: HeadContent) -> EvalSetHead:
+    """Return the head of a set, to be edited."""
+    return EvalSetHead(
+        eval_set_id=found.eval_set_id,
         version=found.version,
         value=found.value,
         doubtful=field_notes(found.findings),

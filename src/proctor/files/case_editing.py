@@ -61,7 +61,7 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any
     if path.suffix.lower() in YAML_SUFFIXES:
         return _with_yaml_case(path, source, text, index, read_case(value)[0])
     start = _start(source, text, index)
-    for change in (_in_parts, _whole):
+    for change in (in_parts, as_whole):
         edit = _edit_at(text, start)
         changed = change(edit, value)
         new = _new_text(changed, text, edit)
@@ -93,12 +93,14 @@ def _edit_at(text: str, start: int) -> JsonEdit:
         raise EvalFileError(f"this file cannot be changed in place: {error}") from None
 
 
-def _in_parts(edit: JsonEdit, value: Any) -> str:
+def in_parts(edit: JsonEdit, value: Any) -> str:
+    """Return a text whose value says `value`; what is the same in both keeps its bytes."""
     change_value(edit, edit.root, value)
     return edit.text()
 
 
-def _whole(edit: JsonEdit, value: Any) -> str:
+def as_whole(edit: JsonEdit, value: Any) -> str:
+    """Return a text whose value is written anew, on one line where it is on one."""
     edit.undo(0)
     one_line = "\n" not in edit.raw(edit.root)
     text = edit.render(value, edit.indent_at(edit.root.start), one_line=one_line)

@@ -65,6 +65,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/eval-sets/{eval_set}/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Eval Set Head
+         * @description Return every key of a set but its cases; the ETag is what a change has to name.
+         */
+        get: operations["get_eval_set_head"];
+        /**
+         * Save Eval Set Head
+         * @description Give a set other keys; its cases, and what does not differ, keep their bytes in the file.
+         */
+        put: operations["save_eval_set_head"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/eval-sets/{eval_set}/head/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Eval Set Head
+         * @description Return what saving the keys of a set would do to its file, line by line; nothing is written.
+         */
+        post: operations["preview_eval_set_head"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/eval-sets/{eval_set}/cases": {
         parameters: {
             query?: never;
@@ -1812,6 +1856,20 @@ export interface components {
             warnings: number;
         };
         /**
+         * EvalSetHead
+         * @description The keys of a set, without its cases, as its file has them.
+         */
+        EvalSetHead: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Version */
+            version: string;
+            /** Value */
+            value: unknown;
+            /** Doubtful */
+            doubtful: components["schemas"]["FieldNote"][];
+        };
+        /**
          * EvalSetList
          * @description All eval sets of a project, by path.
          */
@@ -1854,6 +1912,8 @@ export interface components {
             description: string | null;
             /** Why Not */
             why_not: string;
+            /** Has Head */
+            has_head: boolean;
             /** Migrates To */
             migrates_to: string | null;
             /** Problems */
@@ -1945,6 +2005,21 @@ export interface components {
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
+        };
+        /**
+         * HeadDraft
+         * @description The keys of a set, without its cases, as they are to be.
+         */
+        HeadDraft: {
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            };
+            /**
+             * Comments May Go
+             * @default false
+             */
+            comments_may_go: boolean;
         };
         /**
          * HistoryCase
@@ -3780,6 +3855,164 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_eval_set_head: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvalSetHead"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    save_eval_set_head: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that was read: its ETag. */
+                "if-match"?: string | null;
+            };
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeadDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvalSetHead"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+        };
+    };
+    preview_eval_set_head: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeadDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CasePreview"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
         };

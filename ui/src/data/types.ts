@@ -55,6 +55,7 @@ export type OptionFacts = Schemas["OptionFacts"];
 export type EvalSetRow = Schemas["EvalSetRow"];
 export type EvalSetList = Schemas["EvalSetList"];
 export type EvalSetPage = Schemas["EvalSetPage"];
+export type EvalSetHead = Schemas["EvalSetHead"];
 export type EvalCaseRow = Schemas["EvalCaseRow"];
 export type EvalCaseList = Schemas["EvalCaseList"];
 export type EvalCasePage = Schemas["EvalCasePage"];

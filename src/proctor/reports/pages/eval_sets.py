@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from proctor.reports.pages.base import PageModel
+from proctor.reports.pages.eval_case import FieldNote
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
 
@@ -64,11 +66,25 @@ class EvalSetPage(EvalSetRow):
     description: str | None
     why_not: str
     """Why its cases cannot be edited; empty where they can."""
+    has_head: bool
+    """It has keys of its own that can be edited: `EvalSetHead`."""
     migrates_to: str | None
     """The path of the new file that migrating would write."""
     problems: list[ProblemNote]
     command: str
     """Runs this set."""
+
+
+class EvalSetHead(PageModel):
+    """The keys of a set, without its cases, as its file has them."""
+
+    eval_set_id: str
+    """Where the file names none: the one that it goes by."""
+    version: str
+    """What `If-Match` has to say to change them; the same as its ETag."""
+    value: Any
+    """Every key that the set has but the cases, in the file's own spelling."""
+    doubtful: list[FieldNote]
 
 
 class EvalCaseRow(PageModel):

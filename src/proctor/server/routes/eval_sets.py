@@ -9,12 +9,13 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
-from proctor.api import editing as cases
+from proctor.api import editing as cases, head_editing as heads
 from proctor.api.authoring import create_eval_set
 from proctor.api.eval_set_files import SetFile
-from proctor.api.eval_set_pages import field_notes, saved
+from proctor.api.eval_set_pages import field_notes, head_page, saved
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.case_editing import changeable
+from proctor.reports.pages.base import PageModel
 from proctor.reports.pages.eval_case import (
     CasePreview,
     CaseRefusal,
@@ -24,7 +25,7 @@ from proctor.reports.pages.eval_case import (
     diff_lines,
     differing,
 )
-from proctor.reports.pages.eval_sets import EvalCaseList, EvalSetList, EvalSetPage, SetMade
+from proctor.reports.pages.eval_sets import EvalCaseList, EvalSetHead, EvalSetList, EvalSetPage, SetMade
 from proctor.sanitize import clean
 from proctor.server.context import Here
 from proctor.server.editing import editing
@@ -61,6 +62,14 @@ class NewEvalSet(_Body):
 
 class CaseDraft(_Body):
     """A case as it is to be."""
+
+    value: dict[str, Any]
+    comments_may_go: bool = False
+    """Confirms that comments in what is replaced are lost."""
+
+
+class HeadDraft(_Body):
+    """The keys of a set, without its cases, as they are to be."""
 
     value: dict[str, Any]
     comments_may_go: bool = False
@@ -115,6 +124,39 @@ def migrate_eval_set(here: Here, eval_set: str) -> SetMade:
     return SetMade(id=target.id, path=target.label)
 
 
+# --- their own keys ----------------------------------------------------------------------------------------------------
+
+
+@router.get("/eval-sets/{eval_set}/head")
+def get_eval_set_head(here: Here, response: Response, eval_set: str) -> EvalSetHead:
+    """Return every key of a set but its cases; the ETag is what a change has to name."""
+    page = head_page(heads.head_of(editing(here).sets.find(eval_set)))
+    response.headers["ETag"] = f'"{page.version}"'
+    return page
+
+
+@router.put("/eval-sets/{eval_set}/head", responses=_REFUSALS, response_model=EvalSetHead)
+def save_eval_set_head(here: Here, eval_set: str, draft: HeadDraft, if_match: IfMatch = None) -> Any:
+    """Give a set other keys; its cases, and what does not differ, keep their bytes in the file."""
+    if (version := _version(if_match)) is None:
+        return _unnamed()
+    known = editing(here)
+    file = known.sets.find(eval_set)
+    try:
+        found = heads.replace_head(file, draft.value, version=version, comments_may_go=draft.comments_may_go)
+    except _REFUSED as error:
+        return _refused(error, draft.value)
+    finally:
+        known.looks.forget(file)
+    return _written(head_page(found), found.version, 200)
+
+
+@router.post("/eval-sets/{eval_set}/head/preview", responses=_REFUSALS, response_model=CasePreview)
+def preview_eval_set_head(here: Here, eval_set: str, draft: HeadDraft) -> Any:
+    """Return what saving the keys of a set would do to its file, line by line; nothing is written."""
+    return _previewed(here, eval_set, draft.value, lambda file: heads.preview_head(file, draft.value))
+
+
 # --- cases -------------------------------------------------------------------------------------------------------------
 
 
@@ -166,14 +208,7 @@ def save_eval_case(
 @router.post("/eval-sets/{eval_set}/case/preview", responses=_REFUSALS, response_model=CasePreview)
 def preview_eval_case(here: Here, eval_set: str, case: CaseId, draft: CaseDraft) -> Any:
     """Return what saving would do to the file, line by line; nothing is written."""
-    file = editing(here).sets.find(eval_set)
-    try:
-        found = cases.preview(file, case, draft.value)
-    except (cases.NotACaseError, EvalFileError) as error:
-        return _refused(error, draft.value)
-    return CasePreview(
-        lines=diff_lines(found.before, found.after), lost=found.lost, doubtful=field_notes(found.warnings)
-    )
+    return _previewed(here, eval_set, draft.value, lambda file: cases.preview(file, case, draft.value))
 
 
 @router.delete("/eval-sets/{eval_set}/case", responses=_REFUSALS, response_model=CaseRemoved)
@@ -206,6 +241,9 @@ def restore_eval_case(here: Here, eval_set: str, wanted: UndoName) -> Any:
 # --- what is refused ---------------------------------------------------------------------------------------------------
 
 
+_REFUSED = (cases.ChangedMeanwhileError, cases.NotACaseError, cases.CommentsWouldGoError, EvalFileError)
+
+
 def _changed(
     here: Here, eval_set: str, value: Any, change: Callable[[SetFile], cases.CaseContent], status: int
 ) -> Response:
@@ -213,18 +251,25 @@ def _changed(
     file = known.sets.find(eval_set)
     try:
         found = change(file)
-    except (
-        cases.ChangedMeanwhileError,
-        cases.NotACaseError,
-        cases.CommentsWouldGoError,
-        EvalFileError,
-    ) as error:
-        known.looks.forget(file)
+    except _REFUSED as error:
         return _refused(error, value)
-    known.looks.forget(file)
-    return JSONResponse(
-        saved(found).model_dump(mode="json"), status_code=status, headers={"ETag": f'"{found.version}"'}
+    finally:
+        known.looks.forget(file)
+    return _written(saved(found), found.version, status)
+
+
+def _previewed(here: Here, eval_set: str, value: Any, look: Callable[[SetFile], cases.Draft]) -> Any:
+    try:
+        found = look(editing(here).sets.find(eval_set))
+    except (cases.NotACaseError, EvalFileError) as error:
+        return _refused(error, value)
+    return CasePreview(
+        lines=diff_lines(found.before, found.after), lost=found.lost, doubtful=field_notes(found.warnings)
     )
+
+
+def _written(page: PageModel, version: str, status: int) -> Response:
+    return JSONResponse(page.model_dump(mode="json"), status_code=status, headers={"ETag": f'"{version}"'})
 
 
 def _version(if_match: str | None) -> str | None:
