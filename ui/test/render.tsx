@@ -26,7 +26,10 @@ export interface Rendered {
 }
 
 const drawn: Root[] = [];
-afterEach(() => act(() => drawn.splice(0).forEach((root) => root.unmount())));
+afterEach(() => {
+  act(() => drawn.splice(0).forEach((root) => root.unmount()));
+  window.history.replaceState(null, "");
+});
 
 /** Draw `node` at `path`, with data from `source`. */
 export function render(node: ReactNode, path = "/", source: Source = fixedSource({})): Rendered {

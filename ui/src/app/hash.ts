@@ -12,9 +12,9 @@ function here(): string {
   return hash.startsWith("/") ? hash : `/${hash}`;
 }
 
-function navigate(to: string, options: { replace?: boolean } = {}): void {
+function navigate(to: string, options: { replace?: boolean; state?: unknown } = {}): void {
   const before = window.location.href;
-  window.history[options.replace ? "replaceState" : "pushState"](null, "", `#${to}`);
+  window.history[options.replace ? "replaceState" : "pushState"](options.state ?? null, "", `#${to}`);
   window.dispatchEvent(new HashChangeEvent("hashchange", { oldURL: before, newURL: window.location.href }));
 }
 

@@ -90,6 +90,34 @@ describe("a table", () => {
     expect(at()).toBe("/things/b");
   });
 
+  it("stays at its row when rows arrive before it", () => {
+    const { host, again } = render(table());
+    press("j");
+    press("j");
+    again(table({ rows: [{ id: "new", cost: 1 }, ...ROWS] }));
+    expect(current(host)).toMatch(/^a/);
+    press("j");
+    expect(current(host)).toMatch(/^d/);
+  });
+
+  it("is moved through where ids are not unique, as in a faulty file", () => {
+    const { host } = render(table({ rows: [ROWS[0], ROWS[0], ROWS[2]] as Row[] }));
+    for (const key of ["j", "j", "j"]) press(key);
+    expect(current(host)).toMatch(/^d/);
+  });
+
+  it("is, when one comes back to it, at the row that was opened", () => {
+    const { host } = render(table());
+    for (const key of ["j", "j", "Enter"]) press(key);
+    host.remove();
+    const back = render(table());
+    expect(current(back.host)).toMatch(/^a/);
+    expect(document.activeElement?.textContent).toBe("a");
+    press("j");
+    expect(current(back.host)).toMatch(/^d/);
+    expect(current(render(table({ label: "Others" })).host)).toBeNull();
+  });
+
   it("opens a row that is pressed, and not when it is chosen", () => {
     const onChoose = vi.fn();
     const { host, at } = render(table({ choice: { chosen: new Set(["a"]), onChoose, label: "Compare" } }), "/things");

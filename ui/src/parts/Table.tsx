@@ -1,8 +1,8 @@
 import { type SortingState, getCoreRowModel, getSortedRowModel, useReactTable } from "@tanstack/react-table";
-import { type CSSProperties, type ReactNode, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, type MouseEvent, useMemo, useRef } from "react";
 import { TableRow } from "./TableRow";
 import styles from "./Table.module.css";
-import { usePrinting, useRowKeys, useRowWindow } from "./tableHooks";
+import { rememberRow, usePrinting, useRowAt, useRowKeys, useRowWindow } from "./tableHooks";
 
 export interface Column<Row> {
   id: string;
@@ -53,10 +53,10 @@ export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, choice, href, idOf } = props;
   const rows = useSorted(props);
   const body = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState(-1);
+  const ids = useMemo(() => rows.map(idOf), [rows, idOf]);
+  const [at, setAt, cameBack] = useRowAt(label, ids);
   const windowed = useRowWindow(body, rows.length, usePrinting(), props.onEnd);
-  useRowKeys({ on: props.keys !== false, count: rows.length, at, setAt, body, reveal: windowed.reveal, choose: chooser(), next: nextStop() });
-
+  useRowKeys({ on: props.keys !== false, count: rows.length, at, setAt, cameBack, body, reveal: windowed.reveal, choose: chooser(), next: nextStop() });
 
   function nextStop(): (() => number) | null {
     const { stops } = props;
@@ -71,10 +71,16 @@ export function Table<Row>(props: TableProps<Row>) {
     };
   }
 
+  function opened(event: MouseEvent): void {
+    const index = (event.target as Element).closest("[data-index]")?.getAttribute("data-index");
+    const id = index ? ids[Number(index)] : undefined;
+    if (href && id !== undefined) rememberRow(label, id);
+  }
+
   return (
     <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={`${styles.table} panel`} style={tracks(columns, choice)}>
       <Head {...props} />
-      <div role="rowgroup" ref={body} className={styles.body} style={windowed.style}>
+      <div role="rowgroup" ref={body} className={styles.body} style={windowed.style} onClickCapture={opened}>
         {windowed.items.map(({ index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;

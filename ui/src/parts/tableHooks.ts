@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useKeys } from "../app/keyboard";
 
@@ -75,11 +75,39 @@ export function usePrinting(): boolean {
   return printing;
 }
 
+/**
+ * The row a table is at, by its id: rows that arrive or are sorted anew do not move it to another. What was opened stands in
+ * the history's own entry, so that going back (or up, with `rowState`) comes to where one was.
+ */
+export function useRowAt(label: string, ids: readonly string[]): [at: number, setAt: (index: number) => void, cameBack: boolean] {
+  const [before] = useState(() => rememberedRow(label));
+  const [{ id, was }, set] = useState({ id: before, was: -1 });
+  const at = useMemo(() => (id === null ? -1 : ids[was] === id ? was : ids.indexOf(id)), [ids, id, was]); // ids of a faulty file may not be unique
+  return [at, (index) => set({ id: ids[index] ?? null, was: index }), before !== null && id === before];
+}
+
+/** The state of a history entry that begins at a row of the table called `label`. */
+export function rowState(label: string, id: string): { row: { label: string; id: string } } {
+  return { row: { label, id } };
+}
+
+/** Keep in the entry of this page which row was opened. */
+export function rememberRow(label: string, id: string): void {
+  window.history.replaceState({ ...(window.history.state as object | null), ...rowState(label, id) }, "");
+}
+
+function rememberedRow(label: string): string | null {
+  const row = (window.history.state as Partial<ReturnType<typeof rowState>> | null)?.row;
+  return row?.label === label ? row.id : null;
+}
+
 interface RowKeys {
   on: boolean;
   count: number;
   at: number;
   setAt: (index: number) => void;
+  /** It begins at a row that was opened before: that is shown, and takes the focus where nothing else has it. */
+  cameBack: boolean;
   body: RefObject<HTMLDivElement | null>;
   reveal: (index: number) => void;
   choose: ((index: number) => void) | null;
@@ -88,8 +116,8 @@ interface RowKeys {
 }
 
 /** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
-export function useRowKeys({ on, count, at, setAt, body, reveal, choose, next }: RowKeys): void {
-  const moved = useRef(false);
+export function useRowKeys({ on, count, at, setAt, cameBack, body, reveal, choose, next }: RowKeys): void {
+  const moved = useRef(cameBack && document.activeElement === document.body);
   const here = useRef(at); // ahead of what is drawn, when keys come faster than drawings
   useEffect(() => {
     here.current = at;
@@ -110,8 +138,10 @@ export function useRowKeys({ on, count, at, setAt, body, reveal, choose, next }:
     row.querySelector<HTMLElement>("a,button")?.focus({ preventScroll: true });
   });
   useEffect(() => {
-    if (at >= count) setAt(count - 1);
-  }, [at, count, setAt]);
+    if (!cameBack || at < 0) return undefined;
+    const shown = requestAnimationFrame(() => reveal(at)); // after the page went to its top, or to where it was
+    return () => cancelAnimationFrame(shown);
+  }, []); // eslint-disable-line
   const keys = [
     { keys: "j", does: "next row", run: () => move(here.current + 1) },
     { keys: "k", does: "row before", run: () => move(here.current - 1) },

@@ -9,6 +9,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
 import { Tabs } from "../../parts/Tabs";
+import { rowState } from "../../parts/tableHooks";
 import { Judges } from "../judges/Judges";
 import { Spans } from "../spans/Spans";
 import styles from "./CaseScreen.module.css";
@@ -120,7 +121,7 @@ function useCaseKeys(
     { keys: "N", does: "difference before", run: () => goDifference(nextDifference(found, spot, true)) },
     { keys: "j", does: "next case", run: () => other(page.next) },
     { keys: "k", does: "case before", run: () => other(page.previous) },
-    { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`) },
+    { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`, { state: rowState("Cases", String(page.position)) }) },
   ]);
 }
 
