@@ -29,6 +29,20 @@ describe("keys", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  it.each([
+    ["[", { altKey: true }, 1], // a Mac's Option
+    ["[", { altKey: true, ctrlKey: true }, 1], // AltGr
+    ["[", { metaKey: true }, 0], // back, in a browser
+    ["[", { ctrlKey: true }, 0],
+    ["j", { altKey: true }, 0],
+    ["j", { ctrlKey: true }, 0],
+  ])("%j with %o is done %d times", (key, held, times) => {
+    const run = vi.fn();
+    render(<Bound bindings={[binding(key, run)]} />);
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...held }));
+    expect(run).toHaveBeenCalledTimes(times);
+  });
+
   it("are text where one types", () => {
     const run = vi.fn();
     const { host } = render(<Bound bindings={[binding("j", run)]} />);

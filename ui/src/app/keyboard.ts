@@ -35,7 +35,7 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 function pressed(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (event.defaultPrevented || isChord(event) || isTyping(event.target)) return;
   const before = event.timeStamp - first.at < PATIENCE ? first.key : "";
   first = { key: event.key, at: event.timeStamp };
   const found = meant(allBindings(), before, event.key);
@@ -43,6 +43,13 @@ function pressed(event: KeyboardEvent): void {
   event.preventDefault();
   first = { key: "", at: 0 };
   found.run(event);
+}
+
+/** Keys that are the browser's. A sign may need Alt on its keyboard: `[` is AltGr 8 on a German one, Option 5 on a German Mac's. */
+function isChord(event: KeyboardEvent): boolean {
+  if (event.metaKey) return true;
+  if (/^[[\]/?]$/.test(event.key)) return event.ctrlKey && !event.altKey; // AltGr may come as both
+  return event.ctrlKey || event.altKey;
 }
 
 /** A focused link or button answers Enter itself. */
