@@ -11,11 +11,13 @@ interface Props {
   command?: string;
   /** Or one page to go to. */
   to?: string;
+  /** What that page is: "All runs". */
+  toName?: string;
   children?: React.ReactNode;
 }
 
 /** Nothing is here: why, and what to do next. */
-export function Empty({ title, does, command, to, children }: Props) {
+export function Empty({ title, does, command, to, toName = "Go there", children }: Props) {
   return (
     <div className={styles.empty}>
       <h1>{title}</h1>
@@ -23,7 +25,7 @@ export function Empty({ title, does, command, to, children }: Props) {
       {command && <CopyLine text={command} />}
       {to && (
         <LinkButton to={to} look="first">
-          Go there
+          {toName}
         </LinkButton>
       )}
       {children}

@@ -7,6 +7,7 @@ import { useChange, useData } from "../../data/queries";
 import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
 import { Button } from "../../parts/Button";
 import { CopyLine } from "../../parts/Copy";
+import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { FilterBox } from "../../parts/FilterBox";
 import { Skeleton } from "../../parts/Skeleton";
@@ -61,7 +62,7 @@ export function EvalSetScreen() {
   const { data: page, error, refetch } = useData<EvalSetPage>(path);
   const cases = useData<EvalCaseList>(page && page.cases !== null ? `${path}/cases?limit=100000` : null);
   useTitle(page?.eval_set_id ?? "Eval set");
-  if (!page) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
+  if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Skeleton rows={8} />;
   return (
     <>
       <Head page={page} />
@@ -70,6 +71,11 @@ export function EvalSetScreen() {
         (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
     </>
   );
+}
+
+function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+  if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
+  return <Empty title="There is no such eval set" does={visible(error.message)} to="/eval-sets" toName="All eval sets" />;
 }
 
 function Head({ page }: { page: EvalSetPage }) {

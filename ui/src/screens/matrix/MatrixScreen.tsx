@@ -70,10 +70,10 @@ function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | un
   const others = (runs?.items ?? []).filter(({ run_id }) => !names.includes(run_id) && !page?.runs.some((run) => run.run_id === run_id));
   return (
     <div className={`${styles.columns} row no-print`} role="group" aria-label="Runs">
-      {(page?.runs ?? []).map((run, at) => (
+      {(page?.runs ?? names.map((name) => ({ run_id: name, short: name, agent: "" }))).map((run, at) => (
         <span key={run.run_id} className={styles.chosen}>
           <span>
-            {visible(run.agent)} <code>{run.short}</code>
+            {visible(run.agent)} <code>{visible(run.short)}</code>
           </span>
           <Button look="quiet" aria-label={`Leave out run ${run.short}`} title="Leave out" onClick={() => set(names.filter((_, index) => index !== at))}>
             ✕

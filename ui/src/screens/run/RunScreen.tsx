@@ -7,9 +7,11 @@ import { pathOf, useData, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../parts/Button";
 import { CopyMarkdown } from "../../parts/Copy";
+import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Skeleton } from "../../parts/Skeleton";
 import { CaseTable } from "./CaseTable";
 import { Before, Details, Judgings, Warnings } from "./Details";
@@ -31,13 +33,18 @@ export function RunScreen() {
   const live = useLive(watched);
   const cases = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), { fresh: watched ? Infinity : 2_000 });
   useTitle(page ? titleOf(page) : "Run");
-  if (!page) return error ? <ErrorNote error={error} retry={refetch} /> : <Loading />;
+  if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Loading />;
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
       <Run page={page} live={live} watched={watched !== null} cases={cases} setJudging={(to) => setQuery({ judging: to })} />
     </>
   );
+}
+
+function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+  if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
+  return <Empty title="There is no such run" does={<Prose text={error.message} />} to="/runs" toName="All runs" />;
 }
 
 interface Props {
