@@ -160,6 +160,43 @@ def test_an_id_that_is_longer_than_a_name_can_be_is_not_there(echo: Path, kind: 
         assert client.request(method, f"/dev/apps/echo/{kind}/{'x' * 300}").status_code == 404
 
 
+_TURN = {"userContent": {"parts": [{"text": "x"}]}, "finalResponse": {"parts": [{"text": "you said x"}]}}
+SETS, CASES = "/dev/apps/echo/eval-sets", [{"evalId": name, "conversation": [_TURN]} for name in "ab"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"evalId": "a", "eval_id": "b"}, id="an id that another case has"),
+        pytest.param({"eval_id": "b", "evalId": "a"}, id="the other way round"),
+        pytest.param({"conversation": [], "sessionInput": None, "session_input": None}, id="a field"),
+    ],
+)
+def test_a_case_that_says_a_field_in_both_spellings_changes_nothing(echo: Path, sent: dict[str, Any]) -> None:
+    with _client(echo) as client:
+        client.post(SETS, json={"evalSet": {"eval_set_id": "s", "eval_cases": CASES}}).raise_for_status()
+        before = (echo / "s.evalset.json").read_bytes()
+        answer = client.put(f"{SETS}/s/eval-cases/a", json=sent)
+        assert answer.status_code == 400
+        assert "both spellings" in answer.json()["detail"]
+        assert (echo / "s.evalset.json").read_bytes() == before
+
+
+def test_a_request_that_says_a_field_in_both_spellings_is_refused(echo: Path) -> None:
+    with _client(echo) as client:
+        answer = client.post(SESSIONS, json={"sessionId": "one", "session_id": "two"})
+        assert (answer.status_code, answer.json()["detail"][0]["type"]) == (422, "given_twice")
+        assert client.get(SESSIONS).json() == []
+
+
+def test_a_set_that_nobody_could_read_is_not_made(echo: Path) -> None:
+    with _client(echo) as client:
+        answer = client.post(SETS, json={"evalSet": {"eval_set_id": "s", "eval_cases": [*CASES, CASES[0]]}})
+        assert answer.status_code == 400
+        assert "two cases have the id 'a'" in answer.json()["detail"]
+        assert client.get(SETS).json() == {"evalSetIds": []}
+
+
 def test_deleting_the_case_of_two_dots_deletes_no_set(echo: Path) -> None:
     """google-adk's page does not encode ids: every browser makes `…/evals/..` the path of the set."""
     with _client(echo) as client:

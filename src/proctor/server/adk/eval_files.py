@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,7 @@ def create_set(app: App, wanted: EvalSet) -> EvalSet:
     if not _NEW_ID.fullmatch(wanted.eval_set_id):
         raise SetupError("Invalid Eval Set ID. Eval Set ID should have the `^[a-zA-Z0-9_]+$` format")
     eval_set_id = require_new_set_id(wanted.eval_set_id)
+    _require_different([case.eval_id for case in wanted.eval_cases])
     made = EvalSet(
         eval_set_id=eval_set_id,
         name=wanted.name or eval_set_id,
@@ -57,6 +59,13 @@ def create_set(app: App, wanted: EvalSet) -> EvalSet:
     if exists or not FolderDocuments(app.folder).create(set_path(app.folder, eval_set_id).name, made):
         raise SetupError(f"EvalSet {eval_set_id} already exists for app {app.name}.")
     return made
+
+
+def _require_different(eval_ids: Sequence[str]) -> None:
+    if twice := sorted(eval_id for eval_id, count in Counter(eval_ids).items() if count > 1):
+        raise SetupError(
+            f"two cases have the id {twice[0]!r}: each needs one of its own. Nothing was written."
+        )
 
 
 def delete_set(app: App, eval_set_id: str) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.agents.hosting import Json
+from proctor.errors import SetupError
 from proctor.files.cases import read_case
 from proctor.schema.base import to_camel
 from proctor.schema.case import EvalCase
@@ -35,7 +36,9 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
 
     Raises:
         pydantic.ValidationError: it would be no case.
+        SetupError: a field is sent in both spellings.
     """
+    _require_each_once(sent)
     stated = {_KNOWN.get(key, key): value for key, value in sent.items()}
     had = {_KNOWN.get(key, key): key for key in before}
     _choose_form(stated, had)
@@ -53,6 +56,12 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
         else:
             merged.pop(key, None)
     return merged
+
+
+def _require_each_once(sent: Json) -> None:
+    for name in EvalCase.model_fields:
+        if name != to_camel(name) and name in sent and to_camel(name) in sent:
+            raise SetupError(f"expected {name} once, got it in both spellings ({name} and {to_camel(name)})")
 
 
 def _written(case: EvalCase) -> Json:

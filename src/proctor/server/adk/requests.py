@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 
 from proctor.schema.base import to_camel
 
@@ -13,3 +16,15 @@ class AdkRequest(BaseModel):
     model_config = ConfigDict(
         extra="ignore", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _each_once(cls, given: Any) -> Any:
+        for name in cls.model_fields if isinstance(given, dict) else ():
+            if name in given and to_camel(name) in given and name != to_camel(name):
+                raise PydanticCustomError(
+                    "given_twice",
+                    "expected {field} once, got it in both spellings ({field} and {camel})",
+                    {"field": name, "camel": to_camel(name)},
+                )
+        return given
