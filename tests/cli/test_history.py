@@ -340,3 +340,27 @@ def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
     assert len(groups) == 2
     (changed,) = (group for group in groups if "the case itself was changed" in group)
     assert ("    b  " in changed, "    a  " in changed) == (True, False)
+
+
+def test_an_imported_run_stands_where_it_was_run(run: Run) -> None:
+    """Not where it came into the store; and a file that tells less of a case than a set does not say that it was changed."""
+    run()
+    assert in_this_process("export", "latest", "--output", "first.jsonl").returncode == 0
+    run({"a": "no"}, build=True)
+    broke = proctor.list_runs()[0].run_id
+    run({"a": "no"})
+    assert in_this_process("import", "first.jsonl").returncode == 0
+    imported = proctor.list_runs()[0].run_id
+    found = next(case for case in proctor.history_sync().cases if case.eval_id == "a")
+    assert found.turn is not None
+    assert found.turn.before is not None
+    assert (found.course, found.turn.first.run_id) == (proctor.Course.FAILING, broke)
+    assert found.turn.before.run_id == imported
+    said = "one of the runs was imported: whether a case was changed is not known"
+    assert said in found.turn.warnings
+    assert "the case itself was changed" not in found.turn.warnings
+    compared = proctor.compare_sync(imported, broke)
+    assert said in compared.warnings
+    assert (compared.changed_cases, compared.pairs, compared.outcome) == ([], 3, "inconclusive")
+    proctor.set_baseline("main", imported)
+    assert proctor.compare_sync(candidate=broke, baseline="main").warnings == compared.warnings

@@ -210,6 +210,8 @@ def _brief(manifest: Manifest) -> Manifest:
 
     agent = manifest.agent
     kept = {name: manifest.options[name] for name in ("user", AGAINST_RUN) if name in manifest.options}
+    if manifest.imported_from:
+        kept["imported"] = {"file": Path(manifest.imported_from).name}
     return Manifest(
         run_id=manifest.run_id,
         created_at=manifest.created_at,

@@ -185,7 +185,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
     from proctor.api.user_functions import AN_OBJECT
     from proctor.engine.compare import CompareOptions, compare_runs
     from proctor.engine.looks import looked_at
-    from proctor.engine.unlike import added_unlike, apart, cases_unlike, unlike
+    from proctor.engine.unlike import added_unlike, apart, cases_unlike, knows_cases, unlike
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
@@ -198,6 +198,8 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         apart=frozenset() if asked.keep_changed_metrics else apart(base[1][1].sets, candidate[1][1].sets),
     )
     before, now = (one[0] for one in (base, candidate))
+    if not knows_cases(base[1][0], candidate[1][0]):
+        now = replace(now, cases=[("", case) for _, case in now.cases])
     if now.run.against and now.run.against == before.run.run_id:
         now, options = looked_at(before, now, options)
     found = compare_runs(before, now, options)

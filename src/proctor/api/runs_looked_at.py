@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proctor.api.runs import RunFilter, is_set
 from proctor.api.user_functions import AN_OBJECT
-from proctor.engine.unlike import unlike
+from proctor.engine.unlike import knows_cases, unlike
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.reports.run_list import short_ids
@@ -53,7 +53,9 @@ class RunsLookedAt:
         """Read which runs there are (`limit` at most; 0: all); what their cases came to is read later."""
         self.store = store
         self._wanted = wanted
-        records = [*store.runs()]
+        records = sorted(
+            store.runs(), key=lambda one: -one.created_at
+        )  # one may be imported after newer ones
         self.sets = sorted({name for one in records for name in one.sets})
         self.agents = sorted({one.agent for one in records})
         short = short_ids([one.run_id for one in records])
@@ -76,7 +78,7 @@ class RunsLookedAt:
             self._unlike[key] = unlike(*(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT)
         found = self._unlike[key]
         hashes = older.content_hash, newer.content_hash
-        if all(hashes) and hashes[0] != hashes[1]:
+        if all(hashes) and hashes[0] != hashes[1] and knows_cases(*(one.manifest for one in both)):
             found = [Unlike("case", "the case itself was changed"), *found]
         return found if found or all(one.is_known for one in both) else None
 

@@ -26,6 +26,7 @@ def unlike(
     """
     found = [
         *_agents(base[0], candidate[0]),
+        *_imports(base[0], candidate[0]),
         *_users(base[0], candidate[0], objects),
         *_versions(base[0], candidate[0]),
         *_trials(base[0], candidate[0]),
@@ -95,6 +96,16 @@ def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
     elif before.agent.version != now.agent.version:
         was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
         yield Unlike("agent", f"the agent's version was {was} and is {is_now}", expected=True)
+
+
+def knows_cases(before: Manifest, now: Manifest) -> bool:
+    """Tell whether the hashes of cases are of the same thing: an imported run has a case as its file tells it."""
+    return bool(before.imported_from) == bool(now.imported_from)
+
+
+def _imports(before: Manifest, now: Manifest) -> Iterator[Unlike]:
+    if not knows_cases(before, now):
+        yield Unlike("case", "one of the runs was imported: whether a case was changed is not known")
 
 
 def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[Unlike]:
