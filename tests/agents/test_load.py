@@ -324,6 +324,21 @@ def test_what_cannot_be_loaded_says_why(project: Path, ref: str, messages: list[
     assert "importlib" not in str(caught.value)
 
 
+def test_why_has_no_secret_of_the_environment_and_no_password(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "swordfish-swordfish")
+    write(
+        project,
+        {
+            "boom.py": "import os\nraise OSError(os.environ['SOME_API_KEY'] + ' http://me:hunter2@a.example/?api_key=xyzzy')"
+        },
+    )
+    with pytest.raises(AgentLoadError, match="OSError: \\*\\*\\* http") as caught:
+        load_agent("boom")
+    assert not [one for one in ("swordfish", "hunter2", "xyzzy") if one in str(caught.value)]
+
+
 def test_an_agent_that_is_a_yaml_file_says_what_to_install(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,14 @@ SCRIPT = {
     "crash": [{"raise": "model exploded"}],
     "*": [{"parts": [{"text": "I do not know."}]}],
 }
+
+
+def judged_by(model: str) -> dict[str, Any]:
+    """A metric that names who judges it."""
+    options = {"judgeModelOptions": {"judgeModel": model}}
+    return {"metricName": "final_response_match_v2", "criterion": {"threshold": 0.5, **options}}
+
+
 METRICS = [{"metricName": "tool_trajectory_avg_score", "threshold": 1}, {"metricName": "response_match_score", "threshold": 0.7}]  # fmt: skip
 
 
@@ -364,6 +372,9 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
         ({"eval_metrics": [{"metricName": "response_match_score", "threshold": 1.5}]}, "1.5"),
         ({"eval_metrics": METRICS, "user_simulator_config": {"type": "telepathy"}}, "llm_backed"),
         ({"eval_metrics": METRICS, "live_model_config": {}}, "live_model_config"),
+        ({"eval_metrics": [judged_by("openai:gpt@http://evil.example/v1")]}, "its key would be sent there"),
+        ({"eval_metrics": [judged_by("scripted:/etc/passwd")]}, "reads a file"),
+        ({"eval_metrics": METRICS, "user_simulator_config": {"model": "openai:gpt@http://evil.example/v1"}}, "its key would be sent there"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_evaluated_is_refused_and_nothing_is_run(

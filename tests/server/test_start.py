@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from proctor.registry import METRICS
 from proctor.server.app import create_app
-from proctor.server.children import MOST_AT_ONCE
+from proctor.server.children import MOST_AT_ONCE, Children, NotStartedError, TooManyRunsError
 from proctor.server.context import ServerContext
 from tests.server.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
@@ -45,6 +46,11 @@ def _problems(client: TestClient, **asked: Any) -> list[tuple[str, str]]:
     answer = client.post("/api/estimates", json={**ASKED, **asked})
     assert answer.status_code == 422, answer.text
     return [(one["field"], one["message"]) for one in answer.json()["problems"]]
+
+
+def _judged_by(model: str, options: str = "judge_model_options", key: str = "judge_model") -> dict[str, Any]:
+    """A run whose judge is named where a criterion names one."""
+    return {"criteria": {"final_response_match_v2": {"threshold": 0.5, options: {key: model}}}}
 
 
 class TestWhatThereIs:
@@ -212,6 +218,22 @@ class TestWhatIsWrong:
             ({"failed_of": "../x", "eval_sets": []}, "failed_of", "no id of a run"),
             ({"judge": "openai:gpt@http://evil.example/v1"}, "judge", "is not taken from the page"),
             ({"judge": "scripted:/etc/passwd"}, "judge", "scripted judge reads a file"),
+            (_judged_by("openai:gpt@http://evil.example/v1"), "criteria", "is not taken from the page"),
+            (_judged_by("scripted:/etc/passwd"), "criteria", "scripted judge reads a file"),
+            (
+                _judged_by("openai:gpt@http://evil.example/v1", "judgeModelOptions", "judgeModel"),
+                "criteria",
+                "is not taken from the page",
+            ),
+            ({"tags": ["a\0b"]}, "", "NUL"),
+            ({"metrics": ["a\0b"]}, "", "NUL"),
+            ({"judge": "openai:gpt\0"}, "", "NUL"),
+            ({"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a\0"]}]}, "", "NUL"),
+            (
+                {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["c" * 400] * 400}]},
+                "",
+                "too long",
+            ),
         ],
         ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
     )
@@ -293,3 +315,54 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
         server.wait_for(again, "finished")
         _, failed = server.ask("GET", f"/api/runs/{again}/cases")
         assert [row["eval_id"] for row in failed["items"]] == ["case_3"]
+
+
+ADDRESS = "http+json:http://someone:hunter2-hunter2@127.0.0.1:9/ask?api_key=swordfish-1"
+
+
+def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
+    folder = make_project(tmp_path, 1)
+    (folder / "proctor.toml").write_text(f'agent = ["gated.py:root_agent", "{ADDRESS}"]\n')
+    app = create_app(
+        ServerContext(root=folder, store_url=f"sqlite:///{folder}/runs.sqlite3?password=swordfish-2")
+    )
+    shown = "http+json:http://***@127.0.0.1:9/ask?api_key=***"
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        named = [one["name"] for one in client.get("/api/agents").json()["items"]]
+        answers = [
+            client.get("/api/agents"),
+            client.get("/api/about"),
+            client.post("/api/estimates", json={**ASKED, "agent": "nobody"}),
+            client.post("/api/estimates", json={**ASKED, "agent": shown}),
+            client.post("/api/chats", json={"agent": "nobody"}),
+        ]
+    assert shown in named
+    assert shown in answers[3].text or answers[3].status_code == 422
+    for answer in answers:
+        assert "hunter2" not in answer.text
+        assert "swordfish" not in answer.text
+
+
+def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> None:
+    folder = make_project(tmp_path, 1)
+    (folder / "gated.py").write_text("import time\nopen('began', 'w').close()\ntime.sleep(60)\n")
+    children = Children(folder, folder / "page")
+    words = ["eval", "--agent=gated.py:root_agent", "--set=greetings.evalset.json"]
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(children.start, words), pool.submit(children.ask, [*words, "--estimate"])]
+        until = time.monotonic() + 30
+        while not (folder / "began").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.5)  # the other one is as far
+        began = time.monotonic()
+        children.close()
+        for one in asked:
+            with pytest.raises(NotStartedError):
+                one.result(30)
+        assert time.monotonic() - began < 20
+
+
+def test_no_more_is_asked_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.server.children.MOST_ASKED", 0)
+    with pytest.raises(TooManyRunsError, match="estimates are under way"):
+        Children(tmp_path, tmp_path / "page").ask(["eval"])

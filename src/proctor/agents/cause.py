@@ -12,6 +12,7 @@ from types import TracebackType
 from proctor.agents.reference import Reference
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
+from proctor.redaction import without_secrets
 from proctor.registry import AGENTS
 
 _EXTRAS = {
@@ -49,7 +50,7 @@ def _message(reference: Reference, error: BaseException) -> str:
         lines.append(f"  at {_short(file)}:{line}" + (f": {code}" if code else ""))
     if hint := _hint(error, reference):
         lines.append(f"  {hint}")
-    return "\n".join(lines)
+    return without_secrets("\n".join(lines))
 
 
 def _text(error: BaseException) -> str:

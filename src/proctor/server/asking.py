@@ -14,14 +14,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from proctor.api.judging import judge_named
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.find import SET_SUFFIXES
-from proctor.models.names import read_name
-from proctor.registry import METRICS, MODELS
+from proctor.redaction import without_secrets
+from proctor.registry import METRICS
 from proctor.reports.pages.start import ChosenSet, StartProblem, StartRun
 from proctor.server.adk.apps import apps_of
 from proctor.server.context import ServerContext
+from proctor.server.named_models import wrong_with_model, wrong_with_models
 from proctor.server.targets import check_named
 from proctor.settings import Settings, load_settings
 
@@ -60,7 +60,7 @@ def startable(context: ServerContext) -> dict[str, str]:
         found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
     for reference in load_settings(context.root).agent:
         given = _near(reference, context.root)
-        found |= {} if given in found.values() else {given: given}
+        found |= {} if given in found.values() else {without_secrets(given): given}
     return {**found, "replay": "replay"}
 
 
@@ -87,8 +87,8 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
 
 
 def as_typed(words: Sequence[str]) -> str:
-    """Return a command line to copy."""
-    return shlex.join(["proctor", *words])
+    """Return a command line to copy; passwords in URLs and the like are hidden."""
+    return shlex.join(["proctor", *map(without_secrets, words)])
 
 
 def store_words(context: ServerContext) -> list[str]:
@@ -160,7 +160,7 @@ def _judging(
         else:
             yield f"--config={asked.config}"
     elif asked.criteria is not None:
-        yield from _criteria(asked, context, problems)
+        yield from _criteria(asked, context, settings, problems)
     if asked.metrics is not None:
         wrong = [name for name in asked.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is no name of a metric") for name in wrong]
@@ -168,13 +168,15 @@ def _judging(
     if asked.no_judge:
         yield "--no-judge"
     if asked.judge is not None:
-        if said := _wrong_with_judge(asked.judge, settings):
+        if said := wrong_with_model(asked.judge, settings):
             problems.append(_problem("judge", said))
         else:
             yield f"--judge={asked.judge}"
 
 
-def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> Iterator[str]:
+def _criteria(
+    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+) -> Iterator[str]:
     """Keep the criteria as a config in a file named by its content: the run can be gone on with, and the command repeated."""
     criteria = asked.criteria or {}
     known = METRICS.names()
@@ -182,6 +184,8 @@ def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProbl
         if name not in known:
             said = f"no metric named {name!r}.{did_you_mean(name, known)}"
             problems.append(_problem("criteria", said, name))
+    for name, options in criteria.items():
+        problems += [_problem("criteria", said, name) for said in wrong_with_models(options, settings)]
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
     criteria = {name: options for name, options in criteria.items() if name in known}
@@ -194,24 +198,6 @@ def _criteria(asked: StartRun, context: ServerContext, problems: list[StartProbl
         path.write_text(document, encoding="utf-8", errors="replace")
     if criteria:
         yield f"--config={path.relative_to(context.root)}"
-
-
-def _wrong_with_judge(name: str, settings: Settings) -> str:
-    """Say why a judge may not be asked for from a page; empty where it may."""
-    if name == judge_named(None, settings.judge):
-        return ""  # it is the project's own, wherever it is
-    try:
-        found = read_name(name, MODELS.names())
-    except SetupError:
-        return ""  # the command says it, beside all else that is wrong
-    if found.url:
-        return (
-            f"{name}: a judge at an address of its own is not taken from the page, because its key would be sent there: "
-            "name it as `judge` in proctor.toml"
-        )
-    if found.provider == "scripted":
-        return f"{name}: a scripted judge reads a file; name it as `judge` in proctor.toml"
-    return ""
 
 
 def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from proctor.api.project import prepare_process
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
+from proctor.redaction import without_secrets
 from proctor.schema.session import SessionInput
 from proctor.server.adk.apps import apps_of
 from proctor.server.chatting import IDLE, BusyError, Chat
@@ -33,7 +34,7 @@ def chat_agents(context: ServerContext) -> dict[str, str]:
     found = {name: app.reference for name, app in apps_of(context.agents, context.root).items()}
     if context.agents is None:
         for reference in load_settings(context.root).agent:
-            found.setdefault(reference.removeprefix(f"{context.root}/"), reference)
+            found.setdefault(without_secrets(reference.removeprefix(f"{context.root}/")), reference)
     return {name: reference for name, reference in found.items() if reference != "replay"}
 
 
@@ -102,7 +103,9 @@ class Chats:
             await chat.close()
             if isinstance(error, ProctorError | asyncio.CancelledError):
                 raise
-            raise SetupError(f"the agent {agent} does not begin: {type(error).__name__}: {error}") from error
+            raise SetupError(
+                f"the agent {agent} does not begin: {type(error).__name__}: {without_secrets(str(error))}"
+            ) from error
         return chat
 
     async def close(self, chat: Chat) -> None:

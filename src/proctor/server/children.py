@@ -7,6 +7,7 @@ server remembers of its runs stands in a folder beside the store: the output of 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -15,17 +16,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import SetupError
 from proctor.quick_dataclasses import dataclass
+from proctor.redaction import without_secrets
 
 TELL = "PROCTOR_TELL"
 """The variable that names the file in which `proctor` tells what began, or what is wrong (see `cli/telling.py`)."""
 MOST_AT_ONCE = 3
+MOST_ASKED = 8
+"""Questions to `proctor` that may be under way at once: each is a process, and somebody waits for it."""
 _KEPT = 50
 """Runs whose output is kept."""
 _LOOK_EVERY = 0.02
@@ -62,7 +66,10 @@ class Children:
         """Take the project's folder, in which commands run, and the one for what is remembered."""
         self._root, self._folder, self._most = root, folder, most
         self._children: dict[str, Child] = {}
-        self._starting = 0
+        self._starting = self._asked = 0
+        self._nameless: list[tuple[subprocess.Popen[bytes], int]] = []
+        """What was started and is no run, or none yet; and the signal that ends it."""
+        self._is_closed = False
         self._lock = threading.Lock()
 
     # --- starting ----------------------------------------------------------------------------------------------------
@@ -84,9 +91,10 @@ class Children:
             self._starting += 1
         try:
             child = self._spawn(words)
-            told = self._first_told(child, _LONGEST_START)
-            with self._lock:
-                self._remember(told["run"], child, words)
+            with self._nameless_until_told(child.process, signal.SIGINT):
+                told = self._first_told(child, _LONGEST_START)
+                with self._lock:
+                    self._remember(told["run"], child, words)
             return told
         finally:
             with self._lock:
@@ -97,35 +105,71 @@ class Children:
 
         Raises:
             NotStartedError: what is wrong, as it told it.
+            TooManyRunsError: as much is asked already as may be.
         """
+        with self._lock:
+            if self._asked >= MOST_ASKED:
+                raise TooManyRunsError(
+                    f"{MOST_ASKED} estimates are under way, and no more may be: wait a moment"
+                )
+            self._asked += 1
         told = self._path("asked.jsonl")
         try:
-            ended = subprocess.run(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
-                capture_output=True, check=False, timeout=_LONGEST_ESTIMATE,
-            )  # fmt: skip
+            output, errors = self._outputs(words, told)
             problems = [problem for one in _read(told) for problem in one.get("problems", ())]
-            document = None if problems else _json(ended.stdout)
+            document = None if problems else _json(output)
             if document is None:
-                raise NotStartedError(problems or [_problem(ended.stderr)])
+                raise NotStartedError(problems or [_problem(errors)])
             return document
         except subprocess.TimeoutExpired:
             words_ = f"the agent took more than {_LONGEST_ESTIMATE:.0f} s to load: look at what it does when it is imported"
             raise NotStartedError([{"message": words_, "kind": "AgentLoadError"}]) from None
         finally:
             told.unlink(missing_ok=True)
+            with self._lock:
+                self._asked -= 1
+
+    def _outputs(self, words: Sequence[str], told: Path) -> tuple[bytes, bytes]:
+        with _said_of_its_length():
+            process = subprocess.Popen(
+                self._command(words), cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        with process, self._nameless_until_told(process, signal.SIGKILL):  # it keeps nothing
+            try:
+                return process.communicate(timeout=_LONGEST_ESTIMATE)
+            except BaseException:
+                process.kill()
+                raise
+
+    @contextmanager
+    def _nameless_until_told(self, process: subprocess.Popen[bytes], ends_by: int) -> Iterator[None]:
+        """Until its run is known a process ends with the server, too."""
+        with self._lock:
+            self._nameless.append((process, ends_by))
+            is_late = self._is_closed
+        if is_late:
+            self._signal(process.pid, ends_by)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._nameless.remove((process, ends_by))
 
     def _spawn(self, words: Sequence[str]) -> Child:
         told, output = self._path("told.jsonl"), self._path("log")
-        with output.open("wb") as log:
+        command = self._command(words)
+        with output.open("wb") as log, _said_of_its_length():
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
+                command, cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         return Child(process, told, output)
 
     @staticmethod
     def _command(words: Sequence[str]) -> list[str]:
+        if any("\0" in word for word in words):
+            raise NotStartedError([_no_command("holds NUL, which no name has")])
         return [sys.executable, "-m", "proctor", *words]
 
     @staticmethod
@@ -169,7 +213,7 @@ class Children:
         self._children[run_id] = child
         # somebody must hear of its end, or a dead process would stand in the system's list
         threading.Thread(target=child.process.wait, name=f"proctor-run-{run_id}", daemon=True).start()
-        record = {"pid": child.process.pid, "words": list(words)}
+        record = {"pid": child.process.pid, "words": [without_secrets(word) for word in words]}
         (self._folder / f"{run_id}.json").write_text(json.dumps(record), encoding="utf-8")
         self._forget_old()
 
@@ -208,13 +252,39 @@ class Children:
     @staticmethod
     def interrupt(pid: int) -> None:
         """Tell a process to end as Ctrl-C does: what is under way may finish, and what finished is kept."""
+        Children._signal(pid, signal.SIGINT)
+
+    @staticmethod
+    def _signal(pid: int, number: int) -> None:
         with suppress(ProcessLookupError):  # it has just ended by itself
-            os.kill(pid, signal.SIGINT)
+            os.kill(pid, number)
 
     def close(self) -> None:
         """Tell the runs of this server to end; they are kept, and can be gone on with."""
+        with self._lock:
+            self._is_closed = True
+            nameless = [
+                (process.pid, ends_by) for process, ends_by in self._nameless if process.poll() is None
+            ]
+        for pid, ends_by in nameless:
+            self._signal(pid, ends_by)
         for run_id in self.under_way():
             self.interrupt(self._children[run_id].process.pid)
+
+
+@contextmanager
+def _said_of_its_length() -> Iterator[None]:
+    """Turn what the system says of a command that is too long into an answer."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        raise NotStartedError([_no_command("is too long: choose fewer one by one, or all")]) from None
+
+
+def _no_command(why: str) -> dict[str, Any]:
+    return {"message": f"what was asked for {why}; no command line can have it", "kind": ""}
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

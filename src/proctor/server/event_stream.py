@@ -24,6 +24,11 @@ def event(name: str, data: bytes, place: str) -> bytes:
     return b"id: %s\nevent: %s\ndata: %s\n\n" % (place.encode(), name.encode(), data)
 
 
+def number_in(place: str) -> int:
+    """Return the number that a `Last-Event-ID` has; 0 for one that was never sent."""
+    return int(place) if len(place) < 16 and place.isdecimal() else 0
+
+
 COMMENT = b": still here\n\n"
 """Keeps what is between server and client from taking a silent connection for a dead one."""
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from proctor.api.project import as_seen_from_here
 from proctor.api.runs import store_url
 from proctor.errors import ProctorError
+from proctor.redaction import without_secrets
 from proctor.reports.pages.about import AboutPage
 from proctor.server.asking import startable
 from proctor.server.context import Here, ServerContext
@@ -43,6 +44,6 @@ def _agents(here: ServerContext) -> tuple[list[str], str]:
 
 def _store(here: ServerContext) -> str:
     try:
-        return as_seen_from_here(store_url(here.store_url))
+        return without_secrets(as_seen_from_here(store_url(here.store_url)))
     except ProctorError:  # `why_not` says it
         return ""

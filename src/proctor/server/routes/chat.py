@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 import time
 from collections.abc import AsyncIterator
@@ -20,6 +21,7 @@ from proctor.errors import EvalFileError, SetupError
 from proctor.files.authoring import require_room
 from proctor.files.find import require_new_case_id
 from proctor.files.turn_taking import alone_with
+from proctor.redaction import without_secrets
 from proctor.reports.pages.chat import ChatList, ChatPage, ChatSaved
 from proctor.sanitize import has_lone_surrogate
 from proctor.schema.case import EvalCase
@@ -29,7 +31,7 @@ from proctor.server.chats import MOST_CHATS, Chats
 from proctor.server.chatting import BusyError, Chat
 from proctor.server.context import Here
 from proctor.server.editing import editing
-from proctor.server.event_stream import COMMENT, EventResponse, event
+from proctor.server.event_stream import COMMENT, EventResponse, event, number_in
 
 router = APIRouter()
 
@@ -109,7 +111,7 @@ def list_chats(chats: ChatsHere) -> ChatList:
 @router.post("/chats", status_code=201)
 async def open_chat(chats: ChatsHere, wanted: NewChat) -> ChatPage:
     """Begin a conversation with an agent, in a process of its own."""
-    _check_text(wanted.model_dump_json())
+    _check_text(json.dumps(wanted.model_dump(), ensure_ascii=False))
     given = wanted.state or wanted.app_name or wanted.user_id
     session = (
         SessionInput(app_name=wanted.app_name, user_id=wanted.user_id, state=wanted.state) if given else None
@@ -141,7 +143,7 @@ async def get_chat_events(
 ) -> EventResponse:
     """Go on listening to an answer, behind the entry that `Last-Event-ID` names."""
     found = chats.find(chat)
-    return EventResponse(_told(found, int(last_event_id) if last_event_id.isdecimal() else 0))
+    return EventResponse(_told(found, number_in(last_event_id)))
 
 
 @router.post("/chats/{chat}/stop")
@@ -186,7 +188,9 @@ async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase)
         path=file.label,
         eval_id=wanted.eval_id,
         turns=len(case.conversation or ()),
-        command=shlex.join([*words, *(["--final-state"] if wanted.final_state else [])]),
+        command=shlex.join(
+            [*map(without_secrets, words), *(["--final-state"] if wanted.final_state else [])]
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from proctor.reports.pages.live import Cancelled, LiveEnd, LiveEvents, LiveProgr
 from proctor.reports.pages.start import Begun, StartProblems
 from proctor.schema.run import RunState
 from proctor.server.asking import as_typed, store_words
-from proctor.server.event_stream import COMMENT, EventResponse, event
+from proctor.server.event_stream import COMMENT, EventResponse, event, number_in
 from proctor.server.following import AT_ONCE, Follower
 from proctor.server.live import Live, LiveHere
 from proctor.server.routes.start import begun, refusals
@@ -62,8 +62,8 @@ async def get_run_events(
 def _place(follower: Follower, last: str, since: From) -> tuple[int, bool]:
     """Return where in the log to begin, and whether something was missed that will not be told."""
     epoch, _, number = last.partition("-")
-    if epoch == follower.epoch and number.isdecimal() and int(number) <= len(follower.log):
-        return int(number), False
+    if epoch == follower.epoch and number.isdecimal() and number_in(number) <= len(follower.log):
+        return number_in(number), False
     return (0, False) if since == "start" else (len(follower.log), bool(last))
 
 

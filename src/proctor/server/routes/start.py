@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Query
 
 from proctor.api.judging import judge_named
 from proctor.api.metric_facts import metrics_page
+from proctor.redaction import without_secrets
 from proctor.reports.pages.metrics import MetricsPage
 from proctor.reports.pages.start import (
     AgentChoice,
@@ -40,7 +41,10 @@ _WRONG: dict[int | str, dict[str, Any]] = {
 @router.get("/agents")
 def list_agents(live: LiveHere) -> AgentsPage:
     """The agents that may be started from the page: those that the server was started with, and `replay`."""
-    found = [AgentChoice(name=name, reference=given) for name, given in startable(live.context).items()]
+    found = [
+        AgentChoice(name=name, reference=without_secrets(given))
+        for name, given in startable(live.context).items()
+    ]
     why_not = live.why_no_runs()
     return AgentsPage(items=found, can_run=not why_not, why_not=why_not)
 

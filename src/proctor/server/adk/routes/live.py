@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from proctor.agents.hosting import TurnRequest
 from proctor.causes import safe_str
 from proctor.errors import SetupError
+from proctor.redaction import without_secrets
 from proctor.schema.content import Content
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.wire import json_bytes
@@ -59,7 +60,7 @@ async def adk_run_live(
     except SetupError as error:
         await _close(socket, _POLICY, safe_str(error))
     except Exception as error:  # noqa: BLE001 - what an agent raises is told to the client
-        await _close(socket, _BROKEN, f"{type(error).__name__}: {safe_str(error)}")
+        await _close(socket, _BROKEN, f"{type(error).__name__}: {without_secrets(safe_str(error))}")
 
 
 async def _talk(socket: WebSocket, world: AdkWorld, app_name: str, user_id: str, session_id: str) -> None:
