@@ -22,6 +22,7 @@ from websockets.sync.client import connect
 from proctor.server import serving
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from proctor.server.options import read_token
 from tests.cli.project import in_this_process
 
 TOKEN = "a-token-of-some-length"
@@ -106,6 +107,12 @@ def test_a_mistake_is_one_message(arguments: list[str], says: str) -> None:
     assert done.returncode == 2
     assert says in done.stderr
     assert TOKEN not in done.stderr
+
+
+def test_no_process_of_the_servers_has_the_token_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_WEB_TOKEN", TOKEN)
+    assert read_token(None, None) == TOKEN
+    assert "PROCTOR_WEB_TOKEN" not in os.environ
 
 
 def test_the_environment_gives_the_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,13 +35,14 @@ def read_token(token: str | None, file: Path | None) -> str | None:
     Raises:
         SetupError: two were given, the file cannot be read, or it is no token.
     """
+    of_environment = os.environ.pop(TOKEN, None)  # what the server starts, agents among it, has no use for it
     if token is not None and file is not None:
         raise SetupError("--token and --token-file: give one of them")
     said, found = "--token", token
     if file is not None:
         said, found = f"--token-file {file}", _in(file)
     elif token is None:
-        said, found = TOKEN, os.environ.get(TOKEN)
+        said, found = TOKEN, of_environment
     return None if found is None else _checked(found, said)
 
 

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
-import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -46,7 +46,7 @@ class BoundedProtocol(H11Protocol):
         elif self._headers_due is None and self.transport.get_protocol() is self:
             self._wait_for_headers()
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+    def handle_websocket_upgrade(self, event: Any) -> None:
         """The headers are here; a web socket may be silent for as long as it likes, and is pinged."""
         self._headers_due = _cancelled(self._headers_due)
         super().handle_websocket_upgrade(event)
