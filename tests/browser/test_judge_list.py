@@ -21,7 +21,9 @@ def test_a_judge_without_labels_is_not_calibrated_and_says_how_to_be(
     page: Page, axe: Look, fits: Look
 ) -> None:
     page.goto("/judges")
-    expect(page.locator("main")).to_contain_text("2 judges gave verdicts in the last 10 runs: 2 are not calibrated.")
+    expect(page.locator("main")).to_contain_text(
+        "2 judges gave verdicts in the last 10 runs: 2 are not calibrated."
+    )
     row = page.get_by_role("row").filter(has_text=METRIC)
     expect(row).to_contain_text("Not calibrated")
     expect(page.locator("main")).to_contain_text("proctor judge calibrate")
