@@ -1,11 +1,12 @@
 import { CopyLine } from "./Copy";
 import { LinkButton } from "./Button";
+import { Prose } from "./Prose";
 import styles from "./Empty.module.css";
 
 interface Props {
   /** What there is not: "No runs yet". */
   title: string;
-  /** What to do next, in a sentence. */
+  /** What to do next, in a sentence; names stand in backticks. */
   does?: React.ReactNode;
   /** One command to copy. */
   command?: string;
@@ -21,7 +22,7 @@ export function Empty({ title, does, command, to, toName = "Go there", children 
   return (
     <div className={styles.empty}>
       <h1>{title}</h1>
-      {does && <p className="dim">{does}</p>}
+      {does && <p className="dim">{typeof does === "string" ? <Prose text={does} /> : does}</p>}
       {command && <CopyLine text={command} />}
       {to && (
         <LinkButton to={to} look="first">

@@ -16,6 +16,7 @@ import { visible } from "../../parts/visible";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
 import { count } from "./EvalSetsScreen";
+import { HeadDialog } from "./HeadDialog";
 import { Problems } from "./Problems";
 import { caseAddress, setAddress } from "./address";
 import { fits } from "./filter";
@@ -75,14 +76,18 @@ export function EvalSetScreen() {
 
 function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
-  return <Empty title="There is no such eval set" does={visible(error.message)} to="/eval-sets" toName="All eval sets" />;
+  return <Empty title="There is no such eval set" does={error.message} to="/eval-sets" toName="All eval sets" />;
 }
 
 function Head({ page }: { page: EvalSetPage }) {
+  const [isEditing, setEditing] = useState(false);
   return (
     <>
       <p className="dim small">{visible(page.path)}</p>
-      <h1>{visible(page.name ?? page.eval_set_id ?? page.path)}</h1>
+      <div className="row">
+        <h1>{visible(page.name || page.eval_set_id || page.path)}</h1>
+        {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
+      </div>
       {page.description && <p>{visible(page.description)}</p>}
       <p className="dim">
         {page.cases === null ? "This file cannot be read." : `${count(page.cases, "case")} · ${page.kind}`}
@@ -90,6 +95,7 @@ function Head({ page }: { page: EvalSetPage }) {
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
       {page.cases ? <CopyLine text={page.command} /> : null}
+      {isEditing && <HeadDialog page={page} close={() => setEditing(false)} />}
     </>
   );
 }

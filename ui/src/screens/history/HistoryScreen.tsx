@@ -4,7 +4,6 @@ import { useData } from "../../data/queries";
 import type { HistoryPage } from "../../data/types";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { Prose } from "../../parts/Prose";
 import { Skeleton } from "../../parts/Skeleton";
 import { EveryCase } from "./EveryCase";
 import { OneCase } from "./OneCase";
@@ -22,7 +21,7 @@ export function HistoryScreen() {
 }
 
 function Wrong({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
-  if (error.status === 404) return <Empty title="There is no such history" does={<Prose text={error.message} />} to="/history" toName="All cases" />;
+  if (error.status === 404) return <Empty title="There is no such history" does={error.message} to="/history" toName="All cases" />;
   return (
     <>
       <h1>History</h1>

@@ -11,7 +11,6 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
-import { Prose } from "../../parts/Prose";
 import { Skeleton } from "../../parts/Skeleton";
 import { CaseTable } from "./CaseTable";
 import { Before, Details, Judgings, Warnings } from "./Details";
@@ -44,7 +43,7 @@ export function RunScreen() {
 
 function NotThere({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
-  return <Empty title="There is no such run" does={<Prose text={error.message} />} to="/runs" toName="All runs" />;
+  return <Empty title="There is no such run" does={error.message} to="/runs" toName="All runs" />;
 }
 
 interface Props {
