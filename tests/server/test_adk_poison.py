@@ -108,6 +108,19 @@ def test_a_state_that_is_no_text_spoils_no_list_of_sessions(echo: Path) -> None:
         assert client.get(SESSIONS).status_code == 200
 
 
+@pytest.mark.parametrize("by_id", [False, True], ids=["as a body", "by its id"])
+def test_a_state_that_is_deeper_than_can_be_told_is_refused(echo: Path, *, by_id: bool) -> None:
+    deep = b'{"a": %s1%s}' % (b"[" * 400, b"]" * 400)
+    with _client(echo) as client:
+        answer = client.post(
+            f"{SESSIONS}/s" if by_id else SESSIONS,
+            content=deep if by_id else b'{"state": %s}' % deep,
+            headers={"content-type": "application/json"},
+        )
+        assert (answer.status_code, answer.json()["detail"][0]["type"]) == (422, "too_deep")
+        assert client.get(SESSIONS).json() == []
+
+
 def _circle() -> dict[str, Any]:
     found: dict[str, Any] = {"a": 1}
     found["itself"] = found

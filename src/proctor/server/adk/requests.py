@@ -9,6 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from proctor.schema.base import to_camel
 
+_DEEPEST = 200
+"""Levels of a body: what google-adk's sessions, too, can tell again (pydantic writes 255)."""
+
 
 class AdkRequest(BaseModel):
     """A body in either spelling; keys that nobody knows are ignored: google-adk's page sends some."""
@@ -27,4 +30,20 @@ class AdkRequest(BaseModel):
                     "expected {field} once, got it in both spellings ({field} and {camel})",
                     {"field": name, "camel": to_camel(name)},
                 )
+        if _is_deeper(given, _DEEPEST):
+            raise PydanticCustomError("too_deep", "expected at most {most} levels", {"most": _DEEPEST})
         return given
+
+
+def _is_deeper(given: Any, most: int) -> bool:
+    """Whether a value has more than `most` levels of lists and objects."""
+    level = [given]
+    for _ in range(most):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from proctor.agents.hosting import Json
 from proctor.engine.inference import SESSION_PREFIX
 from proctor.schema.event import Event
-from proctor.server.adk.guard import AdkRoute
+from proctor.server.adk.guard import AdkRoute, unreadable
 from proctor.server.adk.requests import AdkRequest
 from proctor.server.adk.results import kept_session
 from proctor.server.adk.wire import answer
@@ -86,7 +86,11 @@ async def adk_create_session_with_id(
     state: dict[str, Any] | None = None,
 ) -> Response:
     """Make a session of that id; the body is its state."""
-    return await _made(world, app_name, user_id, CreateSession(session_id=session_id, state=state))
+    try:
+        asked = CreateSession(session_id=session_id, state=state)
+    except ValidationError as error:
+        raise unreadable(error) from None
+    return await _made(world, app_name, user_id, asked)
 
 
 @router.patch(_ONE, response_model=None)
