@@ -58,7 +58,7 @@ def without(value: dict[str, Any], key: str) -> dict[str, Any]:
     ("suffix", "text", "change", "old", "new"),
     [
         pytest.param("json", JSON, {"name": "Journeys"}, '"Trips"', '"Journeys"', id="a name"),
-        pytest.param("json", JSON, {"description": "All."}, "00.25", '00.25,\n  "description": "All."', id="a new key, of JSON"),
+        pytest.param("json", JSON, {"description": "All."}, '  "eval_cases"', '  "description": "All.",\n  "eval_cases"', id="a new key, of JSON"),
         pytest.param("json", JSON, {"mine": {"deep": [1.5, 7]}}, "12345678901234567890123", "7", id="deep in a key of one's own"),
         pytest.param("json", JSON, {"name": None}, '"Trips"', "null", id="null"),
         pytest.param("yaml", YAML, {"name": "Journeys"}, "name: Trips", "name: Journeys", id="a name, of YAML"),

@@ -109,9 +109,18 @@ def _ways(path: Path, source: EvalSetFile, text: str, before: Head, value: Head)
             yield EditedText(yaml_edit.text(), [f"{line}: {said}" for line, said in yaml_edit.lost()])
     else:
         edit = JsonEdit(text, start=text.startswith("\ufeff"))
-        key = next(key for key in _CASES if key in (edit.root.members or {}))
-        cases = edit.value((edit.root.members or {})[key])
-        yield EditedText(in_parts(edit, {**value, key: cases}), [f"{at}: {said}" for at, said in edit.lost()])
+        whole = _around_cases(edit, value)
+        yield EditedText(in_parts(edit, whole), [f"{at}: {said}" for at, said in edit.lost()])
+
+
+def _around_cases(edit: JsonEdit, value: Head) -> Head:
+    """The whole set with another head: new keys ahead of the cases, where they are seen."""
+    members = edit.root.members or {}
+    key = next(key for key in _CASES if key in members)
+    names = list(members)
+    ahead = [name for name in names[: names.index(key)] if name in value]
+    new = [name for name in value if name not in members] if ahead else []
+    return {**{name: value[name] for name in (*ahead, *new)}, key: edit.value(members[key]), **value}
 
 
 def _says(path: Path, source: EvalSetFile, text: str, value: Head) -> bool:

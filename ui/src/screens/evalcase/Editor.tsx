@@ -1,10 +1,9 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useData } from "../../data/queries";
-import type { CasePreview, EvalSetPage, FieldNote } from "../../data/types";
+import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../parts/Button";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Tabs } from "../../parts/Tabs";
@@ -14,12 +13,13 @@ import { Problems } from "../evalsets/Problems";
 import { type Edit, EditProvider } from "./EditContext";
 import styles from "./EvalCase.module.css";
 import { CaseFields } from "./Sections";
-import { type ReadCase, Refused, type SavedCase, addCase, previewCase, saveCase } from "./caseApi";
+import { type ReadCase, type SavedCase, addCase, previewCase, saveCase } from "./caseApi";
 import { AskDialog, ConflictDialog, PreviewDialog } from "./dialogs";
 import { isCamelCase } from "./draft";
-import { type Json, isObject } from "./exact";
+import { isObject } from "./exact";
 import { JsonArea, mustBeObject } from "./fields";
 import { type Draft, useDraft, useGuard } from "./useDraft";
+import { type Saving, type Way, useBrokenFields, useSaving } from "./useSaving";
 
 /** The editor of one case, with all that can come between it and its file. */
 export function Editor({ page }: { page: ReadCase }) {
@@ -27,7 +27,7 @@ export function Editor({ page }: { page: ReadCase }) {
   const broken = useBrokenFields();
   const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
   const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
-  const saving = useSaving(page, draft);
+  const saving = useCaseSaving(page, draft);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const ask = useCallback((go: () => void) => setLeave(() => go), []);
   useGuard(draft.isChanged, ask);
@@ -62,11 +62,14 @@ export function Editor({ page }: { page: ReadCase }) {
           mine={draft.value}
           theirs={saving.conflict.theirs}
           close={saving.closeConflict}
-          take={(value) => {
-            draft.rebase(saving.conflict?.theirs ?? draft.base, saving.conflict?.version ?? draft.version, value);
-            saving.closeConflict();
+          take={saving.take}
+          gone={{
+            title: "This case is no longer in the file",
+            words: "Somebody has removed or renamed it since you opened it. Nothing was written; what you wrote is still here.",
+            yes: "Put mine back as a case",
+            go: () => void saving.write(() => addCase(page.eval_set, draft.value), "put back"),
           }}
-          addAgain={() => void saving.addAgain()}
+          what="this case"
         />
       )}
       <AskDialog
@@ -89,7 +92,7 @@ interface HeadProps {
   draft: Draft;
   canSave: boolean;
   broken: number;
-  saving: Saving;
+  saving: Saving<SavedCase>;
   ask: (go: () => void) => void;
 }
 
@@ -146,6 +149,18 @@ function Views({ draft }: { draft: Draft }) {
   );
 }
 
+function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
+  const [, navigate] = useLocation();
+  const way: Way<SavedCase> = {
+    save: (value, version, commentsMayGo) => saveCase(page.eval_set, page.eval_id, value, version, commentsMayGo),
+    preview: (value) => previewCase(page.eval_set, page.eval_id, value),
+    saved: ({ eval_id }, told) => {
+      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id), { replace: true, state: { told } });
+    },
+  };
+  return useSaving(draft, way, { told: (history.state as { told?: string } | null)?.told ?? "", doubtful: page.doubtful });
+}
+
 function useSaveKey(save: () => void): void {
   const latest = useRef(save);
   useEffect(() => {
@@ -160,83 +175,4 @@ function useSaveKey(save: () => void): void {
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);
   }, []);
-}
-
-function useBrokenFields(): { count: number; tell: (field: string, isBroken: boolean) => void } {
-  const [fields, setFields] = useState<ReadonlySet<string>>(new Set());
-  const tell = useCallback((field: string, isBroken: boolean) => {
-    setFields((before) => {
-      if (before.has(field) === isBroken) return before;
-      const next = new Set(before);
-      if (isBroken) next.add(field);
-      else next.delete(field);
-      return next;
-    });
-  }, []);
-  return { count: fields.size, tell };
-}
-
-interface Saving {
-  busy: boolean;
-  told: string;
-  error: Error | null;
-  wrong: readonly FieldNote[];
-  doubtful: readonly FieldNote[];
-  preview: CasePreview | null;
-  conflict: { theirs: Json | null; version: string } | null;
-  save: (commentsMayGo: boolean) => Promise<void>;
-  show: () => Promise<void>;
-  addAgain: () => Promise<void>;
-  closePreview: () => void;
-  closeConflict: () => void;
-}
-
-const NOTHING = { error: null, wrong: [], preview: null, conflict: null } as const;
-
-function useSaving(page: ReadCase, draft: Draft): Saving {
-  const client = useQueryClient();
-  const [, navigate] = useLocation();
-  const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState(() => (history.state as { told?: string } | null)?.told ?? "");
-  const [doubtful, setDoubtful] = useState<readonly FieldNote[]>(page.doubtful);
-  const [state, setState] = useState<Pick<Saving, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
-
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      await refused(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  const refused = async (error: unknown): Promise<void> => {
-    const found = error instanceof Error ? error : new Error(String(error));
-    if (!(found instanceof Refused)) return setState({ ...NOTHING, error: found });
-    const { refusal, status } = found;
-    if (status === 412) return setState({ ...NOTHING, conflict: { theirs: refusal.theirs ?? null, version: refusal.version ?? "" } });
-    if (status === 409 && refusal.lost?.length) return setState({ ...NOTHING, preview: await previewCase(page.eval_set, page.eval_id, draft.value) });
-    return setState({ ...NOTHING, error: found, wrong: refusal.fields ?? [] });
-  };
-  const done = (saved: SavedCase, words: string): void => {
-    setTold(words);
-    setState(NOTHING);
-    setDoubtful(saved.doubtful);
-    draft.rebase(saved.value, saved.version, saved.value);
-    void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith("/api/eval-sets") });
-    if (saved.eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, saved.eval_id), { replace: true, state: { told: words } });
-  };
-  return {
-    busy,
-    told,
-    doubtful,
-    ...state,
-    save: (commentsMayGo) =>
-      attempt(async () => done(await saveCase(page.eval_set, page.eval_id, draft.value, draft.version, commentsMayGo), "saved")),
-    show: () => attempt(async () => setState({ ...NOTHING, preview: await previewCase(page.eval_set, page.eval_id, draft.value) })),
-    addAgain: () => attempt(async () => done(await addCase(page.eval_set, draft.value), "put back")),
-    closePreview: () => setState(NOTHING),
-    closeConflict: () => setState(NOTHING),
-  };
 }

@@ -1,5 +1,5 @@
 // Cases go to and from the server as text that keeps every digit, with the version that a change has to name.
-import type { CasePreview, CaseRefusal, CaseSaved, EvalCasePage } from "../../data/types";
+import type { CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead } from "../../data/types";
 import { SourceError } from "../../data/source";
 import { type Json, isObject, readJson, writeJson } from "./exact";
 
@@ -17,6 +17,8 @@ export class Refused extends SourceError {
 
 export type ReadCase = Omit<EvalCasePage, "value"> & { value: Json };
 export type SavedCase = Omit<CaseSaved, "value"> & { value: Json };
+
+export type ReadHead = Omit<EvalSetHead, "value"> & { value: Json };
 
 export function casePath(set: string, id: string): string {
   return `/api/eval-sets/${encodeURIComponent(set)}/case?id=${encodeURIComponent(id)}`;
@@ -39,6 +41,24 @@ export async function addCase(set: string, value: Json): Promise<SavedCase> {
 export async function previewCase(set: string, id: string, value: Json): Promise<CasePreview> {
   const path = casePath(set, id).replace("/case?", "/case/preview?");
   return (await ask(path, sent("POST", writeJson({ value })))) as unknown as CasePreview;
+}
+
+/** The keys of a set, without its cases. */
+export async function readHead(set: string, signal?: AbortSignal): Promise<ReadHead> {
+  return (await ask(headPath(set), { ...(signal ? { signal } : {}) })) as unknown as ReadHead;
+}
+
+export async function saveHead(set: string, value: Json, version: string, commentsMayGo: boolean): Promise<ReadHead> {
+  const body = writeJson({ value, comments_may_go: commentsMayGo });
+  return (await ask(headPath(set), sent("PUT", body, version))) as unknown as ReadHead;
+}
+
+export async function previewHead(set: string, value: Json): Promise<CasePreview> {
+  return (await ask(`${headPath(set)}/preview`, sent("POST", writeJson({ value })))) as unknown as CasePreview;
+}
+
+function headPath(set: string): string {
+  return `/api/eval-sets/${encodeURIComponent(set)}/head`;
 }
 
 function sent(method: string, body: string, version?: string): RequestInit {

@@ -67,18 +67,20 @@ interface ConflictProps {
   close: () => void;
   /** Go on with this value, over what the file says now. */
   take: (value: Json) => void;
-  /** Put mine back as a new case, where theirs is gone. */
-  addAgain: () => void;
+  /** What was changed, in words. */
+  what: string;
+  /** What is said and can be done where theirs is gone. */
+  gone?: { title: string; words: string; yes: string; go: () => void };
 }
 
-/** Somebody else has saved this case: both sides, place by place. */
-export function ConflictDialog({ base, mine, theirs, close, take, addAgain }: ConflictProps) {
+/** Somebody else has saved the same: both sides, place by place. */
+export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: ConflictProps) {
   const [found, setFound] = useState<Clash[]>(() => (theirs === null ? [] : clashes(base, mine, theirs)));
   if (theirs === null) {
-    const foot = <Button look="first" onClick={addAgain}>Put mine back as a case</Button>;
+    const foot = <Button look="first" onClick={gone?.go}>{gone?.yes}</Button>;
     return (
-      <Dialog open onClose={close} title="This case is no longer in the file" foot={foot}>
-        <p>Somebody has removed or renamed it since you opened it. Nothing was written; what you wrote is still here.</p>
+      <Dialog open onClose={close} title={gone?.title ?? ""} foot={foot}>
+        <p>{gone?.words}</p>
       </Dialog>
     );
   }
@@ -91,7 +93,7 @@ export function ConflictDialog({ base, mine, theirs, close, take, addAgain }: Co
     </>
   );
   return (
-    <Dialog open onClose={close} title="Somebody else has changed this case" wide foot={foot}>
+    <Dialog open onClose={close} title={`Somebody else has changed ${what}`} wide foot={foot}>
       <p>
         Nothing was written. {both ? `${both} ${both === 1 ? "place was" : "places were"} changed by both of you: choose.` : "You have changed different places: both can stay."}
       </p>

@@ -83,9 +83,9 @@ function Head({ page }: { page: EvalSetPage }) {
   const [isEditing, setEditing] = useState(false);
   return (
     <>
-      <p className="dim small">{visible(page.path)}</p>
+      <p className={`dim small ${styles.name}`}>{visible(page.path)}</p>
       <div className="row">
-        <h1>{visible(page.name || page.eval_set_id || page.path)}</h1>
+        <h1 className={styles.name}>{visible(page.name || page.eval_set_id || page.path)}</h1>
         {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
       </div>
       {page.description && <p>{visible(page.description)}</p>}
