@@ -317,6 +317,11 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
         assert [row["eval_id"] for row in failed["items"]] == ["case_3"]
 
 
+def test_a_file_that_a_judge_names_is_not_looked_at(client: TestClient) -> None:
+    answer = client.post("/api/estimates", json={**ASKED, **_judged_by("scripted:/etc/passwd")})
+    assert "no JSON" not in answer.json()["detail"]
+
+
 ADDRESS = "http+json:http://someone:hunter2-hunter2@127.0.0.1:9/ask?api_key=swordfish-1"
 
 

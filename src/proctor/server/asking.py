@@ -184,11 +184,11 @@ def _criteria(
         if name not in known:
             said = f"no metric named {name!r}.{did_you_mean(name, known)}"
             problems.append(_problem("criteria", said, name))
-    for name, options in criteria.items():
-        problems += [_problem("criteria", said, name) for said in wrong_with_models(options, settings)]
+    refused = {name: wrong_with_models(options, settings) for name, options in criteria.items()}
+    problems += [_problem("criteria", said, name) for name, all_said in refused.items() for said in all_said]
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
-    criteria = {name: options for name, options in criteria.items() if name in known}
+    criteria = {name: options for name, options in criteria.items() if name in known and not refused[name]}
     document = json.dumps({"criteria": criteria}, indent=2, ensure_ascii=False) + "\n"
     name = hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     folder = context.root / ".proctor" / "criteria"
