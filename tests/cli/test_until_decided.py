@@ -159,6 +159,17 @@ def root_agent(text):
 """
 
 
+def test_a_run_that_is_kept_nowhere_comes_to_the_same(project: Path) -> None:
+    """Of it only the criteria are known: what decided when it stopped decides in the end, too."""
+    evaluate(project, "--num-runs", "8")
+    for words in (["set", "main"], ["export", "main", "main.json"]):
+        assert proctor("baseline", *words, cwd=project).returncode == 0
+    how = ["--num-runs", "8", "--until-decided", "--against", "main.json", "--margin", "0.2"]
+    kept, there = evaluate(project, *how), evaluate(project, *how, "--store", "memory:")
+    assert [kept[0], there[0]] == [0, 0]
+    assert there[1].splitlines()[-1] == kept[1].splitlines()[-1]
+
+
 def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None:
     evaluate(project, "--num-runs", "8")
     proctor("baseline", "set", "main", cwd=project)

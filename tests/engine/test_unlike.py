@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.unlike import unlike
+from proctor.engine.unlike import apart, unlike
+from proctor.schema.comparison import PASSED
 from proctor.schema.run import AgentManifest, JudgedSet, Judging, Manifest, MetricManifest, SetManifest
 
 JUDGED = "final_response_match_v2"
@@ -141,6 +142,32 @@ def test_one_change_is_named_and_nothing_else(
 
 def test_runs_that_are_alike_differ_in_nothing() -> None:
     assert unlike(run(), run()) == []
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["the base is kept", "neither is"])
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        (
+            "judge_model_options",
+            {"judge_model": "m9", "num_samples": 5},
+            f"the judge of {JUDGED} was m1 and is m9",
+        ),
+        ("threshold", 0.4, f"the threshold of {JUDGED} was 0.5 and is 0.4"),
+        ("gate", False, f"the metric {JUDGED} does not decide any more"),
+    ],
+    ids=["judge", "threshold", "gate"],
+)
+def test_of_a_result_that_is_not_kept_the_criteria_tell(
+    option: str, value: Any, text: str, *, kept: bool
+) -> None:
+    before, after = run(), run()
+    for one in (after, *([] if kept else [before])):
+        one[1].sets[0].metrics = []
+    assert (unlike(before, after), apart(before[1].sets, after[1].sets)) == ([], frozenset())
+    after[1].sets[0].config["criteria"][JUDGED][option] = value
+    assert [one.text for one in unlike(before, after)] == [text]
+    assert PASSED in apart(before[1].sets, after[1].sets)
 
 
 def test_of_users_that_were_objects_nothing_is_known() -> None:

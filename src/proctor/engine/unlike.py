@@ -143,11 +143,20 @@ def _times(count: int) -> str:
 
 def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[Unlike]:
     """Say in what two runs were judged differently."""
+    for was, is_now in _of_both(before, now):
+        yield from _metrics(was, is_now)
+        yield from _rest(was.config, is_now.config)
+
+
+def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[tuple[JudgedSet, JudgedSet]]:
+    """The sets that both runs have, told alike: of a result that is not kept only the criteria are known."""
     there = {one.eval_set_id: one for one in before}
     for one in now:
         if (was := there.get(one.eval_set_id)) is not None:
-            yield from _metrics(was, one)
-            yield from _rest(was.config, one.config)
+            if bool(was.metrics) == bool(one.metrics):
+                yield was, one
+            else:
+                yield was.model_copy(update={"metrics": []}), one.model_copy(update={"metrics": []})
 
 
 def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
@@ -170,11 +179,9 @@ def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[st
     decides: on thresholds, too, and on which metrics there are.
     """
     found: set[str] = set()
-    there = {one.eval_set_id: one for one in before}
-    for one in now:
-        if (was := there.get(one.eval_set_id)) is not None:
-            for name in {**_named(was), **_named(one)}:
-                found |= _apart(name, was, one)
+    for was, is_now in _of_both(before, now):
+        for name in {**_named(was), **_named(is_now)}:
+            found |= _apart(name, was, is_now)
     return frozenset(found)
 
 
@@ -220,6 +227,7 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
     if was != is_now:
         yield Unlike("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
     if before[0] is None or now[0] is None:
+        yield from _told_by_criteria(name, before[1], now[1])
         return
     if before[0].gate != now[0].gate:
         yield Unlike(
@@ -229,6 +237,15 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
         yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
     if before[0].prompts != now[0].prompts:
         yield Unlike("prompt", f"the prompt of {name} is another one")
+
+
+def _told_by_criteria(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
+    gates = before.get("gate", True), now.get("gate", True)
+    if gates[0] != gates[1]:
+        yield Unlike("gate", f"the metric {name} {'decides now' if gates[1] else 'does not decide any more'}")
+    was, is_now = ((one.get("judge_model_options") or {}).get("judge_model") for one in (before, now))
+    if was != is_now:
+        yield Unlike("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
 
 
 def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> Any:
