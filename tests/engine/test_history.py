@@ -1,5 +1,6 @@
 """What becomes of a case over runs, whatever its runs came to."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -93,6 +94,23 @@ def test_the_turn_is_from_the_last_run_that_passed_to_the_first_that_did_not() -
     assert found.turn.before is not None
     assert (found.turn.before.run_id, found.turn.first.run_id, found.lasted) == ("run1", "run2", 3)
     assert found.turn.warnings == [CASE.text]
+
+
+@pytest.mark.parametrize(
+    ("strip", "said"),
+    [
+        ("pf", "broke in run run1 "),
+        ("pef", "failed in run run2 (1970-01-01), and could not be judged before that, since run run1 "),
+        ("pff", "fails for 2 runs, since run run1 "),
+        ("pffe", "did not pass for 3 runs, since run run1 "),
+        ("pfef", "did not pass for 3 runs, since run run1 "),
+        ("pee", "could not be judged for 2 runs, since run run1 "),
+    ],
+)
+def test_a_run_that_could_not_be_judged_is_not_told_to_have_failed_nor_the_other_way(
+    strip: str, said: str
+) -> None:
+    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(told(strip))).startswith(said)
 
 
 STRIPS = st.text("pfei", min_size=1, max_size=12)

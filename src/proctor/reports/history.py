@@ -91,11 +91,14 @@ def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
 
 def _since(case: CaseHistory, turn: Turning) -> str:
     where = run_name(turn.first)
+    failed = sum(point.outcome is Outcome.FAILED for point in case.points[: case.lasted])
     if case.course is Course.BROKE:
-        return f"broke in {where}"
+        if case.lasted == 1:
+            return f"broke in {where}"
+        return f"failed in {run_name(case.points[0].run)}, and could not be judged before that, since {where}"
     if case.course is Course.FIXED:
         return f"fixed in {where}"
-    word = "fails" if case.course is Course.FAILING else "could not be judged"
+    word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be judged"
     return (
         f"{word} in {where}" if case.lasted == 1 else f"{word} for {times(case.lasted, 'run')}, since {where}"
     )
