@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 import { Button } from "./Button";
 import styles from "./Copy.module.css";
 
@@ -29,7 +29,14 @@ export function CopyMarkdown({ text }: { text: string | (() => string) }) {
 export function CopyLine({ text }: { text: string }) {
   return (
     <span className={styles.line}>
-      <code>{text}</code>
+      <code>
+        {text.split(" ").map((word, index) => (
+          <Fragment key={index}>
+            {index > 0 && " "}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <Copy text={text} />
     </span>
   );

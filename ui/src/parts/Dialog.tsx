@@ -1,4 +1,5 @@
 import * as Ariakit from "@ariakit/react";
+import { useMemo, useRef } from "react";
 import styles from "./Dialog.module.css";
 import { Button } from "./Button";
 
@@ -12,11 +13,16 @@ interface Props {
   wide?: boolean;
 }
 
-/** A question or a help over the page. Escape and a click outside close it; the focus comes back. */
+const FIELDS = "input:enabled, textarea:enabled, select:enabled";
+
+/** A question or a help over the page. It begins at its first field. Escape and a click outside close it; the focus comes back. */
 export function Dialog({ open, onClose, title, children, foot, wide = false }: Props) {
+  const body = useRef<HTMLDivElement>(null);
+  const first = useMemo(() => ({ get current() { return body.current?.querySelector<HTMLElement>(FIELDS) ?? null; } }), []);
   return (
     <Ariakit.Dialog
       open={open}
+      initialFocus={first}
       onClose={onClose}
       backdrop={<div className={styles.backdrop} />}
       className={styles.dialog}
@@ -29,7 +35,7 @@ export function Dialog({ open, onClose, title, children, foot, wide = false }: P
           ✕
         </Button>
       </div>
-      <div className={styles.body}>{children}</div>
+      <div ref={body} className={styles.body}>{children}</div>
       {foot && <div className={styles.foot}>{foot}</div>}
     </Ariakit.Dialog>
   );

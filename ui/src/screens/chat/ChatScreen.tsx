@@ -48,7 +48,7 @@ function Begin({ begun }: { begun: (id: string) => void }) {
   return (
     <>
       <h1>Talk to an agent</h1>
-      <p className="dim">It runs in a process of its own. What was said can be kept as a case, as `proctor record` does.</p>
+      <p className="dim">It runs in a process of its own. What was said can be kept as a case, as <code>proctor record</code> does.</p>
       <form
         className={`${styles.begin} panel`}
         onSubmit={(event) => {

@@ -157,6 +157,10 @@ function Composer({ talk }: { talk: Talk }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const isAnswering = talk.state === "answering";
   useKeys([{ keys: "/", does: "write a message", run: () => area.current?.focus() }]);
+  useEffect(() => {
+    // one came to talk; where fingers type, the keyboard would cover what was said
+    if (document.activeElement === document.body && !window.matchMedia("(pointer: coarse)").matches) area.current?.focus();
+  }, []);
   const send = (): void => {
     if (!text.trim() || talk.state !== "ready") return;
     talk.say(text);
@@ -179,6 +183,7 @@ function Composer({ talk }: { talk: Talk }) {
         disabled={talk.state === "broken"}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
+          if (event.key === "Escape") event.currentTarget.blur();
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
           event.preventDefault();
           send();
