@@ -260,6 +260,26 @@ def test_an_anchor_is_not_changed_in_all_its_places(client: TestClient, tmp_path
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"eval_set_id": "trip", "eval_cases": []}\n', '\ufeff{"eval_set_id": "trip", "eval_cases": [ ]}'],
+)
+def test_a_set_without_cases_has_a_head(client: TestClient, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "trip.evalset.json"
+    path.write_text(text)
+    value, etag = read(client)
+    assert save(client, {**value, "name": "x"}, etag).status_code == 200
+    assert path.read_text() == text.replace('"trip"', '"trip", "name": "x"')
+
+
+def test_a_comment_behind_the_cases_has_its_line(client: TestClient, trip: Path) -> None:
+    trip.write_text(JSON.replace("1700000000.25", '1700000000.25,\n  "late": [1, // last\n  2]'))
+    value, _ = read(client)
+    shown = client.post(f"{head_path(client)}/preview", json={"value": {**value, "late": "x"}}).json()
+    line = trip.read_text().split("// last")[0].count("\n") + 1
+    assert shown["lost"] == [f"{line}: // last"]
+
+
 def test_two_cases_of_one_id_are_no_hindrance(client: TestClient, tmp_path: Path) -> None:
     path = tmp_path / "trip.evalset.json"
     text = JSON.replace('"eval_id": "b"', '"eval_id": "a"')

@@ -60,7 +60,7 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any
         raise EvalFileError(f"{source.label}: {why}")
     if path.suffix.lower() in YAML_SUFFIXES:
         return _with_yaml_case(path, source, text, index, read_case(value)[0])
-    start = _start(source, text, index)
+    start = case_start(source, text, index)
     for change in (in_parts, as_whole):
         edit = _edit_at(text, start)
         changed = change(edit, value)
@@ -73,7 +73,7 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: Any
     )
 
 
-def _start(source: EvalSetFile, text: str, index: int) -> int:
+def case_start(source: EvalSetFile, text: str, index: int) -> int:
     """Where in the text a case begins."""
     place, start = source.start(index), 0
     for _ in range(1, place.line):

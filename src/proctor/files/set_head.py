@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.case_editing import EditedText, as_whole, in_parts
+from proctor.files.case_editing import EditedText, as_whole, case_start, in_parts
 from proctor.files.documents import YAML_SUFFIXES, read_yaml
 from proctor.files.eval_sets import EvalSetFile
 from proctor.files.explain import Finding
@@ -88,7 +89,8 @@ def with_head(path: Path, source: EvalSetFile, text: str, value: Head) -> Edited
         return EditedText(text)
     for edited in _ways(path, source, text, before, value):
         if _says(path, source, edited.text, value):
-            check_edit(path, source, edited.text)
+            if path.suffix.lower() in YAML_SUFFIXES:  # elsewhere the cases are the very same text
+                check_edit(path, source, edited.text)
             return edited
     raise EvalFileError(
         f"{source.label}: the keys of this set cannot be changed in place (an unusual layout); nothing was written. "
@@ -108,9 +110,23 @@ def _ways(path: Path, source: EvalSetFile, text: str, before: Head, value: Head)
             change_yaml_head(yaml_edit, before, value, is_nested=is_nested)
             yield EditedText(yaml_edit.text(), [f"{line}: {said}" for line, said in yaml_edit.lost()])
     else:
-        edit = JsonEdit(text, start=text.startswith("\ufeff"))
-        whole = _around_cases(edit, value)
-        yield EditedText(in_parts(edit, whole), [f"{at}: {said}" for at, said in edit.lost()])
+        rest, hole, cases = _without_cases(source, text)
+        edit = JsonEdit(rest, start=rest.startswith("\ufeff"))
+        changed = in_parts(edit, _around_cases(edit, value)).split(hole)
+        if len(changed) == 2:
+            yield EditedText(cases.join(changed), [f"{at}: {said}" for at, said in edit.lost()])
+
+
+def _without_cases(source: EvalSetFile, text: str) -> tuple[str, str, str]:
+    """A text with a hole where its cases are, what stands in the hole, and the cases: they may be long, and stay as they are."""
+    hole = json.dumps(token_hex(16))
+    if not len(source):  # nothing to leave out: the hole is behind the document
+        return text + hole, hole, ""
+    first, last = (case_start(source, text, index) for index in (0, len(source) - 1))
+    end = JsonEdit(text, start=last).root.end
+    cases = text[first:end]
+    hole += "\n" * cases.count("\n")  # what stands behind keeps its line
+    return f"{text[:first]}{hole}{text[end:]}", hole, cases
 
 
 def _around_cases(edit: JsonEdit, value: Head) -> Head:
