@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 __all__ = ["constants", "most_steps", "named", "parsed", "parts"]
 
-try:
-    from re import (  # type: ignore[attr-defined]  # private, and the only parser of the syntax
-        _constants as constants,
-        _parser as parser,
-    )
-except ImportError:  # another Python may lay it out in another way: then nothing is called cheap
-    constants = parser = None
+constants: Any = None
+parser: Any = None
+with suppress(ImportError):  # another Python may lay it out in another way: then nothing is called cheap
+    # private, and the only parser of the syntax
+    constants, parser = import_module("re._constants"), import_module("re._parser")
 
 UNKNOWN = float("inf")
 
