@@ -116,7 +116,8 @@ def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None
 def test_a_case_that_no_run_has_is_said(page: Page, problems: Problems) -> None:
     problems.expect("404")
     page.goto("/history?case=two_turn_bookin")
-    expect(page.get_by_role("alert")).to_contain_text("Did you mean 'two_turn_booking'?")
+    expect(page.get_by_role("main")).to_contain_text("Did you mean 'two_turn_booking'?")
+    expect(page.get_by_role("link", name="All cases")).to_have_attribute("href", "/history")
 
 
 def test_it_is_copied_as_markdown(page: Page) -> None:

@@ -110,7 +110,9 @@ class TestARunThatIsOver:
     def test_that_is_not_there_says_so(self, page: Page, problems: Problems) -> None:
         problems.expect("404")
         page.goto("/runs/nobody")
-        expect(page.get_by_role("alert")).to_contain_text("No run named 'nobody'")
+        expect(page.get_by_role("main")).to_contain_text("No run named 'nobody'")
+        page.get_by_role("link", name="All runs").click()
+        expect(page).to_have_url(re.compile("/runs$"))
 
 
 FILTERS = [
