@@ -5645,8 +5645,8 @@ export interface operations {
                 base?: string;
                 /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
                 candidate?: string;
-                /** @description By how much the pass rate may fall. */
-                margin?: number;
+                /** @description By how much the pass rate may fall; by default as the command takes it. */
+                margin?: number | null;
             };
             header?: never;
             path?: never;

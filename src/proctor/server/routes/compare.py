@@ -34,7 +34,12 @@ def get_comparison(
     here: Here,
     base: Annotated[str, Query(description="As `candidate`, or the name of a baseline.")] = "previous",
     candidate: Named = "latest",
-    margin: Annotated[float, Query(gt=0, lt=1, description="By how much the pass rate may fall.")] = 0.05,
+    margin: Annotated[
+        float | None,
+        Query(
+            gt=0, lt=1, description="By how much the pass rate may fall; by default as the command takes it."
+        ),
+    ] = None,
 ) -> Response:
     """Two runs compared case by case, as `proctor compare` does it."""
     with here.runs() as store:

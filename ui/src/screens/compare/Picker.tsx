@@ -25,7 +25,7 @@ export function Picker(props: Props) {
 
 function Choices({ asked, runs, page }: Props) {
   const [, setQuery] = useAddress();
-  const margin = asked.margin ?? "0.05";
+  const margin = asked.margin ?? String(page?.margin ?? 0.05);
   const margins = MARGINS.includes(margin) ? MARGINS : [...MARGINS, margin];
   const swap = () =>
     page && setQuery({ base: page.candidate.run_id, candidate: page.base.run_id, set: null, case: null }, { push: true });
@@ -38,7 +38,7 @@ function Choices({ asked, runs, page }: Props) {
       <Choose label="Candidate" name="candidate" value={asked.candidate} runs={runs} />
       <label className={styles.choose}>
         <span>Margin</span>
-        <select value={margin} onChange={(event) => setQuery({ margin: event.target.value === "0.05" ? null : event.target.value })}>
+        <select value={margin} onChange={(event) => setQuery({ margin: event.target.value })}>
           {margins.map((one) => (
             <option key={one} value={one}>
               {Number((Number(one) * 100).toPrecision(6))} points
