@@ -354,6 +354,7 @@ def test_cases_are_added_duplicated_removed_and_brought_back(page: Page, sets: S
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("They are back.")).to_be_visible()
     assert sets.path.read_text() == before
+    expect(page.get_by_text("2 of 2")).to_be_visible()
     page.get_by_role("checkbox").nth(0).check()
     page.get_by_role("button", name="Duplicate").click()
     expect(page.get_by_role("link", name="booking_copy")).to_be_visible()
