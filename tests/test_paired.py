@@ -246,6 +246,7 @@ def test_the_interval_is_scipys_bootstrap_where_cases_are_many() -> None:
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.05 * width)
 
 
+@pytest.mark.filterwarnings("ignore:Precision loss occurred")  # scipy's way of saying that all are alike
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=2, max_size=8))
 def test_the_variance_within_cases_is_that_of_scipys_groups(cases: list[list[float]]) -> None:
     theirs = sum(scipy_stats().tvar(case) for case in cases) / len(cases)

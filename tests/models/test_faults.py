@@ -135,11 +135,12 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
     replies = _many_calls(model, calls)
     assert [getattr(reply, "structured", reply) for reply in replies] == [YES] * calls
     assert server.count <= 1.5 * calls
-    assert (
-        server.count
-        == model.traffic.requests
-        == sum(reply.requests for reply in replies if isinstance(reply, Reply))
-    )
+    asked = model.traffic.requests
+    assert asked == sum(reply.requests for reply in replies if isinstance(reply, Reply))
+    given_up = model.traffic.faults[
+        ModelFault.TIMED_OUT
+    ]  # where the machine is busy, some before they were sent
+    assert asked - given_up <= server.count <= asked
     assert model.limiter.lowest < 10, "fewer ran at once"
 
 
