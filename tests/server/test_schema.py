@@ -129,6 +129,7 @@ def test_no_request_meets_a_bug(client: TestClient) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)
 def test_no_request_of_very_many_meets_a_bug(client: TestClient) -> None:
     every = sum(len(operations(description)) for description in descriptions(client).values())
     total, broken = found_in(client, 2 * LONG // every)
