@@ -7,7 +7,6 @@ specification, OTLP/HTTP.
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import json
 import os
 import socket
@@ -22,6 +21,7 @@ from typing import Any, Self
 from proctor.api.otlp_requests import OtlpHandler
 from proctor.errors import SetupError
 from proctor.files.traces.otlp import LogRecord, only_kept, spans_in
+from proctor.loopback import is_loopback_ip
 from proctor.quick_dataclasses import dataclass
 
 LISTEN = "127.0.0.1:4318"
@@ -185,12 +185,7 @@ def _address(listen: str) -> tuple[str, int]:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost" or is_loopback_ip(host)
 
 
 class _Server(ThreadingHTTPServer):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import ipaddress
 import os
 from collections.abc import Iterator
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from proctor.errors import AgentLoadError
+from proctor.loopback import is_loopback_ip
 from proctor.redaction import HIDDEN, redacted_text, without_secrets
 
 __all__ = ["TOKEN", "Address", "read_address"]
@@ -55,12 +55,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """True for this machine: `localhost`, and every loopback address. No proxy stands before it."""
-        if self.host == "localhost" or self.host.endswith(".localhost"):
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return self.host == "localhost" or self.host.endswith(".localhost") or is_loopback_ip(self.host)
 
     def join(self, path: str) -> str:
         """Return the URL of `path` below this one (`""`: this one), with its query.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -15,6 +14,7 @@ from pydantic import ValidationError
 from proctor.agents.hosting import NotPossibleError, SessionExistsError
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
+from proctor.loopback import is_loopback_ip
 from proctor.server.adk.eval_files import NotThereError
 from proctor.server.adk.wire import answer
 
@@ -73,19 +73,12 @@ def require_local(request: Request) -> None:
     if os.environ.get(_OPENED_BY, "").lower() in {"1", "true", "yes"}:
         return
     host = request.client.host if request.client else ""
-    if not _is_loopback(host) or any(name in request.headers for name in _FORWARDED):
+    if not is_loopback_ip(host) or any(name in request.headers for name in _FORWARDED):
         raise HTTPException(
             403,
             "This changes files of the project, or runs evaluations: only clients on this machine may do that, and not "
             f"through a proxy. {_OPENED_BY}=1 in the server's environment opens it to others.",
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 LOCAL = [Depends(require_local)]
