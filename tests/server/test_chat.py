@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Iterator
@@ -325,6 +326,34 @@ def test_a_conversation_that_nobody_goes_on_with_is_closed(project: Path) -> Non
         chat = begin(client, "echo")
         say(client, chat, "hi")
         _until(lambda: client.get(chat).status_code == 404)
+
+
+def test_a_server_that_ends_waits_for_a_conversation_that_is_being_closed(project: Path) -> None:
+    (project / "agents/thorough").mkdir()
+    (project / "agents/thorough/agent.py").write_text(
+        EVENTS
+        + """
+from pathlib import Path
+class Thorough:
+    async def answer(self, message, session):
+        yield Event.said("hello")
+    async def close(self):
+        Path("begun").touch()
+        await asyncio.sleep(1)
+        Path("closed").touch()
+root_agent = Thorough()
+"""
+    )
+    context = ServerContext(root=project, store_url=project / "s.sqlite3", agents=project / "agents")
+    app = create_app(context)
+    app.state.chats = chats.Chats(context, idle=0.2)
+    with (
+        contextlib.chdir(project),
+        TestClient(app, base_url="http://127.0.0.1:8000") as client,
+    ):
+        begin(client, "thorough")
+        _until((project / "begun").exists)
+    assert (project / "closed").exists()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from proctor.api.project import prepare_process
@@ -18,7 +17,7 @@ from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_m
 from proctor.redaction import without_secrets
 from proctor.schema.session import SessionInput
 from proctor.server.adk.apps import apps_of
-from proctor.server.chatting import IDLE, BusyError, Chat
+from proctor.server.chatting import CLOSING, IDLE, BusyError, Chat
 from proctor.server.context import ServerContext
 from proctor.settings import load_settings
 
@@ -48,6 +47,8 @@ class Chats:
         self._opening = 0
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closing: set[asyncio.Task[None]] = set()
 
     def all(self) -> list[Chat]:
         """Return the conversations that are open, oldest first."""
@@ -111,15 +112,24 @@ class Chats:
     async def close(self, chat: Chat) -> None:
         """End a conversation."""
         if self._open.pop(chat.id, None) is not None:
-            await self.on_loop(chat.close())
+            await self.on_loop(self._close(chat))
+
+    async def _close(self, chat: Chat) -> None:
+        """On the loop: end a conversation, to its end though whoever asked for it goes."""
+        closing = asyncio.get_running_loop().create_task(chat.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        await asyncio.shield(closing)
 
     async def close_all(self) -> None:
-        """End all of them, and the loop."""
+        """End all of them, those too that are being closed already, and the loop."""
         await asyncio.gather(*(self.close(chat) for chat in self.all()), return_exceptions=True)
         with self._lock:
             loop, self._loop = self._loop, None
-        if loop is not None:
+            thread, self._thread = self._thread, None
+        if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
+            await asyncio.to_thread(thread.join, 2 * CLOSING)
 
     async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
         """Do something on the loop of the conversations, and return what comes of it."""
@@ -130,9 +140,10 @@ class Chats:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=self._run, args=(self._loop,), name="proctor-chats", daemon=True
-                ).start()
+                )
+                self._thread.start()
             return self._loop
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -142,8 +153,7 @@ class Chats:
             loop.run_forever()
         finally:
             sweeping.cancel()
-            with suppress(asyncio.CancelledError, RuntimeError):
-                loop.run_until_complete(sweeping)
+            loop.run_until_complete(asyncio.gather(sweeping, *self._closing, return_exceptions=True))
             loop.close()
 
     async def _sweep(self) -> None:
@@ -153,4 +163,4 @@ class Chats:
             for chat in self.all():
                 if chat.state != "answering" and time.monotonic() - chat.touched > self._idle:
                     self._open.pop(chat.id, None)
-                    await chat.close()
+                    await self._close(chat)

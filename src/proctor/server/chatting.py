@@ -26,7 +26,8 @@ MOST_SHOWN = 4 * 2**20
 """Characters of one conversation that are shown."""
 IDLE = 30 * 60.0
 """Seconds after which a conversation that nobody goes on with is closed."""
-_CLOSING = 15.0
+CLOSING = 15.0
+"""Seconds that stopping an answer may take, and as many that the end of the agent may."""
 _SESSION_IS_LOST = {
     FailureKind.TIMED_OUT,
     FailureKind.CRASHED,
@@ -126,13 +127,13 @@ class Chat:
         """End the answer that is under way; its turn is not kept."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
-            await asyncio.wait([self._task], timeout=_CLOSING)
+            await asyncio.wait([self._task], timeout=CLOSING)
 
     async def close(self) -> None:
         """End the conversation, and the agent's process."""
         await self.stop()
         with suppress(Exception, TimeoutError):
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(CLOSING):
                 await self.talk.close()
 
     def _require(self, state: str) -> None:
@@ -178,7 +179,7 @@ class Chat:
 
     async def _take_state(self) -> None:
         try:
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(CLOSING):
                 self.session_state = await self.talk.final_state()
         except Exception as error:  # noqa: BLE001 - it does not say its state, and that is said
             self._put("note", text=f"the agent does not tell its state: {type(error).__name__}: {error}")
