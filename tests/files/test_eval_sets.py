@@ -17,6 +17,11 @@ def read(document: Any, name: str = "folder/set.evalset.json", **options: Any) -
     return load_eval_set_text(json.dumps(document), name, **options)
 
 
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def problems(document: Any, **options: Any) -> list[str]:
     """`line:column: field: message (hint)` of every problem, the document written with an indent of one."""
     text = document if isinstance(document, str) else json.dumps(document, indent=1)
@@ -325,3 +330,36 @@ def test_a_key_given_twice_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
     )
     path.write_text('{"eval_set_id": "s", "eval_cases": [' + case + "]}", encoding="utf-8")
     assert [(found.line, "twice" in found.message) for found in open_eval_set(path).warnings] == [(2, True)]
+
+
+FIRST, SECOND = json.dumps([case("first")]), json.dumps([case("second")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(f'{{"eval_set_id": "s", "eval_cases": {FIRST}, "eval_cases": {SECOND}}}', ["second"], id="cases and cases"),
+        pytest.param(f'{{"eval_set_id": "s", "eval_cases": [], "eval_cases": {SECOND}}}', ["second"], id="none and cases"),
+        pytest.param(f'{{"eval_set_id": "s", "eval_cases": {FIRST}, "eval_cases": []}}', [], id="cases and none"),
+        pytest.param(f'{{"eval_set_id": "s", "eval_cases": null, "eval_cases": {SECOND}}}', ["second"], id="null and cases"),
+    ],
+)  # fmt: skip
+def test_of_cases_given_twice_the_later_are_used_as_the_warning_says(
+    tmp_path: Path, text: str, expected: list[str]
+) -> None:
+    path = write(tmp_path / "s.evalset.json", text)
+    opened = open_eval_set(path, allow_empty=True)
+    assert list(opened.ids()) == expected == [each.eval_id for each in load_eval_set(path).eval_cases]
+    assert [found.message[:36] for found in opened.warnings] == ["the key “eval_cases” appears twice i"]
+
+
+@pytest.mark.parametrize("first", ["eval_cases", "evalCases"])
+@pytest.mark.parametrize("value", [FIRST, "[]", "null"], ids=["cases", "no cases", "null"])
+def test_cases_in_both_spellings_are_refused(tmp_path: Path, first: str, value: str) -> None:
+    """Whichever comes first, one of them would not be run."""
+    second = {"eval_cases": "evalCases", "evalCases": "eval_cases"}[first]
+    path = write(
+        tmp_path / "s.evalset.json", f'{{"eval_set_id": "s", "{first}": {value}, "{second}": {SECOND}}}'
+    )
+    with pytest.raises(EvalFileError, match="expected eval_cases once, got it in both spellings"):
+        load_eval_set(path)

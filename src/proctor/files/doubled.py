@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from proctor.files.base import Problem, SourceText
+from proctor.files.documents import Document, JsonDocument
 
 QUICK = 4 << 20
 """Bytes up to which every run looks for them; it nearly doubles the time of reading. `check` always looks."""
@@ -18,6 +19,13 @@ def doubled_keys(source: SourceText) -> list[Problem]:
     from proctor.files.scan import scan
 
     return [problem for problem in scan(source).problems if "twice" in problem.message]
+
+
+def stated_twice(document: Document) -> list[Problem]:
+    """The same for a document that was read without looking for them (YAML refuses them)."""
+    if document.warnings or not isinstance(document, JsonDocument):  # then it was looked at already
+        return []
+    return doubled_keys(document.source)
 
 
 def _has_doubled_keys(text: str) -> bool:

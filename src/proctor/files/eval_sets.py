@@ -22,7 +22,7 @@ from proctor.files.documents import (
     read_yaml,
     unreadable,
 )
-from proctor.files.doubled import QUICK, doubled_keys
+from proctor.files.doubled import QUICK, doubled_keys, stated_twice
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding
 from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
@@ -184,7 +184,11 @@ def _opened(path: Path, label: str) -> Opened:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
-        return _from_document(read_json(data, label), _digest_of(data))
+        document = read_json(data, label)
+        opened = _from_document(document, _digest_of(data))
+        if source.size <= QUICK:
+            opened.warnings += stated_twice(document)
+        return opened
 
 
 def _doubled_in(source: FileBytes) -> list[Problem]:
@@ -239,8 +243,13 @@ def _from_document(document: Document, digest: Callable[[], str]) -> Opened:
     return opened
 
 
+_BOTH_SPELLINGS = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
+
+
 def _held(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
     fields, cases, base = _parts(document.value, found)
+    if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
+        raise file_error(problems_at(document, [Finding((second[0],), _BOTH_SPELLINGS, at_key=True)]))
     header, errors, warnings = read_header(fields, document.name, needs_id=found is Kind.EVAL_SET)
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []

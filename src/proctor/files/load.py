@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from proctor.files.base import Problem, file_error
 from proctor.files.configs import config_findings, misspelled_keys
-from proctor.files.documents import RESULT_LIMIT, Document, JsonDocument, problems_at, read_document
-from proctor.files.doubled import doubled_keys
+from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document
+from proctor.files.doubled import stated_twice
 from proctor.files.eval_sets import (
     EvalSetFile,
     load_eval_set,
@@ -48,21 +48,14 @@ _Model = TypeVar("_Model", bound=WireModel)
 
 
 def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[Problem]]:
-    """Read a `test_config.json`; with it what is doubtful: unknown keys, what is not supported.
+    """Read a `test_config.json`; with it what is doubtful: unknown keys, keys given twice, what is not supported.
 
     Raises:
         EvalFileError: it is no config, or one of its keys is misspelled; with every problem and its place.
     """
     document = read_document(Path(path), label)
     config, doubts = read_config(document)
-    return config, [*_stated_twice(document), *doubts]
-
-
-def _stated_twice(document: Document) -> list[Problem]:
-    """Keys that a config has twice, of which the first would be lost in silence; `check` looks for them itself."""
-    if document.warnings or not isinstance(document, JsonDocument):  # then it was looked at already
-        return []
-    return doubled_keys(document.source)
+    return config, [*stated_twice(document), *doubts]
 
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:

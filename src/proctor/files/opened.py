@@ -99,4 +99,6 @@ def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
         if inside and not inside[0].message.startswith("text after"):
             return file_error(inside[:1])
     message = f"the file has {source.size >> 20} MiB; above {WHOLE_LIMIT >> 20} only eval sets in plain JSON are read"
-    return file_error([Problem("error", source.name, *first, "", message, "no comments, no trailing commas")])
+    return file_error(
+        [Problem("error", source.name, *first, "", message, "no comments, no trailing commas, no key twice")]
+    )

@@ -134,7 +134,10 @@ class Walk:
             at = self._gap(at)
             self._expect(at, b":")
             at = self._gap(at + 1)
-            if key in _CASES and not self.spans.cases_key and self._byte(at) == b"[":
+            if key in _CASES:
+                self._expect(at, b"[")
+                if self.spans.cases_key:  # which of the two counts, who reads the file whole knows
+                    raise BrokenTextError(at)
                 self.spans.cases_key = key
                 at = yield from self._elements(at)
             else:
