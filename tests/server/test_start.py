@@ -4,15 +4,18 @@ import json
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.redaction import without_secrets
 from proctor.registry import METRICS
 from proctor.server.app import create_app
 from proctor.server.children import MOST_AT_ONCE, Children, NotStartedError, TooManyRunsError
@@ -162,6 +165,30 @@ class TestTheEstimate:
         seconds = page["seconds"]
         assert 0 <= seconds["low"] <= seconds["value"] <= seconds["high"]
 
+    @pytest.mark.slow
+    def test_of_what_failed_goes_by_the_servers_own_store(self, tmp_path: Path) -> None:
+        folder = make_project(tmp_path, CASES)
+        open_gate(folder, CASES)
+        with serving(ServerContext(root=folder, store_url=folder / "elsewhere.sqlite3")) as server:
+            run = server.start()
+            server.wait_for(run, "finished")
+            status, page = server.ask("POST", "/api/estimates", {**ASKED, "failed_of": run, "eval_sets": []})
+        assert (status, page.get("cases")) == (200, 2), page  # every third of six answers is wrong
+        assert not (folder / ".proctor" / "store.sqlite3").exists()
+
+    def test_any_number_of_cases_may_be_chosen_one_by_one(self, client: TestClient, folder: Path) -> None:
+        ids = [f"{number:05d}_{'long' * 15}" for number in range(4_000)]
+        turn = {"user_content": {"parts": [{"text": "hello 1"}]}}
+        listed = [{"eval_id": one, "conversation": [turn]} for one in ids]
+        many = folder / "many.evalset.json"
+        many.write_text(json.dumps({"eval_set_id": "many", "eval_cases": listed}))
+        try:
+            chosen = [{"path": many.name, "cases": ids[1:]}]
+            answer = client.post("/api/estimates", json={**ASKED, "eval_sets": chosen})
+        finally:
+            many.unlink()
+        assert (answer.status_code, answer.json().get("cases")) == (200, len(ids) - 1), answer.text[:500]
+
 
 class TestWhatIsWrong:
     def test_all_of_it_is_said_at_once_each_with_its_field_and_nothing_is_run(
@@ -231,8 +258,8 @@ class TestWhatIsWrong:
             ({"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a\0"]}]}, "", "NUL"),
             (
                 {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["c" * 400] * 400}]},
-                "",
-                "too long",
+                "eval_sets",
+                "no case",
             ),
         ],
         ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
@@ -322,7 +349,7 @@ def test_a_file_that_a_judge_names_is_not_looked_at(client: TestClient) -> None:
     assert "no JSON" not in answer.json()["detail"]
 
 
-ADDRESS = "http+json:http://someone:hunter2-hunter2@127.0.0.1:9/ask?api_key=swordfish-1"
+ADDRESS = "http+sse:http://someone:hunter2-hunter2@127.0.0.1:9/ask?api_key=swordfish-1"
 
 
 def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
@@ -331,7 +358,7 @@ def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
     app = create_app(
         ServerContext(root=folder, store_url=f"sqlite:///{folder}/runs.sqlite3?password=swordfish-2")
     )
-    shown = "http+json:http://***@127.0.0.1:9/ask?api_key=***"
+    shown = "http+sse:http://***@127.0.0.1:9/ask?api_key=***"
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         named = [one["name"] for one in client.get("/api/agents").json()["items"]]
         answers = [
@@ -346,6 +373,42 @@ def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
     for answer in answers:
         assert "hunter2" not in answer.text
         assert "swordfish" not in answer.text
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/cmdline").exists(), reason="this system has no such list of processes"
+)
+@pytest.mark.slow
+def test_no_process_of_a_run_shows_an_agents_password(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
+    class Agent(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.extend(path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'"Hello!"')
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    folder = make_project(tmp_path, 1)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Agent) as agent:
+        threading.Thread(target=agent.serve_forever, daemon=True).start()
+        address = f"http+sse:http://someone:hunter2-hunter2@127.0.0.1:{agent.server_port}/"
+        (folder / "proctor.toml").write_text(f'agent = "{address}"\nisolate = true\n')
+        with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
+            server.wait_for(server.start(agent=without_secrets(address)), "finished")
+        agent.shutdown()
+    assert any(b"proctor\0eval" in words for words in seen)  # it was looked while the run was under way
+    assert not [words for words in seen if b"hunter2" in words]
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return bool(path.read_bytes())
+    except OSError:  # it has just ended
+        return False
 
 
 def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> None:

@@ -30,7 +30,15 @@ class Asking:
         SetupProblems: everything that is wrong, also what only the engine can tell.
     """
 
-    def __init__(self, words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        given: Mapping[str, Any],
+        settings: Settings,
+        *,
+        earlier: str | None = None,
+    ) -> None:
+        """Read it; `earlier` is the store that `--failed` looks into where the run itself is to be kept nowhere."""
         self._problems: list[SetupError] = []
         self.details = bool(given["details"] or common().verbose)
         self.only_different = bool(given["only_different"])
@@ -43,7 +51,7 @@ class Asking:
         self._load_hooks()
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
-        failed = self._only_failed(given["failed"], given["stores"])
+        failed = self._only_failed(given["failed"], earlier or store_named(given["stores"]))
         if self.is_empty and not self._problems:
             self.request = None
             return
@@ -85,13 +93,12 @@ class Asking:
             if name in self.options:
                 self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
 
-    def _only_failed(self, name: str | None, stores: Sequence[str]) -> Failed:
+    def _only_failed(self, name: str | None, store: str | None) -> Failed:
         """Read what did not pass in an earlier run, and remember to run only that."""
         from proctor.cli.failed import Failed, read_failed
 
         if not name:
             return Failed()
-        store = next((url for url in stores if not is_for_results(url) and url != NOWHERE), None)
         failed = self._check(lambda: read_failed(name, store))
         if failed is None:
             return Failed()
@@ -109,6 +116,11 @@ class Asking:
             except SetupError as problem:
                 found += problems_of(problem)
         return found
+
+
+def store_named(urls: Sequence[str]) -> str | None:
+    """Return the first of `urls` in which earlier runs may be; `None`: they are in the project's own store."""
+    return next((url for url in urls if not is_for_results(url) and url != NOWHERE), None)
 
 
 def _refuse_storage(uri: str | None) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 from proctor.api.estimating import estimate_sync
 from proctor.api.project import prepare_process
-from proctor.api.runs import is_for_results
-from proctor.cli.asking import Asking
+from proctor.cli.asking import Asking, store_named
 from proctor.cli.failures import say
 from proctor.cli.keeping import NOWHERE
 from proctor.cli.process import stdout_is_ours
@@ -28,10 +27,11 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
     settings = load_settings(Path.cwd())
     prepare_process(settings)
     as_json = given["format_"] == "json"
-    store = next((url for url in given["stores"] if not is_for_results(url) and url != NOWHERE), None)
+    store = store_named(given["stores"])
     with stdout_is_ours() as stdout:
         # no store is made for it, and no report
-        asking = Asking(words, {**given, "stores": (NOWHERE,), "reports": (), "format_": None}, settings)
+        unkept = {**given, "stores": (NOWHERE,), "reports": (), "format_": None}
+        asking = Asking(words, unkept, settings, earlier=store)
         if asking.is_empty:
             say(f"nothing to run: every case passed in {given['failed']}")
             return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +44,13 @@ def read_failed(name: str, store: str | None = None) -> Failed:
         return _of_report(path)
     from proctor.api.runs import open_runs
 
-    try:
-        kept = open_runs(store, read_only=True)
-        run_id = kept.find(name)
-    except SetupError as problem:
-        raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
-    return _of_run(kept, run_id)
+    with ExitStack() as until_read:
+        try:
+            kept = until_read.enter_context(closing(open_runs(store, read_only=True)))
+            run_id = kept.find(name)
+        except SetupError as problem:
+            raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
+        return _of_run(kept, run_id)
 
 
 def _of_run(kept: Store, run_id: str) -> Failed:

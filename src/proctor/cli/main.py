@@ -7,6 +7,7 @@ import gc
 import click
 
 from proctor.cli.common import common_options
+from proctor.cli.handed import take_words
 from proctor.cli.lazy import LazyGroup
 from proctor.cli.process import leave, own_end, own_streams
 from proctor.cli.telling import listen_to_environment
@@ -60,6 +61,7 @@ def main() -> None:
     """Run the command line and end the process, whatever threads an agent has left behind."""
     gc.set_threshold(_OFTEN, *gc.get_threshold()[1:])
     listen_to_environment()
+    take_words()
     own_streams()
     own_end()
     try:

@@ -7,19 +7,19 @@ server remembers of its runs stands in a folder beside the store: the output of 
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from proctor.errors import SetupError
 from proctor.quick_dataclasses import dataclass
@@ -27,6 +27,9 @@ from proctor.redaction import without_secrets
 
 TELL = "PROCTOR_TELL"
 """The variable that names the file in which `proctor` tells what began, or what is wrong (see `cli/telling.py`)."""
+WORDS = "PROCTOR_WORDS"
+"""The variable that has `proctor` take its command line from standard input (see `cli/handed.py`): addresses of agents and
+stores may have passwords in them, and everybody may read the arguments of a process."""
 MOST_AT_ONCE = 3
 MOST_ASKED = 8
 """Questions to `proctor` that may be under way at once: each is a process, and somebody waits for it."""
@@ -130,9 +133,9 @@ class Children:
                 self._asked -= 1
 
     def _outputs(self, words: Sequence[str], told: Path) -> tuple[bytes, bytes]:
-        with _said_of_its_length():
+        with _handed(words) as given:
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
+                self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         with process, self._nameless_until_told(process, signal.SIGKILL):  # it keeps nothing
@@ -158,23 +161,21 @@ class Children:
 
     def _spawn(self, words: Sequence[str]) -> Child:
         told, output = self._path("told.jsonl"), self._path("log")
-        command = self._command(words)
-        with output.open("wb") as log, _said_of_its_length():
+        with _handed(words) as given, output.open("wb") as log:
             process = subprocess.Popen(
-                command, cwd=self._root, env=self._environment(told), stdin=subprocess.DEVNULL,
+                self._command(words), cwd=self._root, env=self._environment(told), stdin=given,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         return Child(process, told, output)
 
     @staticmethod
     def _command(words: Sequence[str]) -> list[str]:
-        if any("\0" in word for word in words):
-            raise NotStartedError([_no_command("holds NUL, which no name has")])
-        return [sys.executable, "-m", "proctor", *words]
+        """What is seen of it: which command it is."""
+        return [sys.executable, "-m", "proctor", *words[:1]]
 
     @staticmethod
     def _environment(told: Path) -> dict[str, str]:
-        return {**os.environ, TELL: str(told), "NO_COLOR": "1"}
+        return {**os.environ, TELL: str(told), WORDS: "stdin", "NO_COLOR": "1"}
 
     def _path(self, suffix: str) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -273,18 +274,15 @@ class Children:
 
 
 @contextmanager
-def _said_of_its_length() -> Iterator[None]:
-    """Turn what the system says of a command that is too long into an answer."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno != errno.E2BIG:
-            raise
-        raise NotStartedError([_no_command("is too long: choose fewer one by one, or all")]) from None
-
-
-def _no_command(why: str) -> dict[str, Any]:
-    return {"message": f"what was asked for {why}; no command line can have it", "kind": ""}
+def _handed(words: Sequence[str]) -> Iterator[IO[bytes]]:
+    """Give a file without a name in which a process finds its command line."""
+    if any("\0" in word for word in words):
+        message = "what was asked for holds NUL, which no name has; no command line can have it"
+        raise NotStartedError([{"message": message, "kind": ""}])
+    with tempfile.TemporaryFile() as given:
+        given.write(json.dumps(list(words)).encode())
+        given.seek(0)
+        yield given
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
