@@ -143,7 +143,7 @@ def replace_case(
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
         write_edited(file.path, before, edited, comments_may_go=comments_may_go)
-        new_id = _case_of(value)[0].eval_id
+        new_id = case_of(value)[0].eval_id
         if file.form != "yaml" and new_id == eval_id:  # it was read again already, where it stands
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
         written = opened(file)
@@ -158,7 +158,7 @@ def add_case(file: SetFile, value: Any) -> CaseContent:
         SetupError: its id could not be named, or is taken.
         EvalFileError: the file cannot be changed in place.
     """
-    case, _ = _case_of(value)
+    case, _ = case_of(value)
     require_new_case_id(case.eval_id)
     with alone_with(file.path):
         source = opened(file)
@@ -209,7 +209,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
 
 def _checked(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
     """What is doubtful in a case that is to take the place of `eval_id`."""
-    case, doubtful = _case_of(value)
+    case, doubtful = case_of(value)
     if case.eval_id not in {
         eval_id,
         eval_id.rpartition("#")[0],
@@ -219,7 +219,7 @@ def _checked(value: Any, source: EvalSetFile, eval_id: str) -> list[Finding]:
     return doubtful
 
 
-def _case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
+def case_of(value: Any) -> tuple[EvalCase, list[Finding]]:
     """A case that can be written, and what is doubtful in it."""
     require_writable(value)
     case, wrong, doubtful = findings_in(value)

@@ -13,6 +13,7 @@ from proctor.api.checking import check_files
 from proctor.api.editing import CaseContent, opened, read_case
 from proctor.api.eval_set_files import ProjectSets, SetFile
 from proctor.api.head_editing import HeadContent
+from proctor.api.text_editing import TextContent
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.base import Problem
 from proctor.files.case_editing import changeable
@@ -30,6 +31,7 @@ from proctor.reports.pages.eval_sets import (
     EvalSetList,
     EvalSetPage,
     EvalSetRow,
+    EvalSetText,
     ProblemNote,
     eval_case_row,
 )
@@ -191,6 +193,17 @@ def head_page(found: HeadContent) -> EvalSetHead:
         version=found.version,
         value=found.value,
         doubtful=field_notes(found.findings),
+    )
+
+
+def text_page(file: SetFile, found: TextContent) -> EvalSetText:
+    """Return the text of a set, to be edited."""
+    return EvalSetText(
+        path=file.label,
+        text=found.text,
+        version=found.version,
+        readable=found.readable,
+        problems=[_note(problem, file) for problem in found.problems],
     )
 
 

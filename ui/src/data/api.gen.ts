@@ -181,6 +181,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/eval-sets/{eval_set}/case/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Eval Case
+         * @description Say what is wrong with a case as it is being written, field by field; nothing is written.
+         */
+        post: operations["check_eval_case"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/eval-sets/{eval_set}/undo": {
         parameters: {
             query?: never;
@@ -195,6 +215,50 @@ export interface paths {
          * @description Bring a removed case back: the file is what it was, byte for byte.
          */
         post: operations["restore_eval_case"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/eval-sets/{eval_set}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Eval Set Text
+         * @description Return the text of a set's file, readable or not; the ETag is what a change has to name.
+         */
+        get: operations["get_eval_set_text"];
+        /**
+         * Save Eval Set Text
+         * @description Give a set's file another text; refused where that is no eval set, unless it is confirmed.
+         */
+        put: operations["save_eval_set_text"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/eval-sets/{eval_set}/text/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Eval Set Text
+         * @description Say what is wrong with a text, by line and column; nothing is written.
+         */
+        post: operations["check_eval_set_text"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1065,6 +1129,15 @@ export interface components {
             text: components["schemas"]["Clip"];
         };
         /**
+         * AttributePart
+         * @description What a span says besides what was asked and answered.
+         */
+        AttributePart: {
+            /** Name */
+            name: string;
+            value: components["schemas"]["Clip"];
+        };
+        /**
          * BallotPart
          * @description One question that a judge was asked, and its votes.
          */
@@ -1306,6 +1379,18 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
             /** Created At */
             created_at: number;
+        };
+        /**
+         * CaseChecked
+         * @description What there is to say about a case that is being written.
+         */
+        CaseChecked: {
+            /** Wrong */
+            wrong: components["schemas"]["FieldNote"][];
+            /** Refused */
+            refused: components["schemas"]["FieldNote"][];
+            /** Doubtful */
+            doubtful: components["schemas"]["FieldNote"][];
         };
         /**
          * CaseDraft
@@ -1950,6 +2035,22 @@ export interface components {
             warnings: number;
             /** First Problem */
             first_problem: string | null;
+        };
+        /**
+         * EvalSetText
+         * @description The text of a set's file, or one that it is to have.
+         */
+        EvalSetText: {
+            /** Path */
+            path: string;
+            /** Text */
+            text: string;
+            /** Version */
+            version: string;
+            /** Readable */
+            readable: boolean;
+            /** Problems */
+            problems: components["schemas"]["ProblemNote"][];
         };
         /**
          * FieldNote
@@ -3265,7 +3366,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "turn" | "agent" | "model" | "tool" | "event";
+            kind: "turn" | "agent" | "model" | "tool" | "step" | "event";
             /** Name */
             name: string;
             /** Depth */
@@ -3284,7 +3385,7 @@ export interface components {
              * Timing
              * @enum {string}
              */
-            timing: "clock" | "events" | "none";
+            timing: "clock" | "events" | "span" | "none";
             /** Failed */
             failed: boolean;
             /** Input Tokens */
@@ -3293,6 +3394,9 @@ export interface components {
             output_tokens: number | null;
             request: components["schemas"]["Clip"] | null;
             response: components["schemas"]["Clip"] | null;
+            error: components["schemas"]["Clip"] | null;
+            /** Attributes */
+            attributes: components["schemas"]["AttributePart"][];
         };
         /**
          * SpansPage
@@ -3311,6 +3415,8 @@ export interface components {
             told: string;
             /** Spans */
             spans: components["schemas"]["SpanPart"][];
+            /** Cut */
+            cut: string[];
             /** Agents */
             agents: components["schemas"]["AgentPart"][];
         };
@@ -3467,6 +3573,19 @@ export interface components {
             response: components["schemas"]["Clip"] | null;
             /** Call */
             call: number | null;
+        };
+        /**
+         * TextDraft
+         * @description The text of a file as it is to be.
+         */
+        TextDraft: {
+            /** Text */
+            text: string;
+            /**
+             * Unreadable May Be
+             * @default false
+             */
+            unreadable_may_be: boolean;
         };
         /**
          * ToldPart
@@ -4344,6 +4463,41 @@ export interface operations {
             };
         };
     };
+    check_eval_case: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaseDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseChecked"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     restore_eval_case: {
         parameters: {
             query?: never;
@@ -4366,6 +4520,191 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EvalSetPage"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+        };
+    };
+    get_eval_set_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvalSetText"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+        };
+    };
+    save_eval_set_text: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that was read: its ETag. */
+                "if-match"?: string | null;
+            };
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvalSetText"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+        };
+    };
+    check_eval_set_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvalSetText"];
                 };
             };
             /** @description Comments would be lost, or the file cannot be changed in place. */

@@ -75,6 +75,16 @@ class CasePreview(PageModel):
     doubtful: list[FieldNote]
 
 
+class CaseChecked(PageModel):
+    """What there is to say about a case that is being written."""
+
+    wrong: list[FieldNote]
+    """Why it is no case; it cannot be saved so."""
+    refused: list[FieldNote]
+    """What it expects and no run could check: it can be saved, and no run of it begins."""
+    doubtful: list[FieldNote]
+
+
 class DiffLine(PageModel):
     """One line of a file's difference."""
 

@@ -87,6 +87,19 @@ class EvalSetHead(PageModel):
     doubtful: list[FieldNote]
 
 
+class EvalSetText(PageModel):
+    """The text of a set's file, or one that it is to have."""
+
+    path: str
+    text: str
+    """Each line ended by a line feed; the file keeps its own line ends."""
+    version: str
+    """What `If-Match` has to say to change it; the same as its ETag."""
+    readable: bool
+    """It can be opened as an eval set."""
+    problems: list[ProblemNote]
+
+
 class EvalCaseRow(PageModel):
     """One case in the list of a set's cases."""
 

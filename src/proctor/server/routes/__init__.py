@@ -2,6 +2,7 @@
 
 ROUTES = (
     "eval_sets",
+    "eval_set_texts",
     "chat",
     "about",
     "runs",

@@ -5,45 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict
 
 from proctor.api import editing as cases, head_editing as heads
 from proctor.api.authoring import create_eval_set
+from proctor.api.case_checks import check_case
 from proctor.api.eval_set_files import SetFile
 from proctor.api.eval_set_pages import field_notes, head_page, saved
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.case_editing import changeable
-from proctor.reports.pages.base import PageModel
 from proctor.reports.pages.eval_case import (
+    CaseChecked,
     CasePreview,
-    CaseRefusal,
     CaseRemoved,
     CaseSaved,
     EvalCasePage,
     diff_lines,
-    differing,
 )
 from proctor.reports.pages.eval_sets import EvalCaseList, EvalSetHead, EvalSetList, EvalSetPage, SetMade
-from proctor.sanitize import clean
 from proctor.server.context import Here
 from proctor.server.editing import editing
+from proctor.server.refusing import REFUSALS, REFUSED, IfMatch, refused, unnamed, version_named, written
 
 router = APIRouter()
 
 CaseId = Annotated[str, Query(alias="id", description="The id of the case, whatever characters it has.")]
-IfMatch = Annotated[str | None, Header(description="The version that was read: its ETag.")]
-
-_REFUSALS: dict[int | str, dict[str, Any]] = {
-    409: {
-        "model": CaseRefusal,
-        "description": "Comments would be lost, or the file cannot be changed in place.",
-    },
-    412: {"model": CaseRefusal, "description": "The file says something else by now."},
-    422: {"model": CaseRefusal, "description": "This is no case."},
-    428: {"model": CaseRefusal, "description": "Without If-Match nothing is changed."},
-}
 
 
 class _Body(BaseModel):
@@ -91,14 +78,14 @@ def list_eval_sets(here: Here) -> EvalSetList:
     return editing(here).looks.all()
 
 
-@router.post("/eval-sets", status_code=201, responses=_REFUSALS, response_model=SetMade)
+@router.post("/eval-sets", status_code=201, responses=REFUSALS, response_model=SetMade)
 def create_set(here: Here, wanted: NewEvalSet) -> Any:
     """Make a new set without cases."""
     file = editing(here).sets.new(wanted.name, wanted.folder, wanted.form)
     try:
         create_eval_set(file.path)
     except EvalFileError as error:
-        return _refused(error, None)
+        return refused(error, None)
     return SetMade(id=file.id, path=file.label)
 
 
@@ -135,23 +122,23 @@ def get_eval_set_head(here: Here, response: Response, eval_set: str) -> EvalSetH
     return page
 
 
-@router.put("/eval-sets/{eval_set}/head", responses=_REFUSALS, response_model=EvalSetHead)
+@router.put("/eval-sets/{eval_set}/head", responses=REFUSALS, response_model=EvalSetHead)
 def save_eval_set_head(here: Here, eval_set: str, draft: HeadDraft, if_match: IfMatch = None) -> Any:
     """Give a set other keys; its cases, and what does not differ, keep their bytes in the file."""
-    if (version := _version(if_match)) is None:
-        return _unnamed()
+    if (version := version_named(if_match)) is None:
+        return unnamed()
     known = editing(here)
     file = known.sets.find(eval_set)
     try:
         found = heads.replace_head(file, draft.value, version=version, comments_may_go=draft.comments_may_go)
-    except _REFUSED as error:
-        return _refused(error, draft.value)
+    except REFUSED as error:
+        return refused(error, draft.value)
     finally:
         known.looks.forget(file)
-    return _written(head_page(found), found.version, 200)
+    return written(head_page(found), found.version, 200)
 
 
-@router.post("/eval-sets/{eval_set}/head/preview", responses=_REFUSALS, response_model=CasePreview)
+@router.post("/eval-sets/{eval_set}/head/preview", responses=REFUSALS, response_model=CasePreview)
 def preview_eval_set_head(here: Here, eval_set: str, draft: HeadDraft) -> Any:
     """Return what saving the keys of a set would do to its file, line by line; nothing is written."""
     return _previewed(here, eval_set, draft.value, lambda file: heads.preview_head(file, draft.value))
@@ -181,19 +168,19 @@ def get_eval_case(here: Here, response: Response, eval_set: str, case: CaseId) -
     return page
 
 
-@router.post("/eval-sets/{eval_set}/case", status_code=201, responses=_REFUSALS, response_model=CaseSaved)
+@router.post("/eval-sets/{eval_set}/case", status_code=201, responses=REFUSALS, response_model=CaseSaved)
 def add_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> Any:
     """Put a new case behind those of a set."""
     return _changed(here, eval_set, draft.value, lambda file: cases.add_case(file, draft.value), 201)
 
 
-@router.put("/eval-sets/{eval_set}/case", responses=_REFUSALS, response_model=CaseSaved)
+@router.put("/eval-sets/{eval_set}/case", responses=REFUSALS, response_model=CaseSaved)
 def save_eval_case(
     here: Here, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
 ) -> Any:
     """Make a case say something else; what does not differ keeps its bytes in the file."""
-    if (version := _version(if_match)) is None:
-        return _unnamed()
+    if (version := version_named(if_match)) is None:
+        return unnamed()
     return _changed(
         here,
         eval_set,
@@ -205,28 +192,40 @@ def save_eval_case(
     )
 
 
-@router.post("/eval-sets/{eval_set}/case/preview", responses=_REFUSALS, response_model=CasePreview)
+@router.post("/eval-sets/{eval_set}/case/preview", responses=REFUSALS, response_model=CasePreview)
 def preview_eval_case(here: Here, eval_set: str, case: CaseId, draft: CaseDraft) -> Any:
     """Return what saving would do to the file, line by line; nothing is written."""
     return _previewed(here, eval_set, draft.value, lambda file: cases.preview(file, case, draft.value))
 
 
-@router.delete("/eval-sets/{eval_set}/case", responses=_REFUSALS, response_model=CaseRemoved)
+@router.post("/eval-sets/{eval_set}/case/check")
+def check_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> CaseChecked:
+    """Say what is wrong with a case as it is being written, field by field; nothing is written."""
+    editing(here).sets.find(eval_set)
+    found = check_case(draft.value)
+    return CaseChecked(
+        wrong=field_notes(found.wrong),
+        refused=field_notes(found.refused),
+        doubtful=field_notes(found.doubtful),
+    )
+
+
+@router.delete("/eval-sets/{eval_set}/case", responses=REFUSALS, response_model=CaseRemoved)
 def remove_eval_case(here: Here, eval_set: str, case: CaseId, if_match: IfMatch = None) -> Any:
     """Take a case out of a set."""
-    if (version := _version(if_match)) is None:
-        return _unnamed()
+    if (version := version_named(if_match)) is None:
+        return unnamed()
     known = editing(here)
     file = known.sets.find(eval_set)
     try:
         before, now = cases.remove_case(file, case, version=version)
     except (cases.ChangedMeanwhileError, EvalFileError) as error:
-        return _refused(error, None)
+        return refused(error, None)
     known.looks.forget(file)
     return CaseRemoved(eval_id=case, undo=known.remember(file, before, now))
 
 
-@router.post("/eval-sets/{eval_set}/undo", responses=_REFUSALS, response_model=EvalSetPage)
+@router.post("/eval-sets/{eval_set}/undo", responses=REFUSALS, response_model=EvalSetPage)
 def restore_eval_case(here: Here, eval_set: str, wanted: UndoName) -> Any:
     """Bring a removed case back: the file is what it was, byte for byte."""
     known = editing(here)
@@ -234,14 +233,11 @@ def restore_eval_case(here: Here, eval_set: str, wanted: UndoName) -> Any:
     try:
         known.undo(file, wanted.undo)
     except cases.ChangedMeanwhileError as error:
-        return _refused(error, None)
+        return refused(error, None)
     return known.looks.page(file)
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------------
-
-
-_REFUSED = (cases.ChangedMeanwhileError, cases.NotACaseError, cases.CommentsWouldGoError, EvalFileError)
 
 
 def _changed(
@@ -251,60 +247,18 @@ def _changed(
     file = known.sets.find(eval_set)
     try:
         found = change(file)
-    except _REFUSED as error:
-        return _refused(error, value)
+    except REFUSED as error:
+        return refused(error, value)
     finally:
         known.looks.forget(file)
-    return _written(saved(found), found.version, status)
+    return written(saved(found), found.version, status)
 
 
 def _previewed(here: Here, eval_set: str, value: Any, look: Callable[[SetFile], cases.Draft]) -> Any:
     try:
         found = look(editing(here).sets.find(eval_set))
     except (cases.NotACaseError, EvalFileError) as error:
-        return _refused(error, value)
+        return refused(error, value)
     return CasePreview(
         lines=diff_lines(found.before, found.after), lost=found.lost, doubtful=field_notes(found.warnings)
     )
-
-
-def _written(page: PageModel, version: str, status: int) -> Response:
-    return JSONResponse(page.model_dump(mode="json"), status_code=status, headers={"ETag": f'"{version}"'})
-
-
-def _version(if_match: str | None) -> str | None:
-    """The version that a client has read; `None` where it names none."""
-    named = (if_match or "").strip().removeprefix("W/").strip('"')
-    return named if named and named != "*" else None
-
-
-def _unnamed() -> Response:
-    text = "name the version that was read, as If-Match: its ETag; else the change of somebody else could be lost"
-    return _answer(428, text)
-
-
-def _refused(error: SetupError, sent: Any) -> Response:
-    if isinstance(error, cases.NotACaseError):
-        return _answer(422, str(error), fields=field_notes(error.findings))
-    if isinstance(error, cases.CommentsWouldGoError):
-        return _answer(409, str(error), lost=error.lost)
-    if isinstance(error, cases.ChangedMeanwhileError):
-        there = error.theirs
-        changed = [*differing(sent, there)] if sent is not None and there is not None else []
-        return _answer(412, str(error), theirs=there, version=error.version, changed=changed)
-    return _answer(409, str(error))
-
-
-def _answer(status: int, detail: str, **more: Any) -> Response:
-    refusal = CaseRefusal(
-        **{
-            "detail": clean(detail, lines=True),
-            "fields": [],
-            "lost": [],
-            "theirs": None,
-            "version": "",
-            "changed": [],
-        }
-        | more
-    )
-    return JSONResponse(refusal.model_dump(mode="json"), status_code=status)

@@ -1,0 +1,52 @@
+"""What a run would refuse about one case, said of its fields while it is being written; nothing is run."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from proctor.api.editing import NotACaseError, case_of
+from proctor.engine.stated import checks_of, problems_of
+from proctor.files.explain import Finding
+from proctor.files.told import finding_told
+from proctor.quick_dataclasses import dataclass, field
+
+__all__ = ["CheckedCase", "check_case"]
+
+_OPTION = re.compile(r"`(\w+)`")
+
+
+@dataclass(slots=True)
+class CheckedCase:
+    """What there is to say about a case, each finding with its path."""
+
+    wrong: list[Finding] = field(default_factory=list)
+    """Why it is no case: it cannot be saved so."""
+    refused: list[Finding] = field(default_factory=list)
+    """What it expects and nobody could check: it can be saved, and no run of it begins."""
+    doubtful: list[Finding] = field(default_factory=list)
+
+
+def check_case(value: Any) -> CheckedCase:
+    """Look at a case as a run would, whatever its metrics: expectations, rules, schema, final state."""
+    try:
+        case, doubtful = case_of(value)
+    except NotACaseError as error:
+        return CheckedCase(wrong=error.findings)
+    said = dict.fromkeys(problems_of(case, checks_of(())))
+    return CheckedCase(
+        refused=[_at_its_field(finding_told(one, value), value) for one in said], doubtful=doubtful
+    )
+
+
+def _at_its_field(finding: Finding, value: Any) -> Finding:
+    """The finding at the key that its message begins with (`pattern`), where it is about one of an object's."""
+    there = value
+    for step in finding.path:
+        there = there[step]
+    named = _OPTION.match(finding.message)
+    if (
+        named is None or not isinstance(there, dict) or named[1] in [*there.values()]
+    ):  # `number` is a kind, no key
+        return finding
+    return Finding((*finding.path, named[1]), finding.message, finding.hint)
