@@ -180,3 +180,49 @@ def test_a_slip_of_what_a_case_states_beyond_the_format_is_told(
 def test_what_a_case_states_beyond_the_format_is_no_slip(tmp_path: Path, key: str) -> None:
     session = {"app_name": "a", "user_id": "u", key: []}
     assert checked(tmp_path, eval_set(case("a", session_input=session, **{key: []}))).problems == []
+
+
+STARTED = {"app_name": "a", "user_id": "u"}
+CALL = {"intermediate_data": {"tool_uses": [{"name": "f", "params": {}}]}}
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "hint"),
+    [
+        ({"FinalSessionState": {}}, "FinalSessionState", "did you mean `final_session_state`?"),
+        ({"Tags": ["x"]}, "Tags", "did you mean `tags`?"),
+        ({"RUBRICS": []}, "RUBRICS", "did you mean `rubrics`?"),
+        ({"Expectations": {}}, "Expectations", "did you mean `expectations`?"),
+        ({"session_input": {**STARTED, "State": {}}}, "session_input.State", "did you mean `state`?"),
+        ({"final_state": {}}, "final_state", "the state at the end is expected in `final_session_state`"),
+        ({"state": {}}, "state", "the state in which a case starts is `session_input.state`"),
+        (
+            {"conversation": [turn(tools=["f()"])]},
+            "conversation[0].tools",
+            "calls are expected in `intermediate_data.tool_uses`",
+        ),
+        ({"conversation": [turn(expect="x")]}, "conversation[0].expect", "the expected answer is `final_response`"),
+        (
+            {"conversation": [turn(final_response={"Parts": []})]},
+            "conversation[0].final_response.Parts",
+            "did you mean `parts`?",
+        ),
+        (
+            {"conversation": [turn(intermediate_data={"tool_calls": []})]},
+            "conversation[0].intermediate_data.tool_calls",
+            "calls are `tool_uses`",
+        ),
+        (
+            {"conversation": [turn(**CALL)]},
+            "conversation[0].intermediate_data.tool_uses[0].params",
+            "the arguments of a call are `args`",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_would_expect_nothing_as_it_is_written_is_told(
+    tmp_path: Path, more: dict[str, Any], field: str, hint: str
+) -> None:
+    """Keys in capitals, and the words of the YAML form and of other tools."""
+    (problem,) = checked(tmp_path, eval_set(case("a", **more))).problems
+    assert (problem.severity, problem.field, problem.hint) == ("warning", f"eval_cases[0].{field}", hint)

@@ -335,6 +335,12 @@ def test_a_key_given_twice_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
 FIRST, SECOND = json.dumps([case("first")]), json.dumps([case("second")])
 
 
+def test_a_triple_is_no_pair() -> None:
+    data = {"intermediate_responses": [["author", [], "more"]]}
+    (problem,) = problems(eval_set(case(conversation=[turn(intermediate_data=data)])))
+    assert problem.endswith("intermediate_responses[0]: expected a pair [author, parts], got a list")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -66,12 +66,26 @@ def test_calls_read_in_every_spelling_and_are_written_in_one(call: dict[str, Any
     }
 
 
-@pytest.mark.parametrize("args", [[], "no json", "[1]", 5], ids=repr)
+HOLD_NO_FILE = [
+    '{"x": NaN}',
+    '{"x": [-Infinity]}',
+    '{"x": {"y": 1e999}}',
+    '{"x": "\\u0000"}',
+    '{"\\u0000": 1}',
+]
+
+
+@pytest.mark.parametrize("args", [[], "no json", "[1]", 5, *HOLD_NO_FILE], ids=repr)
 def test_arguments_must_be_an_object(args: Any) -> None:
     with pytest.raises(ValidationError) as caught:
         FunctionCall.model_validate({"name": "f", "args": args})
     (error,) = caught.value.errors()
     assert error["msg"] == "expected an object of arguments, or its JSON text"
+
+
+def test_arguments_as_text_may_hold_what_a_file_may() -> None:
+    text = r'{"x": ["\\u0000", 1e308, -0.0, {"y": null}]}'
+    assert FunctionCall(name="f", args=text).args == {"x": ["\\u0000", 1e308, -0.0, {"y": None}]}  # type: ignore[arg-type]  # text is read, too
 
 
 def test_no_arguments_and_empty_arguments_differ() -> None:

@@ -116,6 +116,10 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
         return Finding(base + path[:-1], f"`{path[-1]}` is missing", hint)
     if first["type"] == "conversation_or_scenario":
         return Finding(base + path, first["msg"], _hint_for_conversation(_at(document, path)))
+    if first["type"] == "too_long" and isinstance(
+        _at(document, path), list
+    ):  # the only lists of a fixed length
+        return Finding(base + path, f"expected a pair [author, parts], got {kind_of(_at(document, path))}")
     if first["type"] == "extra_forbidden":
         return Finding(base + path, "unknown key", at_key=True)
     expected = _expected(details)

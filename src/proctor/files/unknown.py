@@ -9,10 +9,12 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from proctor.files.explain import Finding, near_key, resolve
-from proctor.schema.base import unknown_keys
+from proctor.schema.base import to_camel, unknown_keys
 from proctor.schema.case import EvalCase
+from proctor.schema.content import Content, FunctionCall
 from proctor.schema.criterion import BaseCriterion
-from proctor.schema.invocation import InvocationEvent
+from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvent
+from proctor.schema.scenario import ConversationScenario
 from proctor.schema.session import SessionDetails, SessionInput
 from proctor.schema.stated import BEYOND
 
@@ -33,6 +35,46 @@ MEANS_NOTHING = {
     "actual_conversation": "Proctor runs the agent; recorded traces are scored from Python, with `proctor.score`",
 }
 
+_CALLS = "calls are expected in `intermediate_data.tool_uses`"
+_ANSWER = "the expected answer is `final_response`"
+_END = "the state at the end is expected in `final_session_state`"
+_START = "the state in which a case starts is `session_input.state`"
+_ARGUMENTS = "the arguments of a call are `args`"
+
+# Words of the YAML form and of other tools, by the object in which people write them.
+_MEANT_THERE: tuple[tuple[type[BaseModel], dict[str, str]], ...] = (
+    (
+        EvalCase,
+        {
+            **dict.fromkeys(("final_state", "expected_state", "expected_final_state", "end_state"), _END),
+            **dict.fromkeys(("state", "initial_state", "session_state", "initial_session"), _START),
+        },
+    ),
+    (
+        Invocation,
+        {
+            **dict.fromkeys(("tool_uses", "tools", "tool_calls", "expected_tools"), _CALLS),
+            **dict.fromkeys(("expect", "expected", "answer", "response", "expected_output"), _ANSWER),
+        },
+    ),
+    (
+        IntermediateData,
+        {
+            **dict.fromkeys(("tools", "tool_calls", "calls", "expected_tools"), "calls are `tool_uses`"),
+            **dict.fromkeys(("events", "invocation_event"), "events are `invocation_events`"),
+        },
+    ),
+    (
+        FunctionCall,
+        {
+            **dict.fromkeys(("params", "parameters", "input", "inputs", "kwargs"), _ARGUMENTS),
+            **dict.fromkeys(("tool", "function_name"), "the tool of a call is `name`"),
+        },
+    ),
+    (Content, {"text": 'a text is `"parts": [{"text": "…"}]`'}),
+    (ConversationScenario, {"persona": "the persona is `user_persona`"}),
+)
+
 
 def unknown_in(model: BaseModel, value: Any) -> Iterator[Finding]:
     """Unknown keys below `model`, which was read from `value`."""
@@ -41,14 +83,20 @@ def unknown_in(model: BaseModel, value: Any) -> Iterator[Finding]:
         there, absent = resolve(path, value)
         if absent:
             continue
-        hint = MEANS_NOTHING.get(to_snake(key), "")
+        hint = _meant_there(owner, key)
         near = "" if hint else near_key(key, _known(owner))
-        if near and to_snake(key) != near:
+        if near and key not in {near, to_camel(near)}:
             hint = f"did you mean `{near}`?"
         if not isinstance(owner, OPEN_IN_ADK) and "opening" not in path:
             yield Finding(there, "unknown key; ADK refuses this file", hint, at_key=True)
         elif hint:
             yield Finding(there, "unknown key; nothing reads it", hint, at_key=True)
+
+
+def _meant_there(owner: BaseModel, key: str) -> str:
+    name = to_snake(key)
+    there = (words[name] for model, words in _MEANT_THERE if isinstance(owner, model) and name in words)
+    return MEANS_NOTHING.get(name) or next(there, "")
 
 
 def _known(owner: BaseModel) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ All fields are optional; unknown keys are kept, because newer versions of that l
 Names of enumerations (language, outcome, modality ...) stay text, so that new members read.
 """
 
+from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasPath, Field, GetCoreSchemaHandler, Json
-from pydantic_core import core_schema
+from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, GetCoreSchemaHandler
+from pydantic_core import core_schema, from_json
 
 from proctor.schema.base import Base64Bytes, WireModel
 
@@ -25,7 +26,25 @@ class _OneMessage:
         )
 
 
-Arguments = Annotated[dict[str, Any] | Json[dict[str, Any]], _OneMessage()]
+def _from_json_text(value: Any) -> Any:
+    """The object that a JSON text holds, of numbers and texts as any file may have them."""
+    found = from_json(value, allow_inf_nan=False) if isinstance(value, str | bytes) else None
+    if not _is_sound(found):
+        raise ValueError("infinite, or NUL")
+    return found
+
+
+def _is_sound(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_sound(key) and _is_sound(item) for key, item in value.items())
+    if isinstance(value, list):
+        return all(map(_is_sound, value))
+    return "\0" not in value if isinstance(value, str) else not isinstance(value, float) or isfinite(value)
+
+
+Arguments = Annotated[
+    dict[str, Any] | Annotated[dict[str, Any], BeforeValidator(_from_json_text)], _OneMessage()
+]
 """Arguments of a call by name."""
 
 
