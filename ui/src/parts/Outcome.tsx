@@ -1,4 +1,5 @@
 import styles from "./Outcome.module.css";
+import tones from "./tones.module.css";
 
 export type OutcomeName =
   | "passed"
@@ -12,7 +13,7 @@ export type OutcomeName =
   | "running"
   | "unfinished";
 
-const SIGNS: Record<string, [sign: string, word: string, tone: string]> = {
+const SIGNS: Record<string, Said> = {
   passed: ["✓", "Passed", "p"],
   failed: ["✕", "Failed", "f"],
   error: ["!", "Error", "e"],
@@ -30,6 +31,11 @@ const SIGNS: Record<string, [sign: string, word: string, tone: string]> = {
   better: ["✓", "Better", "p"],
 };
 
+type Said = readonly [sign: string, word: string, tone: string];
+
+/** What each letter of a strip stands for, as the server sends them, in the order in which they are counted. */
+export const LETTERS: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped" };
+
 interface Props {
   outcome: OutcomeName | (string & {}) | null;
   /** Other words than the outcome's own, in its colour: `tool_trajectory 0.40 < 0.9`. */
@@ -38,9 +44,9 @@ interface Props {
 
 /** An outcome as sign, word and colour: `✕ Failed`. An unknown one keeps its word and the quiet colour. */
 export function Outcome({ outcome, children }: Props) {
-  const [sign, word, tone] = SIGNS[outcome ?? "not_run"] ?? ["–", outcome ?? "", "n"];
+  const [sign, word] = said(outcome);
   return (
-    <span className={`${styles.tag} ${styles[tone] ?? ""}`}>
+    <span className={`${styles.tag} ${filledOf(outcome)}`}>
       <span aria-hidden>{sign}</span>
       {children ? <span className="hidden">{word}: </span> : null}
       <span>{children ?? word}</span>
@@ -48,7 +54,26 @@ export function Outcome({ outcome, children }: Props) {
   );
 }
 
+function said(outcome: string | null): Said {
+  return SIGNS[outcome ?? "not_run"] ?? ["–", outcome ?? "", "n"];
+}
+
 /** The word of an outcome, small: `not run`. */
 export function outcomeWord(outcome: string | null): string {
-  return (SIGNS[outcome ?? "not_run"]?.[1] ?? outcome ?? "").toLowerCase();
+  return said(outcome)[1].toLowerCase();
+}
+
+/** The sign of an outcome: `✓`. */
+export function signOf(outcome: string | null): string {
+  return said(outcome)[0];
+}
+
+/** The class of a sign or a word in the colour of an outcome. */
+export function inkOf(outcome: string | null): string {
+  return `${tones[said(outcome)[2]]} ${tones.ink}`;
+}
+
+/** The class of what stands on the ground of an outcome, in its colour. */
+export function filledOf(outcome: string | null): string {
+  return `${tones[said(outcome)[2]]} ${tones.filled}`;
 }

@@ -1,15 +1,8 @@
 import styles from "./Strip.module.css";
-import { outcomeWord } from "./Outcome";
+import { LETTERS, inkOf, outcomeWord, signOf } from "./Outcome";
 
-// The letters of a strip, as the server sends them, and how each is drawn: shape and colour.
-const LETTERS: Record<string, [sign: string, outcome: string, tone: string]> = {
-  p: ["●", "passed", "p"],
-  f: ["○", "failed", "f"],
-  e: ["!", "error", "e"],
-  i: ["?", "inconclusive", "i"],
-  n: ["–", "not_run", "n"],
-  s: ["–", "skipped", "n"],
-};
+// A trial that passed or failed is drawn, so that many of them are seen as one shape; the others keep the sign of their outcome.
+const RINGS: Readonly<Record<string, string>> = { passed: "●", failed: "○" };
 const MOST = 10;
 
 interface Props {
@@ -40,8 +33,9 @@ export function Strip({ strip, at, all = false }: Props) {
 }
 
 function Sign({ letter, on = false }: { letter: string; on?: boolean }) {
-  const [sign, , tone] = LETTERS[letter] ?? ["–", "", "n"];
-  return <span className={`${styles[tone] ?? ""} ${on ? styles.on : ""}`}>{sign}</span>;
+  const outcome = LETTERS[letter] ?? "not_run";
+  const strong = outcome === "error" || outcome === "inconclusive";
+  return <span className={`${inkOf(outcome)} ${strong ? styles.letter : ""} ${on ? styles.on : ""}`}>{trialSign(outcome)}</span>;
 }
 
 function counted(strip: string): [letter: string, count: number][] {
@@ -49,8 +43,13 @@ function counted(strip: string): [letter: string, count: number][] {
   return counts.filter(([, count]) => count > 0);
 }
 
+/** How a trial is drawn among others: `●`, `○`, `!`. */
+export function trialSign(outcome: string): string {
+  return RINGS[outcome] ?? signOf(outcome);
+}
+
 export function stripWords(strip: string): string {
   return counted(strip)
-    .map(([letter, count]) => `${count} ${outcomeWord(LETTERS[letter]?.[1] ?? letter)}`)
+    .map(([letter, count]) => `${count} ${outcomeWord(LETTERS[letter] ?? letter)}`)
     .join(", ");
 }

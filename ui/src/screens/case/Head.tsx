@@ -4,8 +4,9 @@ import type { CasePage, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../parts/Button";
 import { Copy, CopyMarkdown } from "../../parts/Copy";
 import { When } from "../../parts/Num";
-import { Outcome, outcomeWord } from "../../parts/Outcome";
+import { Outcome, inkOf, outcomeWord } from "../../parts/Outcome";
 import { Prose } from "../../parts/Prose";
+import { trialSign } from "../../parts/Strip";
 import { visible } from "../../parts/visible";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./markdown";
@@ -103,30 +104,22 @@ function Before({ page }: { page: CasePage }) {
   );
 }
 
-const LETTERS: Record<string, [sign: string, tone: string]> = {
-  passed: ["●", "p"],
-  failed: ["○", "f"],
-  error: ["!", "e"],
-  inconclusive: ["?", "i"],
-};
-
 function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; number: number | null; onTrial: (number: number) => void }) {
   return (
     <nav className={`${styles.trials} no-print`} aria-label="Trials">
       {trials.map((one) => {
-        const [sign, tone] = LETTERS[one.outcome] ?? ["–", "n"];
         const words = `trial ${one.number + 1}: ${outcomeWord(one.outcome)}`;
         return (
           <button
             key={one.number}
             type="button"
-            className={`${styles.trial} ${styles[tone] ?? ""}`}
+            className={`${styles.trial} ${inkOf(one.outcome)}`}
             aria-current={one.number === number ? "true" : undefined}
             aria-label={words}
             title={one.reason ? `${words}: ${visible(one.reason)}` : words}
             onClick={() => onTrial(one.number)}
           >
-            <span aria-hidden>{sign}</span>
+            <span aria-hidden>{trialSign(one.outcome)}</span>
             {trials.length <= 20 && <span aria-hidden>{one.number + 1}</span>}
           </button>
         );

@@ -4,6 +4,7 @@ import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
+import { Chip } from "../../parts/Chip";
 import { Empty } from "../../parts/Empty";
 import { FilterBox } from "../../parts/FilterBox";
 import { Outcome } from "../../parts/Outcome";
@@ -64,9 +65,9 @@ function Kinds({ page, only, choose }: { page: ComparisonPage; only: string; cho
   return (
     <div className={`${styles.kinds} row no-print`} role="group" aria-label="Which kind">
       {kinds.map((kind) => (
-        <button key={kind} type="button" className={styles.kind} aria-pressed={only === kind} onClick={() => choose(only === kind ? null : kind)}>
+        <Chip key={kind} pressed={only === kind} onPress={() => choose(only === kind ? null : kind)}>
           {CHANGES[kind][0]} <span className="num">{numText(countOf(page, kind))}</span>
-        </button>
+        </Chip>
       ))}
     </div>
   );

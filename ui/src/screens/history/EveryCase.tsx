@@ -3,6 +3,7 @@ import { useAddress } from "../../app/address";
 import type { HistoryCase, HistoryPage } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
+import { Chip } from "../../parts/Chip";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { FilterBox } from "../../parts/FilterBox";
@@ -130,9 +131,9 @@ function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose
   return (
     <div className="row" role="group" aria-label="Which course">
       {courses.map((course) => (
-        <button key={course} type="button" className={styles.kind} aria-pressed={only === course} onClick={() => choose(only === course ? null : course)}>
+        <Chip key={course} pressed={only === course} onPress={() => choose(only === course ? null : course)}>
           {COURSES[course][0]} <span className="num">{numText(page.counts[course])}</span>
-        </button>
+        </Chip>
       ))}
     </div>
   );

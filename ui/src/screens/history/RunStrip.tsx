@@ -1,33 +1,24 @@
 import { Link } from "wouter";
 import type { HistoryPoint, HistoryRunPart } from "../../data/types";
-import { outcomeWord } from "../../parts/Outcome";
+import { LETTERS, filledOf, outcomeWord, signOf } from "../../parts/Outcome";
 import { visible } from "../../parts/visible";
 import styles from "./History.module.css";
 import { runWords } from "./words";
 
-const SIGNS: Record<string, [sign: string, tone: string, word: string]> = {
-  p: ["✓", "p", "passed"],
-  f: ["✕", "f", "failed"],
-  e: ["!", "e", "error"],
-  i: ["?", "i", "inconclusive"],
-  n: ["–", "n", "not run"],
-  s: ["–", "n", "skipped"],
-  "-": ["", "gap", "not in this run"],
-};
 const DRAWN = 24; // runs of a row that are drawn: the newest
 
 /** What a case came to in each run, oldest first, small enough for a row. */
 export function SmallStrip({ strip }: { strip: string }) {
   const shown = strip.slice(-DRAWN);
-  const words = [...countsOf(strip)].map(([letter, count]) => `${SIGNS[letter]?.[2] ?? letter} in ${count}`).join(", ");
+  const words = [...countsOf(strip)].map(([letter, count]) => `${LETTERS[letter] ? outcomeWord(LETTERS[letter]) : "not there"} in ${count}`).join(", ");
   return (
     <span className={styles.small} role="img" aria-label={`${words} of ${strip.length} runs`} title={words}>
       {shown.length < strip.length && <span className="dim">…</span>}
       {[...shown].map((letter, index) => {
-        const [sign, tone] = SIGNS[letter] ?? ["", "gap"];
+        const outcome = LETTERS[letter];
         return (
-          <i key={index} className={styles[tone]}>
-            {sign}
+          <i key={index} className={outcome ? filledOf(outcome) : styles.gap}>
+            {outcome && signOf(outcome)}
           </i>
         );
       })}
@@ -67,17 +58,9 @@ export function RunStrip({ runs, points, turned }: Props) {
 function Square({ run, point, turned }: { run: HistoryRunPart; point: HistoryPoint | undefined; turned: boolean }) {
   const words = visible(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run in which it is so" : ""}`);
   if (!point) return <span className={`${styles.square} ${styles.gap}`} title={words} role="img" aria-label={words} />;
-  const [sign, tone] = BY_OUTCOME[point.outcome] ?? ["–", "n"];
   return (
-    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${styles[tone]}`} title={words} aria-label={words}>
-      {sign}
+    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledOf(point.outcome)}`} title={words} aria-label={words}>
+      {signOf(point.outcome)}
     </Link>
   );
 }
-
-const BY_OUTCOME: Record<string, [sign: string, tone: string]> = {
-  passed: ["✓", "p"],
-  failed: ["✕", "f"],
-  error: ["!", "e"],
-  inconclusive: ["?", "i"],
-};

@@ -12,7 +12,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { FilterBox } from "../../parts/FilterBox";
 import { Percent } from "../../parts/Num";
-import { outcomeWord } from "../../parts/Outcome";
+import { inkOf, outcomeWord, signOf } from "../../parts/Outcome";
 import { Skeleton } from "../../parts/Skeleton";
 import { Strip } from "../../parts/Strip";
 import { type Column, Table } from "../../parts/Table";
@@ -179,21 +179,13 @@ function RunHead({ run }: { run: MatrixHead }) {
   );
 }
 
-const SIGNS: Record<string, [sign: string, tone: string]> = {
-  passed: ["✓", "p"],
-  failed: ["✕", "f"],
-  error: ["!", "e"],
-  inconclusive: ["?", "i"],
-};
-
 function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
   if (!cell) return <span className="dim">–</span>;
-  const [sign, tone] = SIGNS[cell.outcome] ?? ["–", "n"];
   const word = outcomeWord(cell.outcome);
   return (
     <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={visible(cell.why) || word}>
-      <span className={`${styles.sign} ${styles[tone]}`}>
-        <span aria-hidden>{sign}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
+      <span className={`${styles.sign} ${inkOf(cell.outcome)}`}>
+        <span aria-hidden>{signOf(cell.outcome)}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
       </span>
       {cell.strip.length > 1 && <Strip strip={cell.strip} />}

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { StartPage, StartSet } from "../../data/types";
+import { Chip } from "../../parts/Chip";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
 import { numText } from "../../parts/figures";
@@ -97,16 +98,16 @@ function CaseList({ set, chosen, onChange }: { set: StartSet; chosen: string[] |
           onChange={({ target }) => setWords(target.value)}
         />
         {tags.slice(0, 8).map((tag) => (
-          <button key={tag} type="button" className={styles.chip} aria-pressed={words === `tag:${tag}`} onClick={() => setWords(words === `tag:${tag}` ? "" : `tag:${tag}`)}>
+          <Chip key={tag} pressed={words === `tag:${tag}`} onPress={() => setWords(words === `tag:${tag}` ? "" : `tag:${tag}`)}>
             {tag}
-          </button>
+          </Chip>
         ))}
-        <button type="button" className={styles.chip} onClick={() => take(new Set(fitting.map(({ eval_id }) => eval_id)))}>
+        <Chip onPress={() => take(new Set(fitting.map(({ eval_id }) => eval_id)))}>
           only {words ? "these" : "all"}
-        </button>
-        <button type="button" className={styles.chip} onClick={() => take(new Set([...ids].filter((id) => !fitting.some(({ eval_id }) => eval_id === id))))}>
+        </Chip>
+        <Chip onPress={() => take(new Set([...ids].filter((id) => !fitting.some(({ eval_id }) => eval_id === id))))}>
           none of {words ? "these" : "them"}
-        </button>
+        </Chip>
       </div>
       <ul className={styles.cases}>
         {fitting.slice(0, MOST_CASES).map((one) => (

@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import styles from "./Chip.module.css";
+
+interface Props {
+  /** Whether it is chosen; left out where pressing it does something once. */
+  pressed?: boolean;
+  onPress: () => void;
+  children: ReactNode;
+}
+
+/** A small word that narrows down what is shown, or takes that back. */
+export function Chip({ pressed, onPress, children }: Props) {
+  return (
+    <button type="button" className={styles.chip} aria-pressed={pressed} onClick={onPress}>
+      {children}
+    </button>
+  );
+}
