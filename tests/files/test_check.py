@@ -183,7 +183,7 @@ def test_what_a_case_states_beyond_the_format_is_no_slip(tmp_path: Path, key: st
 
 
 STARTED = {"app_name": "a", "user_id": "u"}
-CALL = {"intermediate_data": {"tool_uses": [{"name": "f", "params": {}}]}}
+CALL = {"tool_uses": [{"name": "f", "params": {}}]}
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ CALL = {"intermediate_data": {"tool_uses": [{"name": "f", "params": {}}]}}
             "calls are `tool_uses`",
         ),
         (
-            {"conversation": [turn(**CALL)]},
+            {"conversation": [turn(intermediate_data=CALL)]},
             "conversation[0].intermediate_data.tool_uses[0].params",
             "the arguments of a call are `args`",
         ),
