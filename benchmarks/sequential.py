@@ -19,11 +19,11 @@ from proctor.engine.compare import CompareOptions, Side, compare_runs
 from proctor.engine.looks import Looks
 from proctor.schema.comparison import Change, ComparedRun
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
-from proctor.sequential import share_bounds
+from proctor.sequential import ShareBounds, share_bounds
 from proctor.stats import wilson
 
 RATE, MOST, CONFIDENCE = 0.8, 100, 0.95
-SHARES = (0.5, 0.65, 0.8, 0.9, 0.95, 0.99)
+SHARES = (0.5, 0.65, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Of trials that pass in truth, where 0.8 are asked for."""
 
 
@@ -48,8 +48,8 @@ def gate(share: float, cases: int, seed: int = 1) -> Gate:
     found, beforehand, made = Counter[int](), Counter[int](), 0
     for _ in range(cases):
         passes = [random.random() < share for _ in range(MOST)]
-        side, trials = bounds.decided(passes)
-        found[side * truth] += 1
+        trials = _made(bounds, passes)
+        found[bounds.decided(passes[:trials])[0] * truth] += 1
         made += trials
         low, high = wilson(sum(passes), MOST, confidence=CONFIDENCE)
         beforehand[truth * (1 if low >= RATE else -1 if high < RATE else 0)] += 1
@@ -60,6 +60,14 @@ def gate(share: float, cases: int, seed: int = 1) -> Gate:
         beforehand[-1] / cases,
         1 - made / (cases * MOST),
     )
+
+
+def _made(bounds: ShareBounds, passes: Sequence[bool]) -> int:
+    """How many of these trials are made, added as a run adds them: as few at a time as could decide."""
+    made = bounds.more(0, 0)
+    while not bounds.decided(passes[:made])[0] and (more := bounds.more(sum(passes[:made]), made)):
+        made += more
+    return made
 
 
 # --- against another run -------------------------------------------------------------------------------------------------

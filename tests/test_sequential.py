@@ -1,15 +1,19 @@
 """Looking at trials while they come in: all looks together err no more often than one would."""
 
+from functools import cache
+from math import log
 from random import Random
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats as scipy_stats
 
-from proctor.sequential import look_levels, share_bounds, spent_by
+from proctor.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
 
 
-def chances(rate: float, most: int, confidence: float, truth: float) -> tuple[float, float, float]:
+def chances(
+    rate: float, most: int, confidence: float, truth: float, *, give_up: bool = True
+) -> tuple[float, float, float]:
     """The probabilities to end below and above, and the trials that are expected, where so many pass in truth."""
     bounds = share_bounds(rate, most, confidence)
     undecided, ended, trials = {0: 1.0}, {-1: 0.0, 1: 0.0}, 0.0
@@ -23,28 +27,91 @@ def chances(rate: float, most: int, confidence: float, truth: float) -> tuple[fl
         for passed, chance in after.items():
             if side := bounds.side(passed, total):
                 ended[side] += chance
-            else:
+            elif not (give_up and passed in bounds.futile[total]):
                 undecided[passed] = chance
     return ended[-1], ended[1], trials
 
 
 @settings(deadline=None)
-@given(st.floats(0.05, 0.95), st.integers(1, 80), st.sampled_from([0.8, 0.9, 0.95, 0.99]), st.floats(0, 1))
+@given(
+    st.floats(0.05, 0.95),
+    st.integers(1, 80),
+    st.sampled_from([0.8, 0.9, 0.95, 0.99]),
+    st.floats(0, 1),
+    st.booleans(),
+)
 def test_a_case_is_called_wrong_no_more_often_than_the_confidence_says(
-    rate: float, most: int, confidence: float, truth: float
+    rate: float, most: int, confidence: float, truth: float, give_up: bool
 ) -> None:
-    below, above, _ = chances(rate, most, confidence, truth)
+    """Whether trials end where the rest is futile, or are made all the same."""
+    below, above, _ = chances(rate, most, confidence, truth, give_up=give_up)
     wrong = below if truth >= rate else above
     assert wrong <= (1 - confidence) / 2 + 1e-9
+
+
+def at_best(bounds: ShareBounds, passed: int, total: int) -> float:
+    """The chance that it is decided yet, by going through all that can come; shares alike beforehand."""
+
+    @cache
+    def chance(passed: int, total: int) -> float:
+        if total and bounds.side(passed, total):
+            return 1.0
+        if total == bounds.most:
+            return 0.0
+        share = (passed + 1) / (total + 2)
+        return share * chance(passed + 1, total + 1) + (1 - share) * chance(passed, total + 1)
+
+    return chance(passed, total)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.floats(0.05, 0.95), st.integers(1, 40), st.sampled_from([0.8, 0.95]))
+def test_trials_are_given_up_where_the_rest_would_hardly_decide(
+    rate: float, most: int, confidence: float
+) -> None:
+    bounds, undecided = share_bounds(rate, most, confidence), {0}
+    for total in range(1, most + 1):
+        undecided = {passed + more for passed in undecided for more in (0, 1)}
+        undecided = {passed for passed in undecided if not bounds.side(passed, total)}
+        for passed in undecided:
+            chance = at_best(bounds, passed, total)
+            if abs(chance - FUTILE) > 1e-9:
+                assert (passed in bounds.futile[total]) == (chance < FUTILE), (passed, total)
+
+
+@pytest.mark.parametrize("truth", [0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("most", [40, 100, 200])
+def test_a_third_of_the_trials_is_saved_at_any_rate(truth: float, most: int) -> None:
+    """And it costs little: of what would be decided at all, at most one in ten."""
+    below, above, trials = chances(0.8, most, 0.95, truth)
+    all_below, all_above, _ = chances(0.8, most, 0.95, truth, give_up=False)
+    assert trials <= 0.7 * most
+    assert below + above >= all_below + all_above - 0.041
+
+
+@pytest.mark.parametrize("truth", [0.7, 0.9])
+def test_near_the_rate_a_quarter_is_saved_where_no_more_than_a_third_can_be(truth: float) -> None:
+    """Wald's bound for any number of trials: what each tells on the mean must come to what is known in the end."""
+    below, above, trials = chances(0.8, 100, 0.95, truth)
+    errors = chances(0.8, 100, 0.95, 0.8)
+    right, wrong = (below, errors[0]) if truth < 0.8 else (above, errors[1])
+    told = right * log(right / wrong) + (1 - right) * log((1 - right) / (1 - wrong))
+    least = told / (truth * log(truth / 0.8) + (1 - truth) * log((1 - truth) / 0.2))
+    beforehand = number_beforehand(0.8, truth, right)
+    assert trials <= 0.77 * beforehand
+    assert least >= 0.63 * beforehand
 
 
 @pytest.mark.parametrize("truth", [0.6, 0.65, 0.92, 0.95])
 def test_it_takes_a_third_fewer_trials_than_a_number_chosen_beforehand_that_is_as_often_right(
     truth: float,
 ) -> None:
-    rate, each = 0.8, 0.025
-    below, above, trials = chances(rate, 100, 0.95, truth)
-    right = above if truth > rate else below
+    below, above, trials = chances(0.8, 100, 0.95, truth)
+    assert trials <= 0.7 * number_beforehand(0.8, truth, above if truth > 0.8 else below)
+
+
+def number_beforehand(rate: float, truth: float, right: float, each: float = 0.025) -> int:
+    """The fewest trials, chosen beforehand, of which an exact test is right as often and errs no more than `each`."""
 
     def power(number: int) -> float:
         if truth > rate:
@@ -53,8 +120,7 @@ def test_it_takes_a_third_fewer_trials_than_a_number_chosen_beforehand_that_is_a
         most = scipy_stats.binom.ppf(each, number, rate) - 1
         return float(scipy_stats.binom.cdf(most, number, truth))
 
-    beforehand = next(number for number in range(1, 400) if power(number) >= right)
-    assert trials <= 0.7 * beforehand
+    return next(number for number in range(1, 400) if power(number) >= right)
 
 
 @given(st.floats(0.1, 0.9), st.integers(1, 60), st.lists(st.booleans(), max_size=80))
@@ -68,7 +134,9 @@ def test_the_first_time_that_it_is_known_counts(rate: float, most: int, passes: 
 
 
 @given(st.floats(0.1, 0.9), st.integers(1, 60), st.data())
-def test_as_few_trials_are_added_as_could_decide(rate: float, most: int, data: st.DataObject) -> None:
+def test_as_few_trials_are_added_as_could_decide_or_show_that_the_rest_would_not(
+    rate: float, most: int, data: st.DataObject
+) -> None:
     bounds = share_bounds(rate, most, 0.95)
     total = data.draw(st.integers(0, most))
     passed = data.draw(st.integers(0, total))
@@ -76,9 +144,13 @@ def test_as_few_trials_are_added_as_could_decide(rate: float, most: int, data: s
     reachable = [
         count
         for count in range(1, most - total + 1)
-        if any(bounds.side(passed + passes, total + count) for passes in range(count + 1))
+        if any(
+            bounds.side(passed + passes, total + count) or passed + passes in bounds.futile[total + count]
+            for passes in range(count + 1)
+        )
     ]
-    assert more == (reachable[0] if reachable else 0)
+    futile = passed in bounds.futile[total]
+    assert more == (reachable[0] if reachable and not futile else 0)
 
 
 @pytest.mark.parametrize("arguments", [(0.0, 10, 0.95), (1.0, 10, 0.95), (0.5, 0, 0.95), (0.5, 10, 1.0)])

@@ -6,7 +6,9 @@ chance of an error is spent bit by bit, so that all looks together have what was
 Sources: K. K. G. Lan and D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983),
 659-663 (spending); P. C. O'Brien and T. R. Fleming, "A multiple testing procedure for clinical trials", Biometrics 35
 (1979), 549-556 (little of it early); P. Armitage, C. K. McPherson and B. C. Rowe, "Repeated significance tests on
-accumulating data", Journal of the Royal Statistical Society A 132 (1969), 235-244 (the recursion).
+accumulating data", Journal of the Royal Statistical Society A 132 (1969), 235-244 (the recursion); D. J. Spiegelhalter,
+L. S. Freedman and P. R. Blackburn, "Monitoring clinical trials: conditional or predictive power?", Controlled Clinical
+Trials 7 (1986), 8-17 (when to give up).
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ RHO = 2.0
 Source: K. Kim and D. L. DeMets, "Design and analysis of group sequential tests based on the type I error spending rate
 function", Biometrika 74 (1987), 149-154.
 """
+FUTILE = 0.05
+"""Of a share of a case's trials: with less of a chance that the trials that are left decide it, they are not made."""
 _NEVER = 1e-15
 """Probabilities that are left out of the recursion."""
 
@@ -36,6 +40,8 @@ class ShareBounds:
     """By number of trials: at most so many passes show that the share lies below the rate; -1: none do."""
     above: tuple[int, ...]
     """At least so many show that it reaches the rate; more than there are trials: none do."""
+    futile: tuple[range, ...]
+    """With so many passes the trials that are left would hardly decide it."""
 
     def side(self, passed: int, total: int) -> int:
         """Return -1 where the share is known to lie below the rate, 1 where it is known to reach it, else 0."""
@@ -59,9 +65,17 @@ class ShareBounds:
         return 0, total
 
     def more(self, passed: int, total: int) -> int:
-        """Return how many more trials it takes at least until the side can be known; 0: no number can tell."""
+        """Return how many more trials it takes at least until the side can be known, or that the rest would hardly tell.
+
+        0: they would hardly tell, or there are none.
+        """
+        if passed in self.futile[total]:
+            return 0
         for count in range(1, self.most - total + 1):
-            if passed <= self.below[total + count] or passed + count >= self.above[total + count]:
+            few, many, futile = passed, passed + count, self.futile[total + count]
+            if few <= self.below[total + count] or many >= self.above[total + count]:
+                return count
+            if few < futile.stop and many >= futile.start:
                 return count
         return 0
 
@@ -74,6 +88,10 @@ def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
     confidence; where it reaches it, to lie below likewise: exactly, by the binomial distribution, at the rate itself,
     which is the worst case for either.
 
+    What is futile changes none of it: who goes on all the same errs no more often. The chance that the trials that are
+    left decide is worked out for every true share, and weighed by how well that fits those that were made (the predictive
+    power, with all shares alike beforehand).
+
     Raises:
         ValueError: not 0 < rate < 1, not 0 < confidence < 1, or no trials.
     """
@@ -81,7 +99,7 @@ def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
         raise ValueError(f"expected 0 < rate, confidence < 1 and most >= 1; got {rate}, {confidence}, {most}")
     each = (1 - confidence) / 2
     undecided, low_spent, high_spent = {0: 1.0}, 0.0, 0.0
-    below, above = [-1], [1]
+    below, above, reached = [-1], [1], [range(1)]
     for total in range(1, most + 1):
         undecided = _one_more(undecided, rate)
         allowed = each * (total / most) ** RHO
@@ -90,7 +108,27 @@ def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
         below.append(low)
         above.append(high)
         undecided = {passed: chance for passed, chance in undecided.items() if low < passed < high}
-    return ShareBounds(most, tuple(below), tuple(above))
+        reached.append(range(min(undecided, default=0), max(undecided, default=-1) + 1))
+    return ShareBounds(most, tuple(below), tuple(above), _futile(reached))
+
+
+def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
+    """By number of trials: with which passes, of those that leave it undecided, the rest decides it too seldom."""
+    found = [undecided[-1]]
+    later, chances = undecided[-1], [0.0] * len(undecided[-1])
+    for total in range(len(undecided) - 2, -1, -1):
+        here = undecided[total]
+        # By Laplace's rule of succession the next trial passes with (passed + 1) / (total + 2); beyond `later` it is decided.
+        after = [1.0] * (later.start - here.start) + chances[max(0, here.start - later.start) :]
+        after += [1.0] * (len(here) + 1 - len(after))
+        chances = [
+            ((passed + 1) * more + (total + 1 - passed) * same) / (total + 2)
+            for passed, same, more in zip(here, after, after[1:], strict=False)
+        ]
+        later = here
+        few = [passed for passed, chance in zip(here, chances, strict=True) if chance < FUTILE]
+        found.append(range(few[0], few[-1] + 1) if few and total else range(0))
+    return tuple(reversed(found))
 
 
 def _one_more(undecided: dict[int, float], rate: float) -> dict[int, float]:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.engine.trial_share import decide_trials, trials_reason
 from proctor.schema.comparison import Change
+from proctor.schema.repeats import TrialRule
 from proctor.schema.verdict import CaseResult
 
 RATES = {"always": 1.0, "often": 0.95, "about": 0.8, "seldom": 0.4, "never": 0.0}
@@ -82,10 +84,31 @@ def test_trials_are_added_until_each_case_is_decided(store: Path, kept: bool, co
 
 
 def test_a_case_that_stays_undecided_is_inconclusive_and_says_so() -> None:
-    result = run(Greeter({"about": 0.8}))
+    result = run(Greeter({"about": 0.8}, seed=4))
     case = result.case("about")
     assert (result.exit_code, case.outcome.value) == (4, "inconclusive")
-    assert case.reason.endswith("0.8 asked for at 95 %: not decided within 100 trials")
+    made = len(case.trials)
+    assert 40 < made < 95
+    assert case.reason.endswith(
+        f"0.8 asked for at 95 %: undecided, and the {100 - made} trials that are left would hardly decide it (a chance "
+        "below 5 %)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "told"),
+    [
+        (16, 4, "not decided within 20 trials"),
+        (15, 4, "undecided, and the 1 trial that is left would hardly decide it (a chance below 5 %)"),
+        (6, 2, "undecided, and up to 12 more trials could be made"),
+    ],
+)
+def test_what_is_left_undecided_says_what_the_rest_would_do(passed: int, failed: int, told: str) -> None:
+    rule = TrialRule(0.8, confidence=0.95, at_most=20)
+    trials = [proctor.Outcome.PASSED] * passed + [proctor.Outcome.FAILED] * failed
+    outcome = decide_trials(rule, trials)
+    assert outcome is proctor.Outcome.INCONCLUSIVE
+    assert trials_reason(rule, outcome, trials, "").endswith(f"0.8 asked for at 95 %: {told}")
 
 
 def test_an_error_is_not_mended_by_more_trials() -> None:

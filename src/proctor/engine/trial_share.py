@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.schema.outcome import Outcome
 from proctor.schema.repeats import CONFIDENCE, TrialRule
-from proctor.sequential import ShareBounds, share_bounds
+from proctor.sequential import FUTILE, ShareBounds, share_bounds
 from proctor.stats import more_trials, pass_hat, wilson
 
 
@@ -82,13 +82,23 @@ def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], 
 
 def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:
     if rule.at_most is not None:
-        if total < rule.at_most and bounds_of(rule).more(passed, total):  # judged again by other criteria
-            return f"undecided, and up to {rule.at_most - total:,} more trials could be made"
-        return f"not decided within {rule.at_most:,} trials"
+        return _left_over(rule, passed, total, rule.at_most - total)
     more = more_trials(passed, total, rule.rate, confidence=rule.confidence or 0.0)
     if more is None:
         return "that is exactly the share so far, and more trials like these would not decide"
     return f"about {_rounded(more):,} more {'trial' if more == 1 else 'trials'}"
+
+
+def _left_over(rule: TrialRule, passed: int, total: int, left: int) -> str:
+    """Why trials that could have been added were not."""
+    if left <= 0:
+        return f"not decided within {total:,} trials"
+    if bounds_of(rule).more(passed, total):  # judged again by other criteria
+        return f"undecided, and up to {left:,} more {'trial' if left == 1 else 'trials'} could be made"
+    what = "the 1 trial that is" if left == 1 else f"the {left:,} trials that are"
+    return f"undecided, and {what} left would hardly decide it (a chance below {FUTILE:.0%})".replace(
+        "%", " %"
+    )
 
 
 def _rounded(number: int) -> int:
