@@ -117,6 +117,18 @@ class TestFindSets:
     def test_a_name_with_a_colon_that_is_there_is_a_file(self) -> None:
         assert found("odd:name.json") == [("odd:name.json", [])]
 
+    @pytest.mark.parametrize(
+        ("selector", "cases"),
+        [("odd:name.json:x", ["x"]), ("odd:name.json:x,y", ["x", "y"]), ("odd:name.json:", [])],
+    )
+    def test_cases_of_a_file_whose_name_has_a_colon(self, selector: str, cases: list[str]) -> None:
+        assert found(selector) == [("odd:name.json", cases)]
+
+    def test_a_link_that_leads_nowhere_is_told(self, folder: Path) -> None:
+        (folder / "gone.evalset.json").symlink_to("nowhere.json")
+        with pytest.raises(SetupProblems, match=r"\(it is a link to nowhere\.json, which is not there\)"):
+            found("gone.evalset.json")
+
     def test_a_folder_is_all_sets_in_it_sorted_without_hidden_ones_and_results(self) -> None:
         names = [label for label, _ in found(".")]
         assert names == [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.api.project import as_seen_from_here
 from proctor.errors import SetupError
-from proctor.files.find import SET_SUFFIXES, sets_in, split_selector
+from proctor.files.find import SET_SUFFIXES, sets_in, split_where_found
 from proctor.quick_dataclasses import dataclass
 from proctor.settings import Settings
 
@@ -79,7 +79,7 @@ def _no_agent(rest: Sequence[str]) -> str:
 
 
 def _is_set(word: str, settings: Settings) -> bool:
-    name = split_selector(word)[0]
+    name = split_where_found(word)[0]
     path = Path(name)
     if path.suffix.lower() in _SET_SUFFIXES:
         return True  # never an agent

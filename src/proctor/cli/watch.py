@@ -20,7 +20,7 @@ from proctor.api.project import prepare_process
 from proctor.cli.common import common
 from proctor.cli.failures import Stopped, say
 from proctor.cli.request import who_and_what
-from proctor.files.find import CONFIG_NAMES, split_selector
+from proctor.files.find import CONFIG_NAMES, split_where_found
 from proctor.settings import PYPROJECT, SETTINGS_FILE, load_settings, project_root
 
 _PAUSE = 0.3
@@ -128,7 +128,7 @@ def _named_files(selectors: Iterable[str], config: str | None) -> list[Path]:
     if config:
         files.append(Path(config).absolute())
     for selector in selectors:
-        path = Path(split_selector(selector)[0]).absolute()
+        path = Path(split_where_found(selector)[0]).absolute()
         files += _files_in(path) if path.is_dir() else [path]
         above = [folder for folder in (path, *path.parents) if folder == root or root in folder.parents]
         files += [folder / name for folder in above or [path.parent] for name in CONFIG_NAMES]

@@ -49,6 +49,17 @@ def split_selector(selector: str) -> tuple[str, list[str], str]:
     return drive + name, [case for case in cases.split(",") if case.strip()], ignored
 
 
+def split_where_found(selector: str, folder: Path | None = None) -> tuple[str, list[str], str]:
+    """As `split_selector`, but a file or folder that is there, seen from `folder`, is not split at a colon of its name."""
+    at, drive = len(selector), 2 if _DRIVE.match(selector) else 0
+    while at > drive:
+        if _exists(selector[:at], folder):
+            _, cases, ignored = split_selector(selector[at:])
+            return selector[:at], cases, ignored
+        at = selector.rfind(":", 0, at)
+    return split_selector(selector)
+
+
 def split_selectors(selectors: Sequence[str]) -> dict[str, list[str]]:
     """Sets and their cases; a set named twice has the cases of both (all cases and a list: the list)."""
     found: dict[str, list[str]] = {}
@@ -82,7 +93,7 @@ def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> 
 
 
 def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
-    name, cases, ignored = (selector, list[str](), "") if _exists(selector) else split_selector(selector)
+    name, cases, ignored = split_where_found(selector)
     if ignored:
         raise SetupError(f"{selector}: two colons; cases are separated by commas, as in FILE:case_1,case_2")
     if not name:
@@ -98,9 +109,9 @@ def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
     raise SetupError(_nothing_there(name, agent_folder))
 
 
-def _exists(name: str) -> bool:
+def _exists(name: str, folder: Path | None = None) -> bool:
     try:
-        return bool(name) and Path(name).exists()
+        return bool(name) and (folder or Path()).joinpath(name).exists()
     except (OSError, ValueError):  # too long, or with NUL
         return False
 
@@ -158,6 +169,8 @@ def near_files(path: Path) -> str:
         names = [entry.name for entry in folder.iterdir()]
     except (OSError, ValueError):
         return ""
+    if path.is_symlink():
+        return f"it is a link to {path.readlink()}, which is not there"
     near = get_close_matches(path.name, names, n=2, cutoff=0.6)
     return f"did you mean {' or '.join(str(folder / name) for name in near)}?" if near else ""
 

@@ -12,7 +12,7 @@ import pytest
 
 from proctor import api
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.find import find_config, find_sets, split_selector
+from proctor.files.find import find_config, find_sets, split_where_found
 from proctor.pytest_plugin.collecting import item_name
 from proctor.pytest_plugin.overlooked import Evaluated, Pending
 from proctor.pytest_plugin.project import KEPT, NoAgentError, project_of
@@ -86,7 +86,7 @@ def origin_of(case: Any, config: pytest.Config) -> Origin | None:
 
 def seen_from(selector: str, folder: Path) -> str:
     """Return a path as it is meant in a test: from the test file's folder where it is there, else from the working one."""
-    name = selector if (folder / selector).exists() else split_selector(selector)[0]
+    name = split_where_found(selector, folder)[0]
     path = folder / name
     if Path(name).is_absolute() or not name or not path.exists():
         return selector
