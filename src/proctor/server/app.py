@@ -15,9 +15,11 @@ from proctor.server.adk.world import lifespan as adk_lifespan
 from proctor.server.context import ServerContext
 from proctor.server.errors import add_handlers
 from proctor.server.etags import ETags
+from proctor.server.heads import Heads
 from proctor.server.routes import ROUTES
 from proctor.server.safety import Safety
 from proctor.server.static import add_page
+from proctor.server.unanswered import add_unanswered
 from proctor.version import __version__
 
 
@@ -42,8 +44,10 @@ def create_app(context: ServerContext) -> FastAPI:
     app.include_router(api, generate_unique_id_function=_operation_id)
     app.include_router(adk_router(), include_in_schema=False)
     add_page(app)
+    add_unanswered(app)
     app.add_middleware(ETags)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=3)
+    app.add_middleware(Heads)
     app.add_middleware(Safety, access=context.access)  # the last one is the outermost
     return app
 

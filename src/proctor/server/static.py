@@ -9,6 +9,7 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from proctor.built_page import page_folder
+from proctor.server.errors import answer
 
 HOW_TO_BUILD = (
     "The web page is not built: this is a checkout, or an installation from one. `make ui` in it builds the page "
@@ -29,6 +30,9 @@ TYPES = {
 }
 """What is served, and as what: neither the system's tables nor a file's content decide."""
 
+PAGE = "page"
+"""The name of the route of every address that no other route has."""
+NOTHING = "there is nothing at this address"
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _ASSETS = "assets"
 """Where the build puts what has a hash in its name."""
@@ -37,7 +41,7 @@ _ASSETS = "assets"
 def add_page(app: FastAPI) -> None:
     """Serve the page at every address that no route has. To be added last."""
 
-    @app.get("/{path:path}", include_in_schema=False, name="page")
+    @app.get("/{path:path}", include_in_schema=False, name=PAGE)
     async def page(request: Request, path: str) -> Response:
         return await run_in_threadpool(_answer, path, request.headers.get("accept", ""))
 
@@ -49,7 +53,7 @@ def _answer(path: str, accept: str) -> Response:
         cache = _IMMUTABLE if path.startswith(f"{_ASSETS}/") else "no-cache"
         return FileResponse(file, media_type=TYPES[file.suffix.lower()], headers={"cache-control": cache})
     if path.partition("/")[0] in {"api", _ASSETS} or not _is_page(path, accept):
-        return Response('{"detail":"there is nothing at this address"}', 404, media_type="application/json")
+        return answer(404, NOTHING)
     index = file_of(folder, "index.html")
     if index is None:
         return PlainTextResponse(HOW_TO_BUILD + "\n", 404)

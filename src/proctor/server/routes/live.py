@@ -51,7 +51,7 @@ async def get_run_events(
     """
     if sum(one.listeners for one in live.followers.all()) >= MOST_LISTENERS:
         raise HTTPException(
-            503, f"{MOST_LISTENERS:,} pages watch runs already: close one, or try again later"
+            429, f"{MOST_LISTENERS:,} pages watch runs already: close one, or try again later"
         )
     run_id = await run_in_threadpool(_found, live, run)
     follower = await live.followers.of(run_id, judging)
