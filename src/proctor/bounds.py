@@ -8,3 +8,9 @@ MAX_TEXT = 2**20
 
 MAX_EVENTS = 10_000
 """Events of one turn."""
+
+MAX_SPANS = 1_000
+"""Spans of one turn that are kept."""
+
+MAX_SPAN_TEXT = MAX_TEXT // 8
+"""Characters of one text of a span; all texts of a turn's spans together may have eight times as many."""

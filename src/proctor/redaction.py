@@ -24,6 +24,7 @@ _KNOWN = re.compile(
 )
 
 _VARIABLE = re.compile(rf"(?:[A-Z0-9]+_)*{_WORD}", re.IGNORECASE)
+_BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+")
 _SHORTEST = 8  # characters: "true" and "1" are no secrets, whatever the variable is called
 _TOLD = re.compile(
     r"((?:api[-_]?key|(?:access|auth|refresh|id|session)[-_]?token|authorization|passwo?r?d|(?:client|api)[-_]?secret"
@@ -69,6 +70,11 @@ def without_secrets(text: str) -> str:
     text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
     text = _TOLD.sub(rf"\1{HIDDEN}", text)
     return _KNOWN.sub(HIDDEN, text)
+
+
+def names_secret(name: str) -> bool:
+    """Tell whether an attribute or a header is named like a secret: `http.request.header.authorization`, `x-api-key`."""
+    return _VARIABLE.fullmatch(_BETWEEN_WORDS.sub("_", name)) is not None
 
 
 def _secrets() -> Iterator[str]:

@@ -10,6 +10,7 @@ from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.content import Content, Part
 from proctor.schema.event import Event
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.span import Span, SpanKind, TurnTrace
 from proctor.schema.trial import Failure, FailureKind, Trial, Turn
 from proctor.schema.verdict import (
     CaseResult,
@@ -56,6 +57,19 @@ def _events(draw: st.DrawFn) -> list[Event]:
     return [*events, *draw(st.sampled_from([[], [answer], [answer]]))]
 
 
+_SPANS = st.builds(
+    Span, id=NAMES, parent_id=st.none() | NAMES, name=TEXT, kind=st.sampled_from(SpanKind), duration=st.none() | SECONDS,
+    started_at=st.none() | SECONDS, error=st.none() | TEXT, request=st.none() | TEXT, response=st.none() | TEXT,
+    input_tokens=st.none() | st.integers(0, 99), attributes=ARGS,
+)  # fmt: skip
+_TRACES = st.builds(
+    TurnTrace,
+    spans=st.lists(_SPANS, max_size=2),
+    left_out=st.integers(0, 9),
+    notes=st.lists(TEXT, max_size=1),
+)
+
+
 @st.composite
 def _turns(draw: st.DrawFn) -> list[Turn]:
     return [
@@ -64,6 +78,7 @@ def _turns(draw: st.DrawFn) -> list[Turn]:
             events=draw(_events()),
             started_at=draw(SECONDS),
             duration=draw(st.none() | SECONDS),
+            trace=draw(st.none() | _TRACES),
         )
         for _ in range(draw(st.integers(1, 3)))
     ]

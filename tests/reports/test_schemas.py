@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 
 import proctor
 from proctor.reports.base import load_report
+from proctor.schema.base import WireModel
+from proctor.schema.span import Span, TurnTrace
 from proctor.schema.trial import Failure, Trial, Turn
 from proctor.schema.verdict import RunResult
 from tests.reports.build import run, sketch
@@ -104,8 +106,8 @@ def test_what_is_required_is_described(name: str) -> None:
         assert required <= properties, path
 
 
-@pytest.mark.parametrize("model", [Trial, Turn, Failure], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [Trial, Turn, TurnTrace, Span, Failure], ids=lambda model: model.__name__)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_field_of_the_evidence_is_named(name: str, model: type[Trial | Turn | Failure]) -> None:
+def test_every_field_of_the_evidence_is_named(name: str, model: type[WireModel]) -> None:
     described = [properties for _, properties, _ in _required(schema(name))]
     assert any({*model.model_fields} <= properties for properties in described)

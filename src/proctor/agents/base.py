@@ -20,8 +20,9 @@ class Session:
     state: dict[str, Any] = field(default_factory=dict)
     """The agent may change it; `state_delta` of an event is applied to it as the event arrives."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """Free room for an adapter: its own session object, its history. Two keys are read after each turn: `durations`
-    (`{"model": seconds, "tool": seconds}`) and `app_details` (the agents that answered, in the shape of AppDetails)."""
+    """Free room for an adapter: its own session object, its history. Three keys are read after each turn: `durations`
+    (`{"model": seconds, "tool": seconds}`), `app_details` (the agents that answered, in the shape of AppDetails) and
+    `spans` (what was traced in the turn, each a `proctor.schema.span.Span` or its JSON)."""
     trial: int = 0
     """Which of the case's trials this is, from 0, also in a worker, and where a run goes on: a seed for who needs one."""
 

@@ -61,7 +61,7 @@ def _recorded(told: TracedTurn, intake: Intake, trial: Trial) -> Turn:
         if part.text is not None:
             part.text = intake.readable(part.text, "user message: ")
     turn = Turn(user_content=asked, started_at=told.started_at)
-    session = Session(id="", app_name="", user_id="")
+    session = Session(id="", app_name="", user_id="", memory={"spans": told.spans()})
     try:
         _drained(record_turn(_all(told.events), turn, session, intake))
     except AgentError as error:

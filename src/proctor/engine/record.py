@@ -213,6 +213,10 @@ def _take_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
         fields["model_duration"] = durations.get("model")
         fields["tool_duration"] = durations.get("tool")
     fields["app_details"] = memory.get("app_details")
+    if spans := memory.pop("spans", None):
+        from proctor.engine.traced import trace_of
+
+        fields["trace"] = trace_of(spans)
 
 
 _turn = maker(Turn)

@@ -10,6 +10,7 @@ from proctor.schema.content import Content
 from proctor.schema.event import Event
 from proctor.schema.invocation import Invocation
 from proctor.schema.played import PlayedUser
+from proctor.schema.span import TurnTrace
 
 
 class FailureKind(StrEnum):
@@ -83,6 +84,8 @@ class Turn(WireModel):
     tool_duration: float | None = None
     app_details: dict[str, Any] | None = None
     """Instructions and tools of the agents that answered, where the framework tells them turn by turn."""
+    trace: TurnTrace | None = None
+    """What was timed inside, where it was traced."""
 
 
 class Attempt(WireModel):

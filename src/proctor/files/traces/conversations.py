@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from proctor.files.traces.conventions import Kind, error_of, kind_of, user_id
+from proctor.files.traces.keeping import kept_spans
 from proctor.files.traces.messages import Message
 from proctor.files.traces.reader import Reader
 from proctor.files.traces.reading import read_traces
@@ -17,6 +19,7 @@ from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.quick_dataclasses import dataclass, field
 from proctor.redaction import without_secrets
 from proctor.schema.event import Event
+from proctor.schema.span import Span as KeptSpan
 from proctor.schema.trial import Failure, FailureKind
 
 TRACE = "trace"
@@ -45,6 +48,8 @@ class TracedTurn:
     """Calls of which the trace does not tell what the tool answered."""
     notes: list[str] = field(default_factory=list)
     """What is worth knowing of it, and no failure."""
+    spans: Callable[[], Iterable[KeptSpan]] = field(default=tuple, compare=False, repr=False)
+    """Makes what is kept of its spans, when it is wanted: of many conversations at once that would be much."""
 
     @property
     def text(self) -> str:
@@ -117,7 +122,7 @@ def _doubts(forest: Forest) -> Iterable[str]:
 
 
 def _conversation(group: Group, reader: Reader) -> TracedConversation:
-    turns = [_turn(piece, index, told) for index, (piece, told) in enumerate(_told(group, reader))]
+    turns = [_turn(piece, index, told, reader) for index, (piece, told) in enumerate(_told(group, reader))]
     spans = [span for piece in group.turns for span in piece.spans]
     case, is_ours = next(
         ((piece.case, piece.is_case_ours) for piece in group.turns if piece.case), ("", False)
@@ -182,7 +187,7 @@ def _notes(spans: Sequence[Span]) -> Iterable[str]:
         yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
 
 
-def _turn(piece: Piece, index: int, told: Told) -> TracedTurn:
+def _turn(piece: Piece, index: int, told: Told, reader: Reader) -> TracedTurn:
     _settle_arguments(told, piece.asked)
     spans = piece.spans
     start = min((span.start for span in spans if span.start), default=0)
@@ -198,6 +203,7 @@ def _turn(piece: Piece, index: int, told: Told) -> TracedTurn:
         failure=_failure(piece, told, index),
         unanswered=sum(not call.is_answered for call in told.calls),
         notes=list(_turn_notes(told)),
+        spans=partial(kept_spans, spans, reader),
     )
 
 

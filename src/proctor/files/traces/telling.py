@@ -212,7 +212,7 @@ class Teller:
     # --- tools --------------------------------------------------------------------------------------------------------
 
     def _tool_begins(self, span: Span, author: str) -> None:
-        given = span.first(*_ARGUMENTS)
+        given = span.first(*ARGUMENTS)
         args, lost = read_arguments(given) if given is not None else (None, "")
         call = self._asked_for(call_id(span), tool_name(span), args, author)
         if call is None:
@@ -241,7 +241,7 @@ class Teller:
 
     def _tool_ends(self, span: Span, author: str) -> None:
         call = self._executing.pop(id(span), None)
-        given, error = span.first(*_RESULTS), error_of(span)
+        given, error = span.first(*RESULTS), error_of(span)
         if call is None or call.is_answered:
             return
         if given is not None:
@@ -303,11 +303,11 @@ class Teller:
         return call
 
 
-_ARGUMENTS = (
+ARGUMENTS = (
     "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value",
     "langfuse.observation.input", "traceloop.entity.input", "tool.parameters",
 )  # fmt: skip
-_RESULTS = (
+RESULTS = (
     "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value",
     "langfuse.observation.output", "traceloop.entity.output",
 )  # fmt: skip

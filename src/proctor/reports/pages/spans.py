@@ -2,7 +2,8 @@
 
 Evidence has the time of a turn, on the clock of whoever ran it, and of its events what the agent tells: some tell when
 each was emitted, many do not. From these times follows how long a tool took (from its call to its answer), and how
-long a model at most (from what came before to its answer). Nothing is guessed beyond that.
+long a model at most (from what came before to its answer). Nothing is guessed beyond that. A turn that was traced shows its
+spans instead (`traced`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from proctor.reports.pages.base import PageModel
-from proctor.reports.pages.texts import Clip, clip
+from proctor.reports.pages.span_parts import AgentPart, SpanPart, SpansPage, Timing
+from proctor.reports.pages.texts import clip
+from proctor.reports.pages.traced import cut_from, is_traced, traced_parts
 from proctor.reports.steps import call_text
 from proctor.reports.values import value_text
 from proctor.schema.content import text_of
@@ -22,56 +24,8 @@ from proctor.schema.trial import Trial, Turn
 
 __all__ = ["SpansPage", "spans_page"]
 
-Timing = Literal["clock", "events", "none"]
-"""`clock`: measured; `events`: between the times of two events; `none`: not recorded."""
 _TOOL_TEXT = 5_000
 _TOOL_NAME = 200
-
-
-class SpanPart(PageModel):
-    """One bar of the waterfall."""
-
-    kind: Literal["turn", "agent", "model", "tool", "event"]
-    name: str
-    depth: int
-    """0: a turn."""
-    turn: int
-    call: int | None
-    """Of a tool: the place of its call in the turn, from 0, as the steps of the conversation have it."""
-    author: str
-    start: float | None
-    """Seconds since the trial began."""
-    seconds: float | None
-    timing: Timing
-    failed: bool
-    input_tokens: int | None
-    output_tokens: int | None
-    request: Clip | None
-    """What was new to whoever was asked: the user's message, answers of tools; of a tool its call."""
-    response: Clip | None
-
-
-class AgentPart(PageModel):
-    """What an agent was told and had."""
-
-    name: str
-    instructions: Clip | None
-    tools: list[str]
-
-
-class SpansPage(PageModel):
-    """A trial over time."""
-
-    run_id: str
-    position: int
-    number: int
-    seconds: float | None
-    """From the beginning of the trial to its end."""
-    told: str
-    """What is known of the times, in a sentence."""
-    spans: list[SpanPart]
-    agents: list[AgentPart]
-    """As the agent described itself; empty where it did not."""
 
 
 def spans_page(run_id: str, position: int, number: int, trial: Trial | None) -> SpansPage:
@@ -82,16 +36,15 @@ def spans_page(run_id: str, position: int, number: int, trial: Trial | None) -> 
             told="The evidence of this trial was not kept.", spans=[], agents=[],
         )  # fmt: skip
     origin = trial.started_at or next((turn.started_at for turn in trial.turns if turn.started_at), 0.0)
-    spans = [
-        span for index, turn in enumerate(trial.turns) for span in _Waterfall(index, turn, origin).spans()
-    ]
+    spans = [span for index, turn in enumerate(trial.turns) for span in _of_turn(index, turn, origin)]
     return SpansPage(
         run_id=run_id,
         position=position,
         number=number,
         seconds=_length(trial, spans),
-        told=_told(spans),
+        told=_told(spans, [is_traced(turn) for turn in trial.turns]),
         spans=spans,
+        cut=cut_from(trial.turns),
         agents=[*_agents(trial)],
     )
 
@@ -101,7 +54,29 @@ def _length(trial: Trial, spans: Sequence[SpanPart]) -> float | None:
     return max([trial.duration, *ends]) or None
 
 
-def _told(spans: Sequence[SpanPart]) -> str:
+def _of_turn(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
+    waterfall = _Waterfall(index, turn, origin)
+    if is_traced(turn):
+        yield waterfall.head()
+        yield from traced_parts(index, turn, origin)
+    else:
+        yield from waterfall.spans()
+
+
+def _told(spans: Sequence[SpanPart], traced: Sequence[bool]) -> str:
+    if all(traced) and spans:
+        return _TRACED
+    if not any(traced):
+        return f"{_told_by_events(spans)} No spans of a tracing were recorded."
+    numbers = ", ".join(str(number) for number, one in enumerate(traced, 1) if not one)
+    rest = [span for span in spans if not traced[span.turn]]
+    return f"{_TRACED} Not so of turn {numbers}, of which no spans were recorded. {_told_by_events(rest)}"
+
+
+_TRACED = "Inside of turns, these are the spans that were traced, with their own times."
+
+
+def _told_by_events(spans: Sequence[SpanPart]) -> str:
     inside = [span for span in spans if span.kind in ("model", "tool")]
     timed = sum(span.timing != "none" for span in inside)
     if not spans:
@@ -148,16 +123,20 @@ class _Waterfall:
 
     def spans(self) -> Iterator[SpanPart]:
         """Return the turn, and what is in it, in order."""
-        begin = self.turn.started_at or None
         self._news = [text_of(self.turn.user_content)]
-        last = begin
+        last = self.turn.started_at or None
         for event in self.turn.events:
             if not event.partial and event.author.lower() != "user":
                 self._take(event, last)
             last = event.timestamp or last
-        yield self._part(0, "turn", f"turn {self.index + 1}", "", begin, self.turn.duration, "clock")
+        yield self.head()
         authors = list(dict.fromkeys(one.author for one in self.asked))
         yield from self._inside(several=len(authors) > 1)
+
+    def head(self) -> SpanPart:
+        """Return the turn itself."""
+        begin = self.turn.started_at or None
+        return self._part(0, "turn", f"turn {self.index + 1}", "", begin, self.turn.duration, "clock")
 
     def _take(self, event: Event, last: float | None) -> None:
         parts = (event.content.parts or ()) if event.content is not None else ()

@@ -9,6 +9,7 @@ import { Skeleton } from "../../parts/Skeleton";
 import { numText, secondsText } from "../../parts/figures";
 import { visible } from "../../parts/visible";
 import styles from "./Spans.module.css";
+import { indented } from "./indented";
 import { type Bar, barsOf, tickText, ticks } from "./scale";
 
 interface Props {
@@ -33,6 +34,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   return (
     <>
       <p className="dim">{page.told}</p>
+      <Cut notes={page.cut} />
       <div className={`panel ${styles.waterfall}`} role="table" aria-label="Spans">
         <div role="row" className={styles.head}>
           <span role="columnheader">What</span>
@@ -64,13 +66,29 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   );
 }
 
-const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", event: "event" };
+/** What of the traced spans is not here, or not as it was. */
+function Cut({ notes }: { notes: string[] }) {
+  if (!notes.length) return null;
+  return (
+    <details className={`panel ${styles.cut}`}>
+      <summary>Not all of the spans is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
+      <ul>
+        {notes.map((note, index) => (
+          <li key={index}>{visible(note)}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", step: "step", event: "event" };
+const DEEPEST = 12;
 
 function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null; on: boolean; choose: () => void; link: string }) {
   const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
   return (
     <div role="row" className={styles.row} data-kind={span.kind} data-on={on || undefined} data-failed={span.failed || undefined}>
-      <span role="cell" className={styles.name} style={{ paddingInlineStart: `${12 + span.depth * 18}px` }}>
+      <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
         <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
           {visible(span.name)}
@@ -95,26 +113,69 @@ function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null;
             <span>{timed(span)}</span>
             <Link href={`${link}&turn=${span.turn + 1}${span.call !== null ? `&step=${span.call + 1}` : ""}`}>in the conversation</Link>
           </div>
-          {span.request && <Said head={span.kind === "model" ? "new to it" : "called"} clip={span.request} />}
-          {span.response && <Said head="answered" clip={span.response} />}
+          {span.error && <Said head="error" clip={span.error} failed />}
+          {span.request && <Said head={asked(span)} clip={span.request} />}
+          {span.response && <Said head={span.timing === "span" && span.kind === "model" ? "response" : "answered"} clip={span.response} />}
+          <Attributes span={span} />
         </div>
       )}
     </div>
   );
 }
 
-function Said({ head, clip }: { head: string; clip: NonNullable<SpanPart["request"]> }) {
+function asked(span: SpanPart): string {
+  if (span.kind === "tool") return "called with";
+  return span.attributes.length || span.timing === "span" ? "request" : "new to it";
+}
+
+const LONG = 600;
+
+/** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
+function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
+  const text = <Clipped clip={clip.left_out ? clip : { ...clip, text: indented(clip.text) }} mono />;
+  const size = clip.text.length + clip.left_out;
+  if (size <= LONG)
+    return (
+      <div className={styles.said}>
+        <div className={failed ? styles.failed : styles.kind}>{head}</div>
+        {text}
+      </div>
+    );
   return (
-    <div className={styles.said}>
-      <div className={styles.kind}>{head}</div>
-      <Clipped clip={clip} mono />
-    </div>
+    <details className={styles.said}>
+      <summary>
+        {head} <span className="dim">{numText(size)} characters</span>
+      </summary>
+      {text}
+    </details>
+  );
+}
+
+function Attributes({ span }: { span: SpanPart }) {
+  if (!span.attributes.length) return null;
+  return (
+    <details className={styles.said}>
+      <summary>
+        attributes <span className="dim">{numText(span.attributes.length)}</span>
+      </summary>
+      <dl className={styles.attributes}>
+        {span.attributes.map(({ name, value }, index) => (
+          <div key={index}>
+            <dt>{visible(name)}</dt>
+            <dd>
+              <Clipped clip={value} mono />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }
 
 function timed({ timing, start }: SpanPart): string {
   if (timing === "none") return "its time is not recorded";
   const from = start === null ? "" : `, from ${secondsText(start)} on`;
+  if (timing === "span") return `as it was traced${from}`;
   return timing === "clock" ? `timed by a clock${from}` : `by the times of its events${from}`;
 }
 
