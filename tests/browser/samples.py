@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 _SHAKY = '''
 """Answers a greeting, now and then wrongly, and breaks when it is asked to."""
 
-_asked: dict[str, int] = {}
+from collections import defaultdict
+from itertools import count
+
+_asked = defaultdict(count)
 
 
 def root_agent(text: str) -> str:
@@ -26,8 +29,8 @@ def root_agent(text: str) -> str:
         raise RuntimeError(f"the kitchen is closed: no answer to {text!r}")
     if "<script>" in text:
         return "<script>alert('no')</script> [link](https://example.com) <img src=x onerror=alert(1)>"
-    _asked[text] = _asked.get(text, 0) + 1
-    return "Hello, and welcome!" if "always" in text or _asked[text] % 2 else "Go away."
+    is_turn = next(_asked[text]) % 2 == 0  # one step: trials ask at the same time
+    return "Hello, and welcome!" if "always" in text or is_turn else "Go away."
 '''
 _HELLO = "Hello, and welcome!"
 _SAID = {
