@@ -50,6 +50,8 @@ ADK_LAYOUT = {
         ("agents.hello_world.agent:Box.inner", "other hi"),
         ("agents/hello_world/agent.py:other", "other hi"),
         ("agents/hello_world:agent.other", "other hi"),
+        ("agents/hello_world:root_agent", "hello hi"),
+        ("agents.hello_world:other", "other hi"),
     ],
 )
 def test_every_spelling_leads_to_the_agent(project: Path, ref: str, answer: str) -> None:
@@ -273,6 +275,8 @@ BROKEN = {
     "many/one/agent.py": "",
     "many/two/agent.py": "",
     "notes.txt": "",
+    "random.py": "def bot(text): return text\n",
+    "2nd.py": "",
 }
 
 
@@ -313,6 +317,13 @@ BROKEN = {
         ("relay:fault", ["no module or folder 'relay'", "no prefix relay:", "Did you mean 'replay'?"]),
         ("pkg.agnt", ["no module or folder 'agnt' in the package pkg", "Did you mean 'agent'?"]),
         ("os.nothing", ["no module or folder 'nothing'"]),
+        ("nothing.helper", ["helper is no module", "Write nothing:helper."]),
+        ("random", ["Python's own module random", "Write random.py."]),
+        ("random:bot", ["Write random.py:bot."]),
+        ("2nd", ["'2nd' is not an agent", "Did you mean 2nd.py?"]),
+        ("~nobody-has-this-name/agent", ["is not there", "home directory"]),
+        ("x" * 5000, ["xxx…", "is not there"]),
+        ("./" + "x" * 5000, ["xxx…", "is not there", "too long"]),
     ],
 )
 def test_what_cannot_be_loaded_says_why(project: Path, ref: str, messages: list[str]) -> None:

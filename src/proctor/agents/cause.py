@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from proctor.agents.reference import Reference
+from proctor.agents.reference import Reference, shortened
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
 from proctor.redaction import without_secrets
@@ -111,6 +111,8 @@ def _hint(error: BaseException, reference: Reference) -> str:
 def _no_module(reference: Reference, missing: str) -> str:
     """What to say when the agent's module itself is not there: which part of its name, and what is close."""
     parent, _, name = missing.rpartition(".")
+    if hasattr(sys.modules.get(parent), name):
+        return f"The agent {reference.text!r} is not there: {name} is no module. Write {parent}:{name}."
     where = f"in the package {parent}" if parent else f"in {Path.cwd()} and among the installed packages"
     paths = getattr(sys.modules.get(parent), "__path__", None) if parent else [str(Path.cwd())]
     from pkgutil import iter_modules  # only where something went wrong
@@ -121,6 +123,6 @@ def _no_module(reference: Reference, missing: str) -> str:
         near += AGENTS.names()
     prefix = f", and no prefix {name}:" if reference.attribute and name == reference.module else ""
     return (
-        f"The agent {reference.text!r} is not there: no module or folder {name!r} {where}{prefix}."
+        f"The agent {shortened(reference.text)!r} is not there: no module or folder {shortened(name)!r} {where}{prefix}."
         f"{did_you_mean(name, near)}"
     )

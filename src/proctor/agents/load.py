@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -174,6 +175,7 @@ def _import(reference: Reference) -> ModuleType:
     """Import what the reference names, and go on to the `agent` submodule where only that has the agent."""
     if reference.module:
         module = import_dotted(reference.module)
+        _refuse_shadowed(module, reference)
         if not _exposes(module) and _has_submodule(module):
             import_dotted(f"{reference.module}.agent")
         return module
@@ -189,6 +191,18 @@ def _import(reference: Reference) -> ModuleType:
     if not _exposes(module) and _has_submodule(module):
         import_folder(folder, "agent")
     return module
+
+
+def _refuse_shadowed(module: ModuleType, reference: Reference) -> None:
+    """Tell where Python's own module of that name was imported in place of the file that is meant."""
+    file = reference.file
+    is_own = reference.module.partition(".")[0] in sys.stdlib_module_names
+    if is_own and file is not None and Path.cwd() in file.parents and not _exposes(module):
+        there = file.relative_to(Path.cwd())
+        meant = f"{there}:{reference.attribute}" if reference.attribute else f"{there}"
+        raise AgentLoadError(
+            f"The agent {reference.text!r} is Python's own module {module.__name__}, and no agent. Write {meant}."
+        )
 
 
 def _exposes(module: object) -> bool:
@@ -226,8 +240,12 @@ def _no_agent_in(folder: Path) -> AgentLoadError:
 
 def _attribute(module: ModuleType, reference: Reference) -> object:
     """Return the attribute that the reference names, else what the module exposes."""
-    found: object = module
-    for name in reference.attribute.split(".") if reference.attribute else ():
+    names = reference.attribute.split(".") if reference.attribute else []
+    # google-adk's layout: what the folder does not have itself is looked for in its `agent`
+    inner = getattr(module, "agent", None)
+    is_inside = bool(names) and not hasattr(module, names[0]) and hasattr(inner, names[0])
+    found: object = inner if is_inside and isinstance(inner, ModuleType) else module
+    for name in names:
         if not hasattr(found, name):
             owner = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
             known = [known for known in dir(found) if not known.startswith("_")]

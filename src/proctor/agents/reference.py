@@ -15,6 +15,8 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PREFIX = re.compile(r"([A-Za-z][\w+.-]+):(.*)", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_SHOWN = 200
+_LONGEST_NAME = 200  # shorter than what any system takes for a file
 CONFIG_FILE = "root_agent.yaml"
 """An agent of google-adk that is written down, in place of agent.py."""
 _USUAL_FILES = frozenset({"agent.py", "__init__.py", CONFIG_FILE})
@@ -86,7 +88,7 @@ def read_reference(text: str) -> Reference:
         raise _unreadable(text)
     target, attribute = _split(text)
     if is_path(target):
-        return Reference(text, path=Path(target).expanduser(), attribute=attribute)
+        return Reference(text, path=_path(target), attribute=attribute)
     if _DOTTED.fullmatch(target):
         return Reference(text, module=target, attribute=attribute)
     raise _unreadable(text)
@@ -99,8 +101,30 @@ def is_path(target: str) -> bool:
         or target.startswith((".", "~"))
         or "/" in target
         or "\\" in target
-        or Path(target).exists()
+        or _is_there(target)
     )
+
+
+def _is_there(target: str) -> bool:
+    try:
+        return Path(target).exists()
+    except (OSError, ValueError):  # longer than any path, or with NUL
+        return False
+
+
+def _path(target: str) -> Path:
+    try:
+        path = Path(target).expanduser()
+        path.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: nobody has this home folder
+        cause = getattr(error, "strerror", None) or error
+        raise AgentLoadError(f"The agent {shortened(target)!r} is not there: {cause}.") from None
+    return path
+
+
+def shortened(text: str) -> str:
+    """A piece of an AGENT string that fits into a message."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def is_package(folder: Path) -> bool:
@@ -114,6 +138,8 @@ def find_module(dotted: str) -> Path | None:
     Found without importing anything; `None` also for what does not lie in a folder (built in, in a zip file).
     """
     parts = dotted.split(".")
+    if any(len(part) > _LONGEST_NAME for part in parts):
+        return None
     for entry in (Path.cwd(), *(Path(entry or ".") for entry in sys.path)):
         folder = entry.joinpath(*parts)
         file = folder.with_name(f"{folder.name}.py")
@@ -169,4 +195,5 @@ def _unreadable(text: str) -> AgentLoadError:
         return AgentLoadError(
             f"The agent {text!r} has the unknown prefix {prefix!r}.{_prefix_meant(prefix)} Known: {known}."
         )
-    return AgentLoadError(f"{text!r} is not an agent. An agent is {SPELLINGS}.")
+    file = f" Did you mean {text}.py?" if _is_there(f"{text}.py") else ""
+    return AgentLoadError(f"{shortened(text)!r} is not an agent.{file} An agent is {SPELLINGS}.")
