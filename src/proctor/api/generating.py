@@ -100,14 +100,16 @@ async def outline_of(agent: AgentLike, *, agent_name: str | None = None) -> Agen
         SetupError: it cannot be loaded, or raised.
     """
     from proctor.agents.load import describe_ref, load_agent
-    from proctor.engine.opening import close_agent, open_agent
+    from proctor.engine.opening import OpenedAgent
+    from proctor.engine.options import RunOptions
     from proctor.engine.plan import Plan
 
     loaded, label = load_agent(agent, agent_name=agent_name), describe_ref(agent)
+    opened = OpenedAgent(loaded, label, RunOptions().timeout)
     try:
-        info = await open_agent(loaded, label, Plan([], 1))
+        info = await opened.open(Plan([], 1))
     finally:
-        await close_agent(loaded)
+        await opened.close()
     return _outlined(info, label)
 
 
@@ -193,7 +195,7 @@ def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | 
 
 
 def _existing(given: EvalSetLike | None, problems: list[SetupError]) -> list[ConversationScenario]:
-    from proctor.api.preparing import given_set
+    from proctor.api.given import given_set
     from proctor.files.eval_sets import open_eval_set
 
     if given is None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.deciding import kept_of, looks_of, problems_of_deciding
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.given import given_set, listed
 from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.api.playing import UsersOnDemand
 from proctor.engine.options import RunOptions
-from proctor.engine.plan import CaseSource, Plan, PlannedSet, make_plan
+from proctor.engine.plan import Plan, PlannedSet, make_plan
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.quick_dataclasses import dataclass, field
-from proctor.schema.eval_set import EvalSet
 from proctor.schema.set_summary import NOT_JUDGED, SetSummary
 from proctor.schema.trial import Failure, FailureKind
 
@@ -96,7 +95,7 @@ def prepare(
             loading.unreadable,
             agent=agent,
             label=loading.label,
-            eval_sets=_listed(eval_sets),
+            eval_sets=listed(eval_sets),
             options={**options, **commit, **kept_of(looks)},
         )
     return prepared
@@ -185,7 +184,7 @@ class _Loading:
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
         """Open every set that is named, each with its config."""
-        wanted = _merged(planned for entry in _listed(eval_sets) for planned in self._entry(entry))
+        wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
         only = self._options.get("only")
         return wanted if only is None else self._chosen(wanted, only)
 
@@ -242,6 +241,7 @@ class _Loading:
         except SetupError as problem:
             self.problems.append(problem)
             return []
+        self.warnings += source.warnings
         config, origin = self._configs.of(None)
         return [PlannedSet(source, config, origin)] if config else []
 
@@ -298,48 +298,3 @@ def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
         if first is not planned:
             first.only = list(dict.fromkeys([*first.only, *planned.only]))
     return list(merged.values())
-
-
-def _listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
-    if isinstance(eval_sets, str | Path | Mapping) or not isinstance(eval_sets, Iterable):
-        return [eval_sets]
-    if hasattr(eval_sets, "model_dump"):  # a set of ours, or of google-adk: models iterate over their fields
-        return [cast("EvalSet", eval_sets)]
-    return list(eval_sets)
-
-
-def given_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> CaseSource:
-    """Take an eval set made in Python: a model, or a dict in any form that a file may have.
-
-    With `allow_duplicate_ids` the second case `x` runs as `x#2`.
-
-    Raises:
-        EvalFileError: the dict is no eval set.
-        SetupError: two cases share an id.
-    """
-    from proctor.engine.sources import GivenSet
-    from proctor.files.eval_sets import load_eval_set_text
-
-    if not isinstance(entry, EvalSet):
-        text = json.dumps(entry, default=_plain)
-        entry = load_eval_set_text(text, "<eval set>", allow_duplicate_ids=allow_duplicate_ids)
-    elif allow_duplicate_ids:
-        entry = _told_apart(entry)
-    return GivenSet(entry)
-
-
-def _told_apart(eval_set: EvalSet) -> EvalSet:
-    from proctor.files.duplicates import rename_duplicates
-
-    renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
-    cases = [
-        case.model_copy(update={"eval_id": renamed[index]}) if index in renamed else case
-        for index, case in enumerate(eval_set.eval_cases)
-    ]
-    return eval_set.model_copy(update={"eval_cases": cases})
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_unset=True)
-    raise EvalFileError(f"<eval set>: {type(value).__name__} is not JSON and no model")

@@ -18,8 +18,9 @@ class GivenSet:
 
     label: str | None = None
 
-    def __init__(self, eval_set: EvalSet) -> None:
-        """Take the set as it is; cases are not copied."""
+    def __init__(self, eval_set: EvalSet, *, warnings: Sequence[str] = ()) -> None:
+        """Take the set as it is, cases are not copied; and what is doubtful in what it was made of."""
+        self.warnings = warnings
         self._cases = eval_set.eval_cases
         self._ids = [case.eval_id for case in self._cases]
         self.eval_set_id = eval_set.eval_set_id

@@ -207,9 +207,14 @@ def load_eval_set_text(
     text: str | bytes, name: str = "<text>", *, allow_duplicate_ids: bool = False
 ) -> EvalSet:
     """Read a set from JSON text; `name` is how messages name it."""
+    return open_eval_set_text(text, name, allow_duplicate_ids=allow_duplicate_ids).eval_set()
+
+
+def open_eval_set_text(text: str | bytes, name: str, *, allow_duplicate_ids: bool = False) -> EvalSetFile:
+    """The same, with what is doubtful in it."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     opened = _from_document(read_json(data, name), _digest_of(data))
-    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()
+    return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
 
 
 def open_document(

@@ -1,0 +1,81 @@
+"""Eval sets made in Python: models, or dicts and lists in any form that a file may have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from proctor.errors import EvalFileError
+from proctor.schema.eval_set import EvalSet
+
+if TYPE_CHECKING:
+    from proctor.api.forms import EvalSetLike
+    from proctor.engine.sources import GivenSet
+
+_NAME = "<eval set>"
+
+
+def listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
+    """Each of the sets that are given; a list of cases, or of turns as old files have them, is one."""
+    if isinstance(eval_sets, str | bytes | Path | Mapping) or not isinstance(eval_sets, Iterable):
+        return [cast("EvalSetLike", eval_sets)]
+    if hasattr(eval_sets, "model_dump"):  # a set of ours, or of google-adk: models iterate over their fields
+        return [cast("EvalSet", eval_sets)]
+    sets = list(eval_sets)
+    return [cast("EvalSetLike", sets)] if _is_one(sets) else sets
+
+
+def _is_one(items: list[Any]) -> bool:
+    from proctor.files.kinds import Kind, kind
+
+    lists = (Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+    all_dicts = bool(items) and all(isinstance(item, dict) for item in items)
+    return all_dicts and kind(items) in lists and all(kind(item) is not Kind.EVAL_SET for item in items)
+
+
+def given_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> GivenSet:
+    """Take an eval set made in Python: a model, or a dict in any form that a file may have.
+
+    With `allow_duplicate_ids` the second case `x` runs as `x#2`.
+
+    Raises:
+        EvalFileError: the dict is no eval set.
+        SetupError: two cases share an id.
+    """
+    from proctor.engine.sources import GivenSet
+    from proctor.files.eval_sets import open_eval_set_text
+
+    if not isinstance(entry, EvalSet):
+        opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
+        return GivenSet(opened.eval_set(), warnings=[warning.said for warning in opened.warnings])
+    return GivenSet(_told_apart(entry) if allow_duplicate_ids else entry)
+
+
+def _text(entry: object) -> str:
+    if isinstance(entry, bytes):
+        raise EvalFileError(f"{_NAME}: expected a path, an EvalSet or a dict, got bytes")
+    try:
+        return json.dumps(entry, default=_plain)
+    except RecursionError:
+        raise EvalFileError(f"{_NAME}: it is nested too deep") from None
+    except (TypeError, ValueError) as error:  # a key that is no text, an object that contains itself
+        raise EvalFileError(f"{_NAME}: it cannot be written as JSON: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_unset=True)
+    raise EvalFileError(f"{_NAME}: {type(value).__name__} is not JSON and no model")
+
+
+def _told_apart(eval_set: EvalSet) -> EvalSet:
+    from proctor.files.duplicates import rename_duplicates
+
+    renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
+    cases = [
+        case.model_copy(update={"eval_id": renamed[index]}) if index in renamed else case
+        for index, case in enumerate(eval_set.eval_cases)
+    ]
+    return eval_set.model_copy(update={"eval_cases": cases})
