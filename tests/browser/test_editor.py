@@ -109,7 +109,7 @@ def note_dialogs(page: Page, told: list[str]) -> None:
     page.on("dialog", note)
 
 
-def _saved(page: Page) -> None:
+def saved(page: Page) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").get_by_text("saved", exact=True)).to_be_visible()
 
@@ -140,16 +140,14 @@ def test_every_field_is_shown_and_one_is_changed(
     expect(page.get_by_role("heading", name="booking")).to_be_visible()
     for label in ("Call 1: tool", "Invocation id", "App", "Rubric id", "Tags", "What must hold"):
         expect(page.get_by_label(label, exact=True).first).to_be_attached()
-    expect(page.get_by_label("All keys of the case that have no field above, as JSON")).to_have_value(
-        re.compile("trajectory_rules")
-    )
+    expect(page.get_by_label("Rules for the calls, as JSON")).to_have_value(re.compile("send_sms"))
     expect(page.get_by_label("Events, as JSON")).to_have_value(re.compile('"odd": 1'))
     axe(page)
     shot(page, "eval-case")
     fits(page)
     page.get_by_label("Expected answer", exact=True).get_by_role("textbox").fill("Done, for two!")
     expect(page.get_by_role("status").get_by_text("not saved")).to_be_visible()
-    _saved(page)
+    saved(page)
     assert sets.path.read_text() == before.replace('"Done!"', '"Done, for two!"')
 
 
@@ -198,7 +196,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     page.get_by_role("button", name="Take covers out").click()
     page.get_by_role("button", name="+ rubric of the case").click()
     page.get_by_label("What must hold").last.fill("Says goodbye.")
-    _saved(page)
+    saved(page)
     case = sets.cases()[0]
     first, second, third_turn = case["conversation"]
     assert (first, second) == (FULL["conversation"][1], FULL["conversation"][0])
@@ -220,7 +218,7 @@ def test_a_scenario_is_edited(page: Page, sets: Sets, axe: Look, shot: Shot) -> 
     page.get_by_role("region", name="Opening turn 1").get_by_role("textbox").fill("good day")
     axe(page)
     shot(page, "eval-case-scenario")
-    _saved(page)
+    saved(page)
     case = sets.cases()[1]
     assert case["conversation_scenario"] == {
         "starting_prompt": "hi",
@@ -254,7 +252,7 @@ def test_what_is_no_json_is_not_saved_and_not_lost(page: Page, sets: Sets) -> No
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     expect(arguments).to_have_value('{"covers": 2,}')
     arguments.fill('{"covers": 3}')
-    _saved(page)
+    saved(page)
     assert sets.cases()[0]["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {"covers": 3}
 
 
@@ -279,7 +277,7 @@ def test_two_browsers_edit_one_case(
         expect(one.get_by_role("heading", name="booking")).to_be_visible()
     other.get_by_role("textbox", name="App", exact=True).fill("theirs")
     other.get_by_role("textbox", name="User", exact=True).fill("their user")
-    _saved(other)
+    saved(other)
     page.get_by_role("textbox", name="App", exact=True).fill("mine")
     page.get_by_label("Tags").fill("smoke, mine")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -289,7 +287,7 @@ def test_two_browsers_edit_one_case(
     shot(page, "eval-case-conflict")
     assert sets.cases()[0]["session_input"]["app_name"] == "theirs"
     dialog.get_by_role("button", name="Use what is chosen").click()
-    _saved(page)
+    saved(page)
     case = sets.cases()[0]
     assert (case["session_input"]["app_name"], case["session_input"]["user_id"]) == ("mine", "their user")
     assert case["tags"] == ["smoke", "mine"]
@@ -394,7 +392,7 @@ def test_hostile_text_is_text_in_every_field(page: Page, sets: Sets, shot: Shot)
     expect(page.get_by_role("heading", level=1)).to_contain_text("<script>alert(2)</script>")
     assert page.locator("img, main script, iframe, [onerror]").count() == 0
     page.get_by_role("textbox", name="App", exact=True).fill("x")
-    _saved(page)
+    saved(page)
     assert dialogs == []
     wanted = json.loads(json.dumps(case))
     wanted["session_input"]["app_name"] = "x"
@@ -409,7 +407,7 @@ def test_a_case_of_any_name_is_reached(page: Page, sets: Sets, eval_id: str) -> 
     expect(page.get_by_label("Tags")).to_have_value("here")
     page.reload()
     page.get_by_label("Tags").fill("there")
-    _saved(page)
+    saved(page)
     assert sets.cases()[0] == {"eval_id": eval_id, "conversation": [], "tags": ["there"]}
 
 

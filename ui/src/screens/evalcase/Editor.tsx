@@ -13,12 +13,14 @@ import { Problems } from "../evalsets/Problems";
 import { type Edit, EditProvider } from "./EditContext";
 import styles from "./EvalCase.module.css";
 import { CaseFields } from "./Sections";
+import { Refused } from "./Refused";
 import { type ReadCase, type SavedCase, addCase, previewCase, saveCase } from "./caseApi";
 import { AskDialog, ConflictDialog, PreviewDialog } from "./dialogs";
 import { isCamelCase } from "./draft";
 import { isObject } from "./exact";
 import { JsonArea, mustBeObject } from "./fields";
 import { type Draft, useDraft, useGuard } from "./useDraft";
+import { eachOnce, useChecked } from "./useChecked";
 import { type Saving, type Way, useBrokenFields, useSaving } from "./useSaving";
 
 /** The editor of one case, with all that can come between it and its file. */
@@ -28,6 +30,7 @@ export function Editor({ page }: { page: ReadCase }) {
   const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
   const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
   const saving = useCaseSaving(page, draft);
+  const checked = useChecked(page.eval_set, draft.value);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const ask = useCallback((go: () => void) => setLeave(() => go), []);
   useGuard(draft.isChanged, ask);
@@ -37,12 +40,12 @@ export function Editor({ page }: { page: ReadCase }) {
       isCamel: isCamelCase(draft.value),
       readOnly: !page.can_edit,
       set: draft.set,
-      wrong: saving.wrong,
-      doubtful: draft.isChanged ? [] : saving.doubtful,
+      wrong: eachOnce(saving.wrong, checked.wrong, checked.refused),
+      doubtful: draft.isChanged ? checked.doubtful : saving.doubtful,
       tellBroken: broken.tell,
       personas: page.personas,
     }),
-    [draft, page, saving.wrong, saving.doubtful, broken.tell],
+    [draft, page, saving.wrong, saving.doubtful, checked, broken.tell],
   );
   const canSave = page.can_edit && draft.isChanged && broken.count === 0;
   return (
@@ -51,7 +54,7 @@ export function Editor({ page }: { page: ReadCase }) {
       {page.why_not && <p className={styles.note}>Nothing can be changed here: {page.why_not}.</p>}
       {draft.isRestored && draft.isChanged && <p className={styles.note}>What you wrote before and did not save is still here.</p>}
       <ErrorNote error={saving.error} />
-      <Problems problems={problems} />
+      {draft.isChanged ? <Refused checked={checked} /> : <Problems problems={problems} />}
       <Views draft={draft} />
       {saving.preview && (
         <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />

@@ -4,13 +4,14 @@ import { Field, SelectField } from "../../parts/Field";
 import styles from "./EvalCase.module.css";
 import { type Path, keyOf, spelled } from "./draft";
 import { useEdit, useTold, useValue } from "./EditContext";
-import { Exact, type Json, isObject } from "./exact";
+import { isObject } from "./exact";
 import { JsonPlace, KeyedPlace, OthersFolded, OthersPlace, TextPlace } from "./fields";
+import { BEYOND, StatedFields } from "./Stated";
 import { RubricsEditor } from "./RubricsEditor";
 import { TurnsEditor } from "./TurnEditor";
 
 /** The keys of a case that have fields of their own; all others stand under "Everything else". */
-export const CASE = ["eval_id", "conversation", "conversation_scenario", "opening", "session_input", "final_session_state", "rubrics", "tags"];
+export const CASE = ["eval_id", "conversation", "conversation_scenario", "opening", "session_input", "final_session_state", "rubrics", "tags", ...BEYOND];
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -54,12 +55,15 @@ export function CaseFields() {
       <Section title="State expected at the end">
         <FinalState path={key("final_session_state")} />
       </Section>
+      <Section title="What its tool calls and answers must keep to">
+        <StatedFields />
+      </Section>
       <Section title="Everything else">
         <OthersPlace
           path={[]}
           names={[...CASE, ...(idKey === "id" ? ["id"] : [])]}
           label="All keys of the case that have no field above, as JSON"
-          hint="Kept as they are: expectations, trajectory_rules, response_schema, keys of your own."
+          hint="Kept as they are: keys of your own, and of other tools."
         />
       </Section>
     </>
@@ -164,56 +168,20 @@ function Session({ path }: { path: Path }) {
         <TextPlace label="Session id" path={key("session_id")} optional hint="Only to pin a session that is there." />
       </div>
       <KeyedPlace label="State" path={key("state")} addWhat="New key of the state" />
-      <OthersFolded path={path} names={SESSION} />
+      <OthersFolded path={path} names={[...SESSION, ...BEYOND]} />
       {!readOnly && <Button look="quiet" onClick={() => set(path, undefined)}>Remove the session</Button>}
     </>
   );
 }
 
-/** How a stated value may be met by others than its equals; what was stated stays in it. */
-const MATCHERS: readonly (readonly [name: string, of: (stated: Json) => Json])[] = [
-  ["any value", () => ({ $match: "present" })],
-  ["the same text, spaces aside", (stated) => ({ $match: "text", value: textOf(stated) })],
-  ["a pattern", (stated) => ({ $match: "regex", pattern: escaped(textOf(stated)) })],
-  ["about this number", (stated) => ({ $match: "number", value: numberOf(stated), tolerance: 0.1 })],
-  ["this list in any order", (stated) => ({ $match: "set", value: Array.isArray(stated) ? stated : [] })],
-];
-
-function textOf(stated: Json): string {
-  return typeof stated === "string" ? stated : "";
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-function numberOf(stated: Json): Json {
-  return typeof stated === "number" || stated instanceof Exact ? stated : 0;
-}
-
 function FinalState({ path }: { path: Path }) {
-  const { set, readOnly } = useEdit();
-  const value = useValue(path);
-  const [key, setKey] = useState("");
-  const keys = isObject(value) ? Object.keys(value) : [];
   return (
-    <>
-      <KeyedPlace
-        label="Keys that must stand so"
-        path={path}
-        addWhat="New expected key"
-        hint="A key that is stated must be there, and be equal. Keys that are not stated may be anything."
-      />
-      {!readOnly && keys.length > 0 && (
-        <div className={`row ${styles.matchers}`}>
-          <SelectField label="Match a key loosely" value={key} options={[["", "Choose a key"], ...keys.map((one) => [one, one] as const)]} onChange={(event) => setKey(event.target.value)} />
-          {MATCHERS.map(([name, of]) => (
-            <Button key={name} disabled={!keys.includes(key)} onClick={() => set([...path, key], of((isObject(value) ? value[key] : null) ?? null))}>
-              {name}
-            </Button>
-          ))}
-        </div>
-      )}
-    </>
+    <KeyedPlace
+      label="Keys that must stand so"
+      path={path}
+      addWhat="New expected key"
+      hint="A key that is stated must be there, and be as it is said. Keys that are not stated may be anything."
+      valued
+    />
   );
 }

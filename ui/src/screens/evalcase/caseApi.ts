@@ -1,5 +1,5 @@
 // Cases go to and from the server as text that keeps every digit, with the version that a change has to name.
-import type { CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead } from "../../data/types";
+import type { CaseChecked, CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead } from "../../data/types";
 import { SourceError } from "../../data/source";
 import { type Json, isObject, readJson, writeJson } from "./exact";
 
@@ -41,6 +41,12 @@ export async function addCase(set: string, value: Json): Promise<SavedCase> {
 export async function previewCase(set: string, id: string, value: Json): Promise<CasePreview> {
   const path = casePath(set, id).replace("/case?", "/case/preview?");
   return (await ask(path, sent("POST", writeJson({ value })))) as unknown as CasePreview;
+}
+
+/** What is wrong with a case as it is being written; nothing is saved. */
+export async function checkCase(set: string, value: Json, signal: AbortSignal): Promise<CaseChecked> {
+  const path = `/api/eval-sets/${encodeURIComponent(set)}/case/check`;
+  return (await ask(path, { ...sent("POST", writeJson({ value })), signal })) as unknown as CaseChecked;
 }
 
 /** The keys of a set, without its cases. */

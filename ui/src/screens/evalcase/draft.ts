@@ -68,17 +68,28 @@ export function isCamelCase(value: Json): boolean {
   );
 }
 
+function spellings(names: readonly string[], exact: boolean): ReadonlySet<string> {
+  return new Set(exact ? names : names.flatMap((name) => [name, camel(name)]));
+}
+
+/** An object with one of its keys called otherwise, in its place; another of that name goes. */
+export function renamed(object: JsonObject, from: string, to: string): JsonObject {
+  const made: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) if (key === from || key !== to) define(made, key === from ? to : key, value);
+  return made;
+}
+
 /** What of an object none of `names` stands for. */
-export function rest(object: Json | undefined, names: readonly string[]): JsonObject {
-  const shown = new Set(names.flatMap((name) => [name, camel(name)]));
+export function rest(object: Json | undefined, names: readonly string[], exact = false): JsonObject {
+  const shown = spellings(names, exact);
   const found: JsonObject = {};
   if (isObject(object)) for (const [key, value] of Object.entries(object)) if (!shown.has(key)) define(found, key, value);
   return found;
 }
 
 /** An object with its other keys exchanged for `others`; those that `names` stand for stay, and the order does. */
-export function withRest(object: Json | undefined, names: readonly string[], others: JsonObject): JsonObject {
-  const shown = new Set(names.flatMap((name) => [name, camel(name)]));
+export function withRest(object: Json | undefined, names: readonly string[], others: JsonObject, exact = false): JsonObject {
+  const shown = spellings(names, exact);
   const made: JsonObject = {};
   const old = isObject(object) ? object : {};
   for (const [key, value] of Object.entries(old)) {

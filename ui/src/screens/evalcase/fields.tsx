@@ -5,6 +5,7 @@ import { visible } from "../../parts/visible";
 import styles from "./EvalCase.module.css";
 import { type Path, rest, withRest } from "./draft";
 import { useBroken, useEdit, useTold, useValue } from "./EditContext";
+import { ValuePlace } from "./ValuePlace";
 import { type Json, type JsonObject, isObject, readJson, same, whyNotJson, writeJson } from "./exact";
 
 interface PlaceProps {
@@ -89,24 +90,31 @@ export function mustBeObject(value: Json): string {
   return isObject(value) ? "" : "This has to be an object: { … }";
 }
 
+interface OthersProps {
+  path: Path;
+  names: readonly string[];
+  /** The names are those keys and no others: they have no camelCase. */
+  exact?: boolean;
+}
+
 /** All keys of an object that no field shows. Always there, so that nothing is hidden. */
-export function OthersPlace({ path, names, label = "Everything else", hint }: { path: Path; names: readonly string[]; label?: string; hint?: string }) {
+export function OthersPlace({ path, names, label = "Everything else", hint, exact = false }: OthersProps & { label?: string; hint?: string }) {
   const { set } = useEdit();
   const value = useValue(path);
-  const others = rest(value, names);
+  const others = rest(value, names, exact);
   if (!isObject(value) && value !== undefined) return null;
   const takes = (next: Json): string => {
-    const bad = isObject(next) ? Object.keys(next).find((key) => !Object.hasOwn(rest({ [key]: null }, names), key)) : undefined;
+    const bad = isObject(next) ? Object.keys(next).find((key) => !Object.hasOwn(rest({ [key]: null }, names, exact), key)) : undefined;
     return mustBeObject(next) || (bad === undefined ? "" : `“${bad}” has a field of its own above.`);
   };
   return (
-    <JsonArea label={label} hint={hint} value={others} takes={takes} rows={1} onChange={(next) => set(path, withRest(value, names, next as JsonObject))} />
+    <JsonArea label={label} hint={hint} value={others} takes={takes} rows={1} onChange={(next) => set(path, withRest(value, names, next as JsonObject, exact))} />
   );
 }
 
 /** The same, folded away where it holds nothing but what is `usual`, and not there where it holds nothing. */
-export function OthersFolded({ path, names, usual = [] }: { path: Path; names: readonly string[]; usual?: readonly string[] }) {
-  const keys = Object.keys(rest(useValue(path), names));
+export function OthersFolded({ path, names, usual = [], exact = false }: OthersProps & { usual?: readonly string[] }) {
+  const keys = Object.keys(rest(useValue(path), names, exact));
   const [isOpen] = useState(() => keys.some((key) => !usual.includes(key)));
   const [wasThere, setWasThere] = useState(false);
   if (keys.length && !wasThere) setWasThere(true);
@@ -114,18 +122,18 @@ export function OthersFolded({ path, names, usual = [] }: { path: Path; names: r
   return (
     <details className={styles.more} open={isOpen || undefined}>
       <summary>{keys.length ? `More: ${keys.slice(0, 4).map(visible).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
-      <OthersPlace path={path} names={names} label="More keys, as JSON" />
+      <OthersPlace path={path} names={names} label="More keys, as JSON" exact={exact} />
     </details>
   );
 }
 
-/** An object whose values are any JSON: a key a row. */
-export function KeyedPlace({ path, label, hint, addWhat }: PlaceProps & { addWhat: string }) {
+/** An object, a key a row; its values are any JSON, or where they are `valued` matchers, too. */
+export function KeyedPlace({ path, label, hint, addWhat, valued = false }: PlaceProps & { addWhat: string; valued?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const [name, setName] = useState("");
   const [asText, setAsText] = useState(false);
-  const told = useTold(path, true);
+  const told = useTold(path, !valued);
   const id = useId();
   const object = isObject(value) ? value : {};
   if (value !== undefined && value !== null && !isObject(value)) return <JsonPlace label={label} path={path} />;
@@ -149,7 +157,11 @@ export function KeyedPlace({ path, label, hint, addWhat }: PlaceProps & { addWha
         <>
           {Object.keys(object).map((key) => (
             <div key={key} className={styles.keyed}>
-              <JsonArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
+              {valued ? (
+                <ValuePlace label={key === "" ? "(empty)" : key} path={[...path, key]} />
+              ) : (
+                <JsonArea label={key === "" ? "(empty)" : key} value={object[key] ?? null} rows={1} onChange={(next) => set([...path, key], next)} />
+              )}
               {!readOnly && (
                 <Button look="quiet" aria-label={`Take ${key} out`} onClick={() => set([...path, key], undefined)}>
                   ✕
