@@ -137,6 +137,31 @@ def test_artifacts(client: TestClient) -> None:
     assert client.post(at, json={"filename": "x", "artifact": {"nonsense": 1}}).status_code == 400
 
 
+@pytest.mark.parametrize(
+    "name", ["", " ", "../x", "a/../x", "/x", "a//b", "user:", "user:../x", "a\\..\\x", "."]
+)
+def test_an_artifact_has_a_name_that_leads_nowhere_else(client: TestClient, name: str) -> None:
+    at = f"{SESSIONS}/s/artifacts"
+    answer = client.post(at, json={"filename": name, "artifact": {"text": "x"}})
+    assert (answer.status_code, client.get(at).json()) == (400, [])
+
+
+@pytest.mark.parametrize("path", ["/run", "/run_sse"])
+def test_a_message_that_google_adk_cannot_read_is_refused_before_anything_is_answered(
+    client: TestClient, path: str
+) -> None:
+    body = {
+        "appName": "art",
+        "userId": "u",
+        "sessionId": "s",
+        "newMessage": {"parts": [{"nonsense": 1}]},
+    }
+    answer = client.post(path, json=body)
+    assert answer.status_code == 400
+    assert "parts.0.nonsense" in answer.json()["detail"]
+    assert client.get(f"{SESSIONS}/s").json()["events"] == []
+
+
 def test_state_of_a_user_is_in_all_sessions_of_that_user(client: TestClient) -> None:
     say(client, "remember")
     assert client.get(f"{SESSIONS}/s").json()["state"]["color"] == "red"
@@ -158,7 +183,9 @@ def test_the_tree_of_agents(client: TestClient) -> None:
     assert (root["name"], root["instruction"]) == ("artist", "Draw for {guest}.")
     assert [tool["name"] for tool in root["tools"]] == ["draw", "note", "load_memory"]
     assert [below["name"] for below in root["sub_agents"]] == ["helper"]
-    assert client.get("/apps/art/app-info").json()["agents"]["artist"]["subAgents"] == ["helper"]
+    assert client.get("/apps/art/app-info").json()["agents"]["artist"]["sub_agents"] == ["helper"]
+    draw = client.get("/apps/art/app-info").json()["agents"]["artist"]["tools"][0]["functionDeclarations"][0]
+    assert draw["parametersJsonSchema"]["properties"] == {"name": {"title": "Name", "type": "string"}}
     assert '"artist" -> "helper"' in client.get("/dev/apps/art/graph").json()["dotSrc"]
     below = client.get("/dev/apps/art/build_graph_image?node=helper").json()
     assert "artist" not in below["helper"]["dotSrc"]

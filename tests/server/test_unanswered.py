@@ -1,5 +1,6 @@
 """Addresses where nothing is, methods that an address does not take, and HEAD, which every address takes that GET has."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from proctor.server.static import SCREENS
 from tests.server.bare import HOST, ask, routes_of
 from tests.server.live_project import make_project, serving
 
@@ -88,3 +90,38 @@ def test_on_the_wire_a_head_ends_with_its_headers(port: int, path: str) -> None:
     assert first.startswith(b"HTTP/1.1 ")
     assert second.startswith(b"HTTP/1.1 200")
     assert body == b'{"status":"ok"}'
+
+
+@pytest.mark.parametrize(
+    "path", ["/nonsense", "/debug/trace/none", "/builder/app/x", "/docs", "/run", "/openapi.json"]
+)
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+def test_a_program_gets_no_page_where_none_is(app: FastAPI, path: str, accept: str) -> None:
+    answer = ask(app, "GET", path, (("host", HOST), *((("accept", accept),) if accept else ())))
+    assert answer.status == 404
+    assert "text/html" not in answer.headers["content-type"]
+
+
+def test_every_address_of_the_page_is_known_to_the_server() -> None:
+    routes = (Path(__file__).parents[2] / "ui/src/app/routes.tsx").read_text(encoding="utf-8")
+    begins = {path.split("/")[1] for path in re.findall(r'path: "(/[^"]*)"', routes)}
+    assert len(begins) > 6
+    assert begins <= SCREENS
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/apps/a/users/u/sessions", "GET, POST"),
+        ("PUT", "/apps/a/users/u/sessions/s", "DELETE, GET, PATCH, POST"),
+        ("DELETE", "/dev/apps/a/eval_sets/x", "GET, POST"),
+        ("POST", "/dev/apps/a/metrics-info", "GET"),
+        ("POST", "/dev/apps/a/tests/run", None),
+        ("PUT", "/apps/a/eval_sets/x", None),
+    ],
+)
+def test_a_method_that_google_adk_does_not_take_either_is_told_so(
+    app: FastAPI, method: str, path: str, allowed: str | None
+) -> None:
+    answer = ask(app, method, path, JSON)
+    assert (answer.status, answer.headers.get("allow")) == (405 if allowed else 404, allowed)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proctor.agents.base import AgentInfo
+from proctor.schema.base import to_camel
 from proctor.schema.content import Content
 
 Json = dict[str, Any]
@@ -100,6 +101,10 @@ class Host(Protocol):
         """Put a session into the agent's memory. Raises NotPossibleError: it has none."""
         ...
 
+    async def check(self, turn: TurnRequest) -> None:
+        """Look whether a turn can be had at all. Raises NotPossibleError: it cannot; the agent was not asked."""
+        ...
+
     def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn. What the agent raises passes through, after an event that says so."""
         ...
@@ -115,3 +120,14 @@ class Host(Protocol):
     async def close(self) -> None:
         """Let the agent go."""
         ...
+
+
+def tools_of(details: Json) -> Iterator[Json]:
+    """Yield the tools that an agent declares: name, description, and the schema of what they are given, if that is known."""
+    for declared in details.get("tool_declarations") or ():
+        for one in (declared.get("function_declarations") or ()) if isinstance(declared, dict) else ():
+            told = {"name": one.get("name"), "description": one.get("description") or ""}
+            yield told | {to_camel(name): one[name] for name in _PARAMETERS if one.get(name)}
+
+
+_PARAMETERS = ("parameters", "parameters_json_schema")

@@ -30,6 +30,10 @@ TYPES = {
 }
 """What is served, and as what: neither the system's tables nor a file's content decide."""
 
+SCREENS = frozenset(
+    ("", "runs", "compare", "matrix", "history", "judges", "start", "eval-sets", "chat", "login")
+)
+"""How the addresses of the page begin (`ui/src/app/routes.tsx`)."""
 PAGE = "page"
 """The name of the route of every address that no other route has."""
 NOTHING = "there is nothing at this address"
@@ -61,10 +65,14 @@ def _answer(path: str, accept: str) -> Response:
 
 
 def _is_page(path: str, accept: str) -> bool:
-    """Tell a page of ours from a file that is not there: ids may have dots, and browsers ask for pages as such."""
+    """Tell a page of ours from what is not there: ids may have dots, and browsers ask for pages as such.
+
+    A program that asks for just anything gets a page where one is, and hears elsewhere that nothing is.
+    """
     if "text/html" in accept:
         return True
-    return not Path(path).suffix and (not accept or "*/*" in accept)
+    is_one = path.partition("/")[0] in SCREENS and not Path(path).suffix
+    return is_one and (not accept or "*/*" in accept)
 
 
 def file_of(folder: Path, path: str) -> Path | None:

@@ -15,15 +15,18 @@ from starlette.routing import compile_path
 from proctor.server.errors import answer
 from proctor.server.static import NOTHING, PAGE
 
+NOT_SERVED = "adk_not_served"
+"""The name of the route of all of google-adk's addresses that no other route has."""
+
 
 def add_unanswered(app: FastAPI) -> None:
     """Say which methods an address takes, and whether it is one. To be added when all routes are."""
-    known = list(_addresses(app))
+    app.state.addresses = list(_addresses(app))
 
     async def say(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException) or error.status_code != 405:
             return await http_exception_handler(request, error)
-        takes = sorted({method for pattern, method in known if pattern.match(request.url.path)})
+        takes = methods_at(request)
         if not takes and request.url.path.startswith("/api/"):
             return answer(404, NOTHING)
         told = ", ".join(takes or ["GET"])
@@ -34,8 +37,14 @@ def add_unanswered(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, say)
 
 
+def methods_at(request: Request) -> list[str]:
+    """Return the methods that the address of a request takes, sorted; none where nothing is."""
+    path = request.url.path
+    return sorted({method for pattern, method in request.app.state.addresses if pattern.match(path)})
+
+
 def _addresses(app: FastAPI) -> Iterator[tuple[re.Pattern[str], str]]:
     for route in iter_route_contexts(app.routes):
-        if route.name != PAGE:  # which is everywhere
+        if route.name not in {PAGE, NOT_SERVED}:  # which are everywhere
             for method in getattr(route, "methods", None) or ():
                 yield compile_path(str(route.path))[0], method

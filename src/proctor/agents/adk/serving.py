@@ -8,11 +8,20 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from contextlib import aclosing, contextmanager
 from typing import Any
 
+from pydantic import ValidationError
+
 from proctor.agents.adk.declared import declared, sub_agents_of
 from proctor.agents.adk.events import without_secrets
 from proctor.agents.adk.logs import say_it_once
 from proctor.agents.base import AgentInfo
-from proctor.agents.hosting import Artifacts, Json, NotPossibleError, SessionExistsError, TurnRequest
+from proctor.agents.hosting import (
+    Artifacts,
+    Json,
+    NotPossibleError,
+    SessionExistsError,
+    TurnRequest,
+    tools_of,
+)
 from proctor.extras import import_extra
 
 MOST_SESSIONS = 1_000
@@ -100,6 +109,10 @@ class AdkHost:
         if found is not None:
             await self._memory.add_session_to_memory(found)
 
+    async def check(self, turn: TurnRequest) -> None:
+        """Refuse a message that google-adk has no part for."""
+        _message(turn)
+
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn."""
         self._used[turn.user_id, turn.session_id] = None
@@ -158,6 +171,7 @@ class AdkArtifacts:
     async def save(self, user_id: str, session_id: str, name: str, part: Json, metadata: Json | None) -> Json:
         """Keep a further version, and return what is known of it. Raises NotPossibleError: it cannot be kept."""
         types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
+        _require_name(name)
         where = self._at(user_id, session_id, filename=name)
         with _possible():
             artifact = types.Part.model_validate(part)
@@ -184,6 +198,15 @@ class AdkArtifacts:
 
     def _at(self, user_id: str, session_id: str, **more: str) -> dict[str, str]:
         return {"app_name": self._app_name, "user_id": user_id, "session_id": session_id, **more}
+
+
+def _require_name(name: str) -> None:
+    """Refuse what no address could name, and what leads elsewhere where artifacts are files."""
+    parts = name.removeprefix("user:").replace("\\", "/").split("/")
+    if not all(part.strip() and part not in {".", ".."} for part in parts):
+        raise NotPossibleError(
+            f"an artifact cannot be called {name!r}: expected a name, with / between its parts where it has several"
+        )
 
 
 @contextmanager
@@ -234,7 +257,13 @@ def _message(turn: TurnRequest) -> Any:
     try:
         return types.Content.model_validate(turn.message.model_dump(mode="json", exclude_none=True))
     except ValueError as error:
-        raise NotPossibleError(f"google-adk cannot read this message: {error}") from error
+        raise NotPossibleError(f"google-adk cannot read this message: {_places(error)}") from error
+
+
+def _places(error: ValueError) -> str:
+    """Return what is wrong with a document, and where, in a line."""
+    found = error.errors() if isinstance(error, ValidationError) else ()
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found) or str(error)
 
 
 def _config(turn: TurnRequest) -> Any:
@@ -246,16 +275,11 @@ def _config(turn: TurnRequest) -> Any:
 
 def _node(agent: Any) -> Json:
     details = declared(agent)
-    tools = [
-        {"name": one.get("name"), "description": one.get("description") or ""}
-        for tool in details["tool_declarations"]
-        for one in tool["function_declarations"]
-    ]
     return {
         "name": agent.name,
         "type": type(agent).__name__,
         "description": getattr(agent, "description", "") or "",
         "instruction": details["instructions"],
-        "tools": tools,
+        "tools": list(tools_of(details)),
         "sub_agents": [_node(below) for below in sub_agents_of(agent)],
     }

@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
-from proctor.agents.hosting import Artifacts, Json, NotPossibleError, SessionExistsError, TurnRequest
+from proctor.agents.hosting import (
+    Artifacts,
+    Json,
+    NotPossibleError,
+    SessionExistsError,
+    TurnRequest,
+    tools_of,
+)
 from proctor.causes import safe_str
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
@@ -108,11 +115,16 @@ class OwnHost:
         """Refuse: only agents of google-adk have a memory service."""
         raise NotPossibleError("Memory service is not configured.")
 
+    async def check(self, turn: TurnRequest) -> None:
+        """Refuse to go on with an invocation: only google-adk's agents know of any."""
+        if turn.message is None:
+            raise NotPossibleError("this agent cannot go on with an invocation: send it a newMessage")
+
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn."""
         talk = self._find(turn.user_id, turn.session_id)
         if talk is None or turn.message is None:
-            raise NotPossibleError("this agent cannot go on with an invocation: send it a newMessage")
+            raise NotPossibleError("the session was forgotten meanwhile")
         async with talk.lock:  # a session is one conversation: who speaks at the same time waits
             invocation_id = f"e-{uuid.uuid4()}"
             self._note_user(talk, turn, turn.message, invocation_id)
@@ -192,15 +204,10 @@ def _new_event(event: Event, invocation_id: str, turn: TurnRequest | None = None
 
 
 def _node(name: str, description: str, details: Json) -> Json:
-    tools = [
-        {"name": one.get("name"), "description": one.get("description") or ""}
-        for declared in details.get("tool_declarations") or ()
-        for one in (declared.get("function_declarations") or () if isinstance(declared, dict) else ())
-    ]
     return {
         "name": name,
         "description": description,
         "instruction": details.get("instructions") or "",
-        "tools": tools,
+        "tools": list(tools_of(details)),
         "sub_agents": [],
     }

@@ -83,5 +83,5 @@ def _agent(node: Json) -> dict[str, Any]:
         "description": node["description"],
         "instruction": node["instruction"],
         "tools": [{"functionDeclarations": [tool]} for tool in node["tools"]],
-        "subAgents": [below["name"] for below in node["sub_agents"]],
+        "sub_agents": [below["name"] for below in node["sub_agents"]],  # spelled so by google-adk, too
     }

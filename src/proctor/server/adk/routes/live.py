@@ -20,6 +20,7 @@ from proctor.server.adk.world import AdkWorld, World
 router = APIRouter()
 
 _POLICY, _PROTOCOL, _UNSUPPORTED, _BROKEN = 1008, 1002, 1003, 1011
+_TEXT_ONLY = "this server takes text only: send {content}, not audio or video (google-adk's own server does)"
 _LONGEST_REASON = 123
 """Bytes that a web socket has for why it is closed."""
 
@@ -66,12 +67,20 @@ async def adk_run_live(
 async def _talk(socket: WebSocket, world: AdkWorld, app_name: str, user_id: str, session_id: str) -> None:
     if await world.ask(app_name, "get", user_id, session_id) is None:
         raise _RefusedError(_PROTOCOL, "Session not found")
-    while (message := _message(await socket.receive_text())) is not None:
+    while (message := _message(await _text(socket))) is not None:
         turn = TurnRequest(user_id=user_id, session_id=session_id, message=message, streaming=True)
         async for event in world.run(app_name, turn):
             await socket.send_text(json_bytes(event).decode())
         await socket.send_text(json_bytes({"turnComplete": True, "author": "", "actions": {}}).decode())
     await _close(socket, 1000, "")
+
+
+async def _text(socket: WebSocket) -> str:
+    """What the client says next. A frame of bytes is audio to google-adk's own server."""
+    try:
+        return await socket.receive_text()
+    except KeyError:
+        raise _RefusedError(_UNSUPPORTED, _TEXT_ONLY) from None
 
 
 def _message(text: str) -> Content | None:
@@ -89,7 +98,7 @@ def _message(text: str) -> Content | None:
         raise _RefusedError(_PROTOCOL, "content has no parts: send at least one, such as {text}")
     raise _RefusedError(
         _UNSUPPORTED,
-        "this server takes text only: send {content}, not audio or video (google-adk's own server does)",
+        _TEXT_ONLY,
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from proctor.agents.reference import CONFIG_FILE
 from proctor.server.adk.guard import AdkRoute
 from proctor.server.adk.world import World
+from proctor.server.unanswered import NOT_SERVED, methods_at
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: others"])
 _OF_APP = "/dev/apps/{app_name}"
@@ -42,15 +43,19 @@ def adk_builder(world: World, app_name: str, file_path: str = "") -> Response:
     methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
     include_in_schema=False,
     response_model=None,
+    name=NOT_SERVED,
 )
 @router.api_route(
     "/apps/{path:path}",
     methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
     include_in_schema=False,
     response_model=None,
+    name=NOT_SERVED,
 )
-def adk_not_served(path: str) -> NoReturn:
+def adk_not_served(request: Request, path: str) -> NoReturn:
     """Say so: google-adk's agent tests, its builder of YAML agents and its deployment are not offered here."""
+    if methods_at(request):
+        raise HTTPException(405)
     raise HTTPException(
         404, f"Not Found: Proctor does not serve {path!r} (docs/adk-rest.md says what it serves)"
     )

@@ -45,9 +45,9 @@ class RunAgent(AdkRequest):
 @router.post("/run", response_model=None)
 async def adk_run(world: World, request: RunAgent, connection: Request) -> Response:
     """Let an agent answer, and return all events."""
-    app_name = await _checked(world, request)
+    app_name, turn = await _checked(world, request, streaming=False)
     try:
-        events = world.run(app_name, _turn(request, streaming=False))
+        events = world.run(app_name, turn)
         return await _unless_left(connection, events)
     except Exception as error:
         if status_of(error) is not None:
@@ -58,8 +58,8 @@ async def adk_run(world: World, request: RunAgent, connection: Request) -> Respo
 @router.post("/run_sse", response_model=None)
 async def adk_run_sse(world: World, request: RunAgent) -> StreamingResponse:
     """Let an agent answer, and send each event as it comes (`data: EVENT`); what it raises is the last one."""
-    app_name = await _checked(world, request)
-    events = world.run(app_name, _turn(request, streaming=request.streaming))
+    app_name, turn = await _checked(world, request, streaming=request.streaming)
+    events = world.run(app_name, turn)
     splits = not request.function_call_event_id
     return StreamingResponse(_lines(events, splits=splits), media_type="text/event-stream")
 
@@ -82,7 +82,8 @@ async def _all(events: AsyncGenerator[Json, None]) -> list[Json]:
         return [event async for event in found]
 
 
-async def _checked(world: AdkWorld, request: RunAgent) -> str:
+async def _checked(world: AdkWorld, request: RunAgent, *, streaming: bool) -> tuple[str, TurnRequest]:
+    """Return the app and the turn; what is wrong with them is said before anything is answered."""
     if not request.app_name:
         raise HTTPException(
             400, f"appName is missing: it names one of the apps {', '.join(world.apps()) or '(none)'}"
@@ -93,7 +94,9 @@ async def _checked(world: AdkWorld, request: RunAgent) -> str:
         raise HTTPException(400, "newMessage is missing: what the user says, as {role, parts: [{text}]}")
     if request.new_message is not None and not request.new_message.parts:
         raise HTTPException(400, "newMessage has no parts: an agent is sent at least one, such as {text}")
-    return request.app_name
+    turn = _turn(request, streaming=streaming)
+    await world.ask(request.app_name, "check", turn)
+    return request.app_name, turn
 
 
 def _turn(request: RunAgent, *, streaming: bool) -> TurnRequest:
