@@ -180,7 +180,17 @@ def test_a_line_of_the_list_says_how_far_a_run_is(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize(
     ("name", "found"),
-    [("abcd1", "abcd1"), ("abcd", "abcd"), ("abce", "abce5"), ("latest", "abce5"), ("b", "b9")],
+    [
+        ("abcd1", "abcd1"),
+        ("abcd", "abcd"),
+        ("abce", "abce5"),
+        ("latest", "abce5"),
+        ("latest~0", "abce5"),
+        ("latest~1", "b9"),
+        ("previous", "b9"),
+        ("latest~3", "abcd"),
+        ("b", "b9"),
+    ],
 )
 def test_a_run_is_found_by_its_id_an_unambiguous_beginning_or_as_the_latest(
     store: SqliteStore, name: str, found: str
@@ -198,6 +208,12 @@ def test_a_run_is_found_by_its_id_an_unambiguous_beginning_or_as_the_latest(
         ("", "No run named '' in"),
         ("%", "No run named '%' in"),
         ("ABCD", "No run named 'ABCD' in"),
+        ("latest~2", "No run 'latest~2': the store "),
+        ("latest~2", " has 2 runs. `proctor runs` lists them"),
+        ("latest~", "No run named 'latest~' in"),
+        ("latest~-1", "No run named 'latest~-1' in"),
+        ("latest~1\n", "No run named 'latest~1\\n' in"),
+        ("latest~٣", "No run named 'latest~٣' in"),
     ],
 )
 def test_what_names_no_single_run_is_refused(store: SqliteStore, name: str, said: str) -> None:

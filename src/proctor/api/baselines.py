@@ -180,11 +180,11 @@ def _named(name: str, found: Baseline) -> NamedBaseline:
 
 
 def _baseline_of(store: Store, name: str) -> Baseline:
-    from proctor.api.comparing import find_run, told_by_store
+    from proctor.api.comparing import told_by_store
     from proctor.schema.baseline import VERSION, Baseline
     from proctor.schema.run import RunState
 
-    run_id = find_run(store, name)
+    run_id = store.find(name)
     state = next((run.state for run in store.runs() if run.run_id == run_id), None)
     if state is not RunState.FINISHED:
         stands = "is under way" if state is RunState.RUNNING else "has not come to its end"

@@ -76,7 +76,7 @@ def bless(
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
-    `run` is an id, the beginning of one, or `latest`; `cases` are ids of cases (`set/case` where sets share one), by
+    `run` is an id, the beginning of one, `latest` or `latest~1`; `cases` are ids of cases (`set/case` where sets share one), by
     default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 

@@ -41,7 +41,7 @@ class CaseAt:
     """One case of a run, by its place."""
 
     def __init__(self, store: Store, run: str, position: int, judging: int | None = None) -> None:
-        """Find it; `run` is an id, the beginning of one, or `latest`.
+        """Find it; `run` is an id, the beginning of one, `latest` or `latest~1`.
 
         Raises:
             UnknownNameError: there is no such run, case or judging.

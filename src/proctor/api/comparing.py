@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.api.runs import StoreLike, open_runs
-from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
+from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.quick_dataclasses import dataclass
 from proctor.registry import METRICS
 from proctor.schema.comparison import ComparedRun, Comparison
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from proctor.engine.compare import Side
     from proctor.schema.run import Judging, Manifest
     from proctor.stores.base import Store
-
-_EARLIER = re.compile(r"(?:latest~(?P<back>\d{1,6})|(?P<previous>previous))$")
 
 
 class ComparingOptions(TypedDict, total=False):
@@ -93,25 +90,6 @@ class _Asked:
     baseline: str | Path | None = None
 
 
-def find_run(store: Store, name: str) -> str:
-    """Return the id of the run called `name`; beside what the store knows, `latest~N` and `previous`.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
-    found = _EARLIER.match(name)
-    if found is None:
-        return store.find(name)
-    back = int(found["back"] or 0) if found["previous"] is None else 1
-    ids = []
-    for run in store.runs():
-        ids.append(run.run_id)
-        if len(ids) > back:
-            return ids[back]
-    count = "1 run" if len(ids) == 1 else f"{len(ids)} runs"
-    raise UnknownNameError(f"No run {name!r}: the store {store.url} has {count}. `proctor runs` lists them")
-
-
 # --- the two sides ---------------------------------------------------------------------------------------------------
 
 
@@ -147,7 +125,7 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     from proctor.schema.run import counting
     from proctor.schema.spending import total_cost
 
-    run_id = find_run(store, given)
+    run_id = store.find(given)
     manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
     summary = store.summary(run_id, judging.number)
     cases = sum(one.cases for one in manifest.sets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proctor.api.baselines import baseline_names, load_baseline
-from proctor.api.comparing import compare_sync, find_run
+from proctor.api.comparing import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.pages.comparison import (
     BaselineRow,
@@ -41,9 +41,9 @@ def compared_page(
         UnknownNameError: there is no such run.
     """
     named = _as_baseline(store, base)
-    now = find_run(store, candidate)
+    now = store.find(candidate)
     if named is None:
-        before = find_run(store, base)
+        before = store.find(base)
         found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
     else:
         found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)
@@ -62,7 +62,7 @@ def as_page(store: Store, found: Comparison, baseline: str = "") -> ComparisonPa
 def _as_baseline(store: Store, name: str) -> str | None:
     """Return the baseline that `name` means, where no run is called so: a name in the store, never that of a file."""
     try:
-        find_run(store, name)
+        store.find(name)
     except UnknownNameError:
         return name if any(name in names for names in baseline_names(store).values()) else None
     return None
@@ -104,7 +104,7 @@ def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_
     Raises:
         UnknownNameError: there is no such run, or no such case in one of them.
     """
-    runs = find_run(store, base), find_run(store, candidate)
+    runs = store.find(base), store.find(candidate)
     places = tuple(_find(store, run, eval_set_id, eval_id).position for run in runs)
     cases = tuple(store.load(run).cases[place] for run, place in zip(runs, places, strict=True))
     short = short_ids([one.run_id for one in store.runs()])
@@ -138,7 +138,7 @@ def lined_up_page(store: Store, names: Sequence[str]) -> MatrixPage:
     """
     if not 1 <= len(names) <= MOST_RUNS:
         raise SetupError(f"1 to {MOST_RUNS} runs stand side by side, got {len(names)}")
-    wanted = [*dict.fromkeys(find_run(store, name) for name in names)]
+    wanted = [*dict.fromkeys(store.find(name) for name in names)]
     records = {one.run_id: one for one in store.runs()}
     short = short_ids([*records])
     return matrix_page(

@@ -92,14 +92,14 @@ def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
 
 def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
     from proctor.api.baselines import baseline_names, is_file, load_baseline, side_of_baseline
-    from proctor.api.comparing import find_run, told_by_store
+    from proctor.api.comparing import told_by_store
 
     if is_file(name):
         return side_of_baseline(load_baseline(name))
     with nullcontext(store) if store is not None else closing(_runs(url)) as opened:
         if name in {one for names in baseline_names(opened).values() for one in names}:
             return side_of_baseline(load_baseline(name, opened))
-        side, told = told_by_store(opened, find_run(opened, name))
+        side, told = told_by_store(opened, opened.find(name))
         return replace(side, cases=[*side.cases]), told
 
 

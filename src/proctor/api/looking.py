@@ -103,7 +103,7 @@ class FoundRun:
 
 
 def find_kept(store: Store, name: str, judging: int | None = None) -> FoundRun:
-    """Return the run called `name`: an id, the beginning of one, or `latest`.
+    """Return the run called `name`: an id, the beginning of one, `latest` or `latest~1`.
 
     Raises:
         UnknownNameError: there is none, several begin so, or it has no such judging.

@@ -106,9 +106,8 @@ def _wrong(asked: _Asked) -> Iterator[SetupError]:
 
 
 def _of_kept(store: Store, name: str, asked: _Asked) -> RunSize:
-    from proctor.api.comparing import find_run
 
-    run = store.load(find_run(store, name))
+    run = store.load(store.find(name))
     return _sized(run, _took(run, store), asked)
 
 

@@ -52,7 +52,7 @@ class RescoreOptions(TypedDict, total=False):
 async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOptions]) -> RunResult:
     """Judge a run's recorded evidence again and return the new verdicts; the earlier ones stay in its history.
 
-    `run` is an id, the beginning of one, `latest`, or a result that has a `run_id`. `config` (a path, an
+    `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `config` (a path, an
     `EvalConfig`, a dict) judges every set of the run; without it each set is judged with the config that it was
     judged with last. `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `judge`
     (default: the run's), `compat`, `concurrency`, `timeout`, `max_cost`, `max_judge_calls`, `explain`, `stop`,

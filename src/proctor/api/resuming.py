@@ -56,8 +56,8 @@ class ResumeOptions(TypedDict, total=False):
 async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
     """Go on with a run, with the options that it had: trials with evidence are not run again.
 
-    `run` is an id, the beginning of one, or `latest`; without it the newest unfinished run. `store` is where it is
-    kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets`, `judge` and `user` are needed
+    `run` is an id, the beginning of one, `latest` or `latest~1`; without it the newest unfinished run. `store` is where
+    it is kept (a URL, a path, an open `Store`; default: the project's). `agent`, `eval_sets`, `judge` and `user` are needed
     where they were Python objects and cannot be found by name; what a judge has answered is not asked again. `force` goes
     on although the set, the config, the agent or a version is another one than at the start; what is there keeps its
     verdict. `retry_errors` runs again what ended in an error (both attempts are kept). `max_failures`, `max_tokens`,

@@ -214,8 +214,8 @@ def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
 def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
     """Return a run that is kept; its cases are read from the store as they are asked for.
 
-    `run` is an id, the unambiguous beginning of one, or `latest`. `judging` is the number of a judging (1 is the run's
-    own); without it the last one counts.
+    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `judging` is the number of a judging (1 is
+    the run's own); without it the last one counts.
 
     Raises:
         UnknownNameError: there is no such run.

@@ -53,9 +53,9 @@ def bless(
 ) -> None:  # fmt: skip
     """Write what the agent did into the eval set, as what is expected from now on.
 
-    RUN is an id, the beginning of one, or latest (the default); CASE is the id of a case, by default
-    every case that failed. Answers, tool calls and the stated keys of the final state are taken over
-    from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
+    RUN is an id, the beginning of one, latest (the default) or latest~1; CASE is the id of a case, by
+    default every case that failed. Answers, tool calls and the stated keys of the final state are
+    taken over from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
     and nothing is written before you agree; off a terminal that takes --yes. A case that cannot be
     changed is named, the others are changed all the same, and the exit code is 1.
     """

@@ -64,8 +64,8 @@ def _eval_options(command: Any) -> Any:
         option("--changed-since", section=RUN, metavar="REF",
                help="Only cases whose content is another one than at REF, a commit of git; all of a set whose config is."),
         option("--failed", section=RUN, metavar="RUN",
-               help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, or a report "
-                    "written with --report json=RUN."),
+               help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, latest~1, or a "
+                    "report written with --report json=RUN."),
         option("--retry-errors", section=RUN, type=click.IntRange(min=0), metavar="N",
                help="Try a trial again up to N times after an infrastructure error or a played user at fault (never after a wrong answer)."),
         option("--keep-going", section=RUN, is_flag=True,

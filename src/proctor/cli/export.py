@@ -76,7 +76,7 @@ def export(
 ) -> None:  # fmt: skip
     """Write a run in a form that other tools read.
 
-    RUN is an id, the beginning of one, or `latest`. JSON and JSON Lines have everything; CSV has a
+    RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back.
     """

@@ -34,7 +34,7 @@ class Failed:
 def read_failed(name: str, store: str | None = None) -> Failed:
     """Return what did not pass in the run `name`, of any of its sets: failed, error, not run.
 
-    `name` is a JSON report, or a run in the store: an id, the beginning of one, or `latest`. A file wins.
+    `name` is a JSON report, or a run in the store: an id, the beginning of one, `latest` or `latest~1`. A file wins.
 
     Raises:
         SetupError: it is neither.

@@ -143,7 +143,7 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip
     """Say whether what the agent did in a case is right; it is kept with the run.
 
-    RUN is an id, the beginning of one, or `latest`; CASE the id of a case. A later label of the same
+    RUN is an id, the beginning of one, `latest` or `latest~1`; CASE the id of a case. A later label of the same
     thing takes the place of this one.
     """
     from proctor.api.labelling import label_run

@@ -48,7 +48,7 @@ proctor prune --run 7f3k2c
     section=WHICH,
     multiple=True,
     metavar="RUN",
-    help="This one: an id, the beginning of one, or latest; may be repeated.",
+    help="This one: an id, the beginning of one, latest or latest~1; may be repeated.",
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only say what would be deleted.")

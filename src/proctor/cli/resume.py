@@ -76,9 +76,9 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """Go on with a run that was not finished.
 
     It runs with the options it was begun with, in the folder it was begun in: only trials that have
-    no evidence are run, only what has no score is judged. RUN is an id, the beginning of one, or
-    `latest`; without it the newest unfinished run goes on. A run that is finished is left as it is.
-    The files that it wrote (--report, --store adk:DIR) are written again, now whole.
+    no evidence are run, only what has no score is judged. RUN is an id, the beginning of one,
+    `latest` or `latest~1`; without it the newest unfinished run goes on. A run that is finished is
+    left as it is. The files that it wrote (--report, --store adk:DIR) are written again, now whole.
 
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.

@@ -37,7 +37,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
 
     The new verdicts are shown with what changed against the judging before, and become the run's
     verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
-    beginning of one, or `latest`.
+    beginning of one, `latest` or `latest~1`, the one before it.
 
     \b
     Exit codes: as `proctor eval`, of the new verdicts.

@@ -61,8 +61,8 @@ proctor show latest --report json=out.json
 def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None:  # fmt: skip
     """Show a run, or everything about one of its cases.
 
-    RUN is an id, the beginning of one, or `latest`. CASE is the id of a case, or SET/CASE where
-    several sets have one of that id.
+    RUN is an id, the beginning of one, `latest` or `latest~1`, the one before it. CASE is the id of a
+    case, or SET/CASE where several sets have one of that id.
 
     \b
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case.

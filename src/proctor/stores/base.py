@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -143,6 +144,17 @@ class Standing:
     worker_pid: int | None
 
 
+_BACK = re.compile(r"latest(?:~([0-9]{1,6}))?|previous")
+
+
+def runs_back(name: str) -> int | None:
+    """Return how many runs before the newest one `name` means; `None`: it is none of `latest`, `latest~1`, `previous`."""
+    found = _BACK.fullmatch(name)
+    if found is None:
+        return None
+    return 1 if name == "previous" else int(found[1] or 0)
+
+
 class Store(Protocol):
     """Where runs live.
 
@@ -180,7 +192,11 @@ class Store(Protocol):
         ...
 
     def find(self, name: str) -> str:
-        """Return the id of the run called `name`: an id, the unambiguous beginning of one, or `latest`."""
+        """Return the id of the run called `name`.
+
+        That is an id, the unambiguous beginning of one, `latest`, or `latest~N`, the Nth before it; `latest~1` is also called
+        `previous`.
+        """
         ...
 
     def runs(self) -> Iterator[RunRecord]:

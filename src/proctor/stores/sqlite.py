@@ -12,7 +12,7 @@ from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, Ru
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.answers import AnsweringStore
-from proctor.stores.base import Committed, StoredTrial
+from proctor.stores.base import Committed, StoredTrial, runs_back
 from proctor.stores.beginning import begin_judging, begin_run, name_agent, resume_run
 from proctor.stores.cases import StoredCases
 from proctor.stores.database import Place, damaged, sound
@@ -130,7 +130,7 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def find(self, name: str) -> str:
-        """Return the id of the run called `name`: an id, the unambiguous beginning of one, or `latest`.
+        """Return the id of the run called `name`: as `Store.find`.
 
         Raises:
             UnknownNameError: there is none, or several.
@@ -142,8 +142,8 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
             return name
         if not ids:
             raise UnknownNameError(f"{self._name} has no runs yet")
-        if name == "latest":
-            return ids[0]
+        if (back := runs_back(name)) is not None:
+            return self._earlier(ids, name, back)
         found = [run_id for run_id in ids if name and run_id.startswith(name)]
         if len(found) == 1:
             return found[0]
@@ -153,6 +153,14 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
             )
         raise UnknownNameError(
             f"No run named {name!r} in {self._name}. The newest: {_listed(ids)}. `proctor runs` lists all"
+        )
+
+    def _earlier(self, ids: list[str], name: str, back: int) -> str:
+        if back < len(ids):
+            return ids[back]
+        count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
+        raise UnknownNameError(
+            f"No run {name!r}: the store {self._name} has {count}. `proctor runs` lists them"
         )
 
     def runs(self) -> Iterator[RunRecord]:

@@ -486,7 +486,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description One run: an id, the beginning of one, or `latest`.
+         * @description One run: an id, the beginning of one, `latest` or `latest~1`.
          */
         get: operations["get_run"];
         put?: never;

@@ -41,7 +41,7 @@ def list_runs(
 
 @router.get("/runs/{run}")
 def get_run(here: Here, run: str, judging: Judging = None) -> RunPage:
-    """One run: an id, the beginning of one, or `latest`."""
+    """One run: an id, the beginning of one, `latest` or `latest~1`."""
     with here.runs() as store:
         found, look = here.looks.look(store, run, judging)
         return page_of(store, found, look)
