@@ -88,9 +88,11 @@ class Model:
 
 MODELS = (
     Model("60 cases x 5, the same", 60, 5, 0.0),
+    Model("100 cases x 5, the same", 100, 5, 0.0),
     Model("60 cases x 10, the same", 60, 10, 0.0),
     Model("60 cases x 10, the same, margin 10", 60, 10, 0.0, 0.1),
     Model("200 cases x 10, the same", 200, 10, 0.0),
+    Model("60 cases x 5, 10 points worse", 60, 5, 0.1),
     Model("60 cases x 10, 15 points worse", 60, 10, 0.15),
     Model("200 cases x 10, 10 points worse", 200, 10, 0.1),
     Model("200 cases x 10, worse by just the margin", 200, 10, 0.05),
@@ -139,10 +141,10 @@ def _looked(looks: Looks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, 
     """What the candidate comes to, and after how many trials of each case."""
     made = looks.next_round(0)
     while True:
-        outcome = looks.outcome(_cases([case[:made] for case in candidate]), made)
+        found = looks.compared(_cases([case[:made] for case in candidate]), made)
         following = looks.next_round(made)
-        if outcome is not Change.INCONCLUSIVE or not following:
-            return outcome, made
+        if found.outcome is not Change.INCONCLUSIVE or found.futile or not following:
+            return found.outcome, made
         made = following
 
 

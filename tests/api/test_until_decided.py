@@ -234,6 +234,22 @@ def test_looks_ask_for_more_than_a_comparison_that_is_made_once(store: Path) -> 
     assert found.measure("passed").p_value <= found.look.two_sided
 
 
+def test_a_run_that_would_hardly_be_decided_is_given_up_and_says_so(store: Path) -> None:
+    ten = {f"c{number}": 1.0 for number in range(10)}
+    run(Greeter(ten), store, config=MEANS, num_runs=10)
+    agent = Greeter(ten, seed=2)
+    result, found = against(store, agent)
+    assert (found.outcome, found.exit_code, found.futile) == (Change.INCONCLUSIVE, 4, True)
+    assert {*agent.asked.values()} == {3}
+    assert (
+        "more cases would tell; by 10 cases, after 30 of 100 trials (70 % fewer), look 3 of 10"
+        in found.sentence
+    )
+    assert found.sentence.endswith("; the others would hardly decide it (a chance below 20 %)")
+    again = proctor.resume_sync(result.run_id, store=store, agent=agent, eval_sets=eval_set(*ten))
+    assert len(again.cases[0].trials) == 3
+
+
 def test_held_against_another_run_it_is_warned_of(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
     result, _ = against(store, Greeter(BROKEN, seed=2))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, sqrt
 
 from proctor.engine.compare_words import sentence_of
+from proctor.engine.futility import FUTILE, Ahead, chance_to_decide
 from proctor.engine.pairing import BriefCase, Pairs, changed_cases, pair
 from proctor.mean_difference import mean_difference
 from proctor.paired import holm, sign_flip_test
@@ -73,6 +74,8 @@ class CompareOptions:
     """What was not judged alike, and so decides nothing: metrics, and `passed`."""
     look: Look | None = None
     """What is asked at this look of a run that is made until it is decided; `None`: it is looked at once."""
+    ahead: Ahead | None = None
+    """What is to come after this look; `None`: nothing."""
 
     @property
     def level(self) -> float:
@@ -112,6 +115,7 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     )  # fmt: skip
     if outcome is Change.INCONCLUSIVE and PASSED not in options.apart:
         found.more_cases, found.more_trials = _more(judged, options)
+        found.futile = _is_futile(pairs, options)
     found.sentence = sentence_of(found, lowest)
     return found
 
@@ -184,13 +188,29 @@ def share_of(name: str, others: int) -> float:
     return _SHARE_OF_PASSED if name == PASSED else (1 - _SHARE_OF_PASSED) / others
 
 
+def _is_futile(pairs: Pairs, options: CompareOptions) -> bool:
+    """Tell whether further trials would hardly decide it, by the intervals that the last look would ask for."""
+    from dataclasses import replace
+
+    if options.ahead is None:
+        return False
+    then = _measures(pairs, replace(options, look=options.ahead.last))
+    deciding = [one for one in then if one.decides]
+    shares = _shares(deciding)
+    return chance_to_decide(deciding, shares, options.margin, options.ahead) < FUTILE
+
+
+def _shares(deciding: Sequence[Measured]) -> dict[str, float]:
+    others = sum(each.name != PASSED for each in deciding)
+    return {one.name: share_of(one.name, others) for one in deciding}
+
+
 def _adjusted(found: Sequence[Measured], level: float) -> Iterator[Measured]:
     """Adjust the p-values of those that decide, and say which differences are significant."""
     from dataclasses import replace
 
     deciding = [one for one in found if one.decides]
-    weights = [share_of(one.name, sum(each.name != PASSED for each in deciding)) for one in deciding]
-    adjusted = iter(holm([one.p_value for one in deciding], weights))
+    adjusted = iter(holm([one.p_value for one in deciding], [*_shares(deciding).values()]))
     for one in found:
         p_value = next(adjusted) if one.decides else None
         sure = (one.p_value if p_value is None else p_value) <= level + 1e-12

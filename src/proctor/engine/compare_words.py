@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proctor.engine.futility import FUTILE
 from proctor.schema.comparison import PASSED, CaseChange, Change, Comparison, Look, Measured
 
 
@@ -53,7 +54,10 @@ def _looked(found: Comparison, look: Look) -> str:
     made, most = run.num_runs * run.cases, run.most * run.cases
     saved = f" ({1 - made / most:.0%} fewer)".replace("%", " %") if made < most else ""
     head = "after" if found.outcome is Change.INCONCLUSIVE else "decided after"
-    return f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.two_sided:.2g}"
+    end = f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.two_sided:.2g}"
+    if not found.futile:
+        return end
+    return f"{end}; the others would hardly decide it (a chance below {FUTILE:.0%})".replace("%)", " %)")
 
 
 def _regression(found: Comparison, _: float | None) -> str:
@@ -90,7 +94,7 @@ def _inconclusive(found: Comparison, _: float | None) -> str:
         f"{told(one, found.confidence)}, which may be chance, and may be a drop of more than {_margin(found)}"
     )
     more = f"about {found.more_cases:,} more cases" if found.more_cases else "more cases"
-    if found.more_trials:
+    if found.more_trials and not found.futile:
         more += f", or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
     return f"{said}: {more} would tell"
 

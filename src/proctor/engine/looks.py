@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from proctor.engine.compare import CompareOptions, Side, compare_runs
+from proctor.engine.futility import Ahead
 from proctor.quick_dataclasses import dataclass
-from proctor.schema.comparison import Change, ComparedRun, Look
+from proctor.schema.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.verdict import CaseResult
 from proctor.sequential import look_levels
 
@@ -40,10 +41,21 @@ def look_at(base_trials: int, most: int, made: int, confidence: float) -> Look |
     return Look(number, len(rounds), two_sided[number - 1], one_sided[number - 1])
 
 
+def ahead_of(base_trials: int, most: int, made: int, confidence: float) -> Ahead | None:
+    """Return what comes after so many trials of a case; `None` where that is nothing."""
+    last = look_at(base_trials, most, most, confidence)
+    if last is None or made >= most:
+        return None
+    return Ahead(last, _share(base_trials, most, made))
+
+
+def _share(base_trials: int, most: int, made: int) -> float:
+    return (1 / most + 1 / base_trials) / (1 / made + 1 / base_trials)
+
+
 @lru_cache(maxsize=32)
 def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float], list[float]]:
-    whole = 1 / most + 1 / base_trials
-    shares = [whole / (1 / each + 1 / base_trials) for each in look_rounds(most)]
+    shares = [_share(base_trials, most, each) for each in look_rounds(most)]
     return look_levels(shares, 1 - confidence), look_levels(shares, 1 - confidence, sides=1)
 
 
@@ -51,8 +63,15 @@ def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Sid
     """Return the candidate as it is, and the options of its last look: it was made until it was decided against `base`."""
     cases = [*candidate.cases]
     made = max((len(case.trials) for _, case in cases), default=0)
-    look = look_at(base.run.num_runs, candidate.run.most, made, options.confidence)
-    return Side(replace(candidate.run, num_runs=made or 1), cases), replace(options, look=look)
+    return Side(replace(candidate.run, num_runs=made or 1), cases), _as_looked_at(
+        options, base.run.num_runs, candidate.run.most, made
+    )
+
+
+def _as_looked_at(options: CompareOptions, base_trials: int, most: int, made: int) -> CompareOptions:
+    look = look_at(base_trials, most, made, options.confidence)
+    ahead = ahead_of(base_trials, most, made, options.confidence) if look is not None else None
+    return replace(options, look=look, ahead=ahead)
 
 
 @dataclass(slots=True)
@@ -70,12 +89,15 @@ class Looks:
         return next((each for each in look_rounds(self.most) if each > made), 0)
 
     def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
-        """Tell whether cases with so many trials each decide it; also where an error keeps them from ever doing so."""
-        found = self.outcome([*cases], made)
-        return found is not Change.INCONCLUSIVE
+        """Tell whether cases with so many trials each end it: they decide it, or hardly anything would.
 
-    def outcome(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Change:
-        """Return what the look after so many trials of each case comes to."""
-        look = look_at(self.base.run.num_runs, self.most, made, self.options.confidence)
+        So it is, too, where an error keeps them from ever doing so.
+        """
+        found = self.compared([*cases], made)
+        return found.outcome is not Change.INCONCLUSIVE or found.futile
+
+    def compared(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
+        """Return the look after so many trials of each case."""
         candidate = Side(ComparedRun("", "", len(cases), made), cases)
-        return compare_runs(self.base, candidate, replace(self.options, look=look)).outcome
+        options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)
+        return compare_runs(self.base, candidate, options)

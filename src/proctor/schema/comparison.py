@@ -196,6 +196,8 @@ class Comparison:
     """Cases whose content is not the same in both runs."""
     look: Look | None = None
     """The look of a candidate that was made until this comparison was decided; `None`: it was chosen beforehand."""
+    futile: bool = False
+    """Of an inconclusive look: the trials that are left would hardly decide it."""
     undecided: int = 0
     """Cases left out of pass and fail: a trial of theirs was in error or not run."""
     unlike: list[Unlike] = field(default_factory=list)
