@@ -23,6 +23,9 @@ from proctor.schema.event import Event
 PROTOCOL = 1
 """The version of what is sent. It counts up when what a client reads now would not do any more."""
 
+TOLD_AT_END = ("durations", "app_details", "spans")
+"""What the end of a turn tells for the session's memory."""
+
 MOST_SHOWN = 200
 """Characters of what came that an error message shows."""
 
@@ -40,12 +43,15 @@ class Answer:
     """Seconds of model and tool calls in this turn, for `session.memory["durations"]`."""
     app_details: dict[str, Any] | None = None
     """Instructions and tools of the agents of this turn, for `session.memory["app_details"]`."""
+    spans: list[Any] | None = None
+    """What was traced in this turn, for `session.memory["spans"]`."""
 
     def keep(self, session: Session) -> None:
         """Put what the end of a turn tells about the session where the engine looks for it."""
         if self.state is not None:
             session.state = self.state
-        for name, told in (("durations", self.durations), ("app_details", self.app_details)):
+        for name in TOLD_AT_END:
+            told = getattr(self, name)
             if told is not None:
                 session.memory[name] = told
 
@@ -134,6 +140,7 @@ def read_body(data: object) -> Answer:
         state=last.state,
         durations=last.durations,
         app_details=last.app_details,
+        spans=last.spans,
     )
 
 
@@ -161,7 +168,7 @@ def _error(data: object) -> AgentRaisedError:
     )
 
 
-_DONE = ("type", "state", "durations", "app_details")
+_DONE = ("type", "state", *TOLD_AT_END)
 
 
 def _done(data: object) -> Answer:
@@ -180,7 +187,15 @@ def _done(data: object) -> Answer:
         state=_told(fields, "state"),
         durations=_durations(fields),
         app_details=_told(fields, "app_details"),
+        spans=_spans(fields),
     )
+
+
+def _spans(fields: Mapping[str, Any]) -> list[Any] | None:
+    told = fields.get("spans")
+    if told is not None and not isinstance(told, list):
+        raise AgentError(f"'spans' of the agent's done is {safe_repr(told, MOST_SHOWN)}; expected a list")
+    return told
 
 
 def _told(fields: Mapping[str, Any], name: str) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import Any
 from proctor.agents.adk.declared import declared, declares_everything, tree_of
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
 from proctor.agents.adk.logs import say_it_once
+from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.adk.watch import Watch
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.pending import PendingCalls
@@ -31,7 +32,8 @@ class AdkAgent:
     services, but for those that were given (`using`): what is in them all trials see and change. An app's plug-ins are
     objects of the app, and see the calls of all trials. Durations of model
     and tool calls are left in `session.memory["durations"]` (seconds, this turn), and instructions and tools as the
-    models got them in `session.memory["app_details"]` (agents of this turn).
+    models got them in `session.memory["app_details"]` (agents of this turn), and the spans of google-adk's own tracing in
+    `session.memory["spans"]`.
     """
 
     def __init__(
@@ -78,21 +80,22 @@ class AdkAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         talk.watch.restart()
-        last = LastAnswer()
+        last, gathered = LastAnswer(), Gathered()
         try:
-            events = talk.runner.run_async(
-                user_id=session.user_id,
-                session_id=talk.session_id,
-                new_message=_genai_content(talk.pending.addressed(message)),
-                run_config=self._run_config,
-            )
-            async with aclosing(events):
-                async for event in events:
-                    read = event_of(event)
-                    talk.pending.note(read)
-                    talk.watch.note_event()
-                    last.note(read, getattr(event, "finish_reason", None))
-                    yield read
+            with gathering(gathered):
+                events = talk.runner.run_async(
+                    user_id=session.user_id,
+                    session_id=talk.session_id,
+                    new_message=_genai_content(talk.pending.addressed(message)),
+                    run_config=capturing(self._run_config),
+                )
+                async with aclosing(events):
+                    async for event in events:
+                        read = event_of(event)
+                        talk.pending.note(read)
+                        talk.watch.note_event()
+                        last.note(read, getattr(event, "finish_reason", None))
+                        yield read
             if (broken := last.cut_off()) is not None:
                 yield broken
             if reason := talk.watch.broken_off():
@@ -100,6 +103,7 @@ class AdkAgent:
         finally:
             session.memory["durations"] = talk.watch.durations()
             session.memory["app_details"] = {"agent_details": dict(talk.watch.details)}
+            session.memory["spans"] = gathered.spans()
 
     async def final_state(self, session: Session) -> dict[str, Any]:
         """Return the state of google-adk's session, without what lasts for one turn only (`temp:`)."""

@@ -23,6 +23,7 @@ from proctor.agents.process.isolated import PATH_VARIABLE
 from proctor.agents.process.leftovers import Surroundings
 from proctor.agents.process.lines import Lines
 from proctor.agents.process.telling import error_data, event_data, json_value
+from proctor.agents.wire import TOLD_AT_END
 from proctor.causes import safe_str
 from proctor.errors import AgentError, AgentLoadError, ProctorError
 from proctor.exits import contained_exits
@@ -99,7 +100,7 @@ class Worker:
 
     async def _turn(self, request: dict[str, Any]) -> dict[str, Any]:
         session = self._session
-        for name in ("durations", "app_details"):
+        for name in TOLD_AT_END:
             session.memory.pop(name, None)
         events: Any = self._agent.answer(Content.model_validate(request["message"]), session)
         if not hasattr(events, "__aiter__"):
@@ -112,7 +113,7 @@ class Worker:
                 if event.state_delta:
                     session.state.update(json_value(event.state_delta))
                 self._channel.send(data)
-        told = {name: session.memory.get(name) for name in ("durations", "app_details")}
+        told = {name: session.memory.get(name) for name in TOLD_AT_END}
         return {
             "type": "done",
             **{name: json_value(value) for name, value in told.items() if value is not None},

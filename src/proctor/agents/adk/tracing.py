@@ -1,0 +1,110 @@
+"""Spans that google-adk makes by itself, gathered turn by turn.
+
+google-adk traces with OpenTelemetry to whatever provider of tracers the process has. Where the agent's own code has set one up, it
+gets one more processor, and exports as before, contents only if it says so; where there is none, one that exports nothing is
+put there, and google-adk is asked for contents. A span belongs
+to the turn in whose context it began: tasks and threads that asyncio starts have that of whoever started them, so that
+trials at once are told apart. `OTEL_SDK_DISABLED=true` switches it off, as all tracing.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
+
+from proctor.agents.adk.told_spans import told_spans
+from proctor.bounds import MAX_SPANS
+from proctor.schema.span import Span
+
+_MOST_HELD = 2 * MAX_SPANS
+"""Of one turn; those beyond what is kept only let a reader know that there were more."""
+
+_gathering: ContextVar[list[Any] | None] = ContextVar("proctor_adk_spans", default=None)
+_watched: list[Any] = []
+_own: list[Any] = []
+"""The provider that exports nothing, once it was needed."""
+_lock = threading.Lock()
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+class Gathered:
+    """The spans that began in one turn."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.held: list[Any] = []
+
+    def spans(self) -> list[Span]:
+        """Return what they say by now, in the order in which they began."""
+        return told_spans(self.held)
+
+
+@contextmanager
+def gathering(gathered: Gathered) -> Iterator[None]:
+    """Gather the spans that begin in this context, and in those that come of it."""
+    if not _is_watching():
+        yield
+        return
+    before = _gathering.get()
+    _gathering.set(gathered.held)
+    try:
+        yield
+    finally:
+        _gathering.set(before)  # no token: a generator may be closed in another context than it began in
+
+
+def _is_watching() -> bool:
+    """See that the process's provider of tracers tells of spans that begin; whether there is any that can."""
+    try:
+        trace = import_module("opentelemetry.trace")
+        sdk = import_module("opentelemetry.sdk.trace")
+    except ImportError:
+        return False
+    with _lock:
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider):
+            provider = sdk.TracerProvider(shutdown_on_exit=False)
+            trace.set_tracer_provider(provider)
+            _own.append(provider)
+        if not isinstance(provider, sdk.TracerProvider):
+            return False
+        if not any(one is provider for one in _watched):
+            provider.add_span_processor(_processor(sdk))
+            _watched.append(provider)
+    return True
+
+
+def capturing(run_config: Any) -> Any:
+    """Return google-adk's RunConfig that also has it put into spans what models were asked and answered.
+
+    Only where nobody exports these spans, and nobody has said what is to be captured.
+    """
+    if not (_is_watching() and _own) or os.environ.get(_CAPTURE) is not None:
+        return run_config
+    configs = import_module("google.adk.agents.run_config")
+    if (
+        "telemetry" not in configs.RunConfig.model_fields
+    ):  # of older releases: they capture without being asked
+        return run_config
+    if getattr(run_config, "telemetry", None) is not None:
+        return run_config
+    told = import_module("google.adk.telemetry.context")
+    telemetry = told.TelemetryConfig(capture_message_content=told.ContentCapturingMode.SPAN_ONLY)
+    return (run_config or configs.RunConfig()).model_copy(update={"telemetry": telemetry})
+
+
+def _processor(sdk: Any) -> Any:
+    class Gatherer(sdk.SpanProcessor):
+        """Puts each span that begins to the others of its turn."""
+
+        def on_start(self, span: Any, parent_context: Mapping[str, Any] | None = None) -> None:
+            held = _gathering.get()
+            if held is not None and len(held) < _MOST_HELD:
+                held.append(span)
+
+    return Gatherer()
