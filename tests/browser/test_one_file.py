@@ -76,6 +76,75 @@ def test_an_address_in_the_file_goes_to_a_trial(file: Path, offline: Page, site:
     expect(offline.get_by_role("main")).to_contain_text("two_turn_booking")
 
 
+def links(page: Page) -> list[str]:
+    return [
+        str(one)
+        for one in page.eval_on_selector_all("a[href]", "all => all.map((one) => one.getAttribute('href'))")
+    ]
+
+
+_MISSING = re.compile(r"does not have|There is no such|Try again|cannot be (read|changed)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "told",
+    [
+        "show {7} --report html=out/all.html",
+        "export {2} --output out/all.html",
+        "compare {7} {0} --report html=out/all.html",
+    ],
+    ids=["a run that had one before", "exported, judged by a model", "compared"],
+)
+def test_every_link_leads_to_something(told: str, site: Site, offline: Page) -> None:
+    runs = [one["run_id"] for one in site.get("/api/runs?limit=10")["items"]]
+    proctor(site.folder, told.format(*runs))
+    file = site.folder / "out" / "all.html"
+    opened(offline, file)
+    offline.locator("main h1").wait_for()
+    seen: set[str] = set()
+    left = links(offline)
+    while left and len(seen) < 60:
+        here = left.pop()
+        if here in seen or here == "#main":
+            continue
+        seen.add(here)
+        assert here.startswith("#/"), here
+        opened(offline, file, here[1:])
+        offline.locator("main h1, main [role=tab]").first.wait_for()
+        expect(offline.locator("main [class*=keleton]")).to_have_count(0)
+        expect(offline.get_by_role("main")).not_to_contain_text(_MISSING)
+        left += links(offline)
+    assert len(seen) > 8
+
+
+def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Callable[[Page], None]) -> None:
+    runs = [one["run_id"] for one in site.get("/api/runs?limit=10")["items"]]
+    proctor(site.folder, f"show {runs[7]} --report html=out/before.html")
+    opened(offline, site.folder / "out" / "before.html")
+    main = offline.get_by_role("main")
+    offline.get_by_role("link", name="Compare").last.click()
+    expect(main).to_contain_text("8 cases")
+    offline.get_by_role("link", name="History").click()
+    expect(main.get_by_role("heading", name="History")).to_be_visible()
+    expect(main.get_by_role("combobox", name="Look at")).to_have_count(
+        0
+    )  # more runs than there are in the file
+    axe(offline)
+    offline.get_by_role("row").filter(has_text="two_turn_booking").get_by_role("link").click()
+    expect(main).to_contain_text(runs[7][:4])
+    assert f"#/runs/{runs[7]}/cases/0" in links(offline)
+    assert not [one for one in links(offline) if "/runs/" in one and runs[7] not in one]
+    axe(offline)
+
+
+def test_a_history_that_is_not_in_the_file_is_where_its_command_says(file: Path, offline: Page) -> None:
+    opened(offline, file, "/history?set=bookings&case=it's%20not%20there")
+    main = offline.get_by_role("main")
+    expect(main.get_by_role("heading")).to_have_text("This file does not have that history")
+    expect(main).to_contain_text("""proctor history 'bookings/it'"'"'s not there'""")
+
+
 def test_what_only_a_server_can_do_is_not_offered(file: Path, offline: Page) -> None:
     opened(offline, file)
     for name in ("Start", "Chat", "Eval sets"):

@@ -15,7 +15,8 @@ export function fixedSource(answers: Record<string, unknown>, live = true): Sour
     if (path in answers) return Promise.resolve({ body: answers[path] as T, etag: null });
     return Promise.reject(new SourceError(404, `nothing at ${path}`));
   };
-  return { live, asked, get: answer, send: (_, path) => answer(path) };
+  const paths = () => Promise.resolve(live ? null : new Set(Object.keys(answers)));
+  return { live, asked, get: answer, paths, send: (_, path) => answer(path) };
 }
 
 export interface Rendered {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.api.around import around
 from proctor.api.case_pages import aligned
+from proctor.api.labelling import labels_for
 from proctor.api.looking import find_kept, look_at
 from proctor.api.viewing import case_of
 from proctor.errors import UnknownNameError
@@ -15,6 +17,8 @@ from proctor.schema.case import EvalCase
 from proctor.schema.invocation import Invocation
 
 if TYPE_CHECKING:
+    from proctor.reports.pages.base import PageModel
+    from proctor.schema.label import Labelled
     from proctor.stores.base import Store
 
 
@@ -40,6 +44,14 @@ class KeptBeside:
     def case(self, run_id: str, position: int) -> EvalCase | None:
         """Return a case as it was run."""
         return case_of(self._store, run_id, position)
+
+    def labels(self, run_id: str) -> Sequence[Labelled]:
+        """Return what people said of the run's answers."""
+        return labels_for(self._store, self._store.load(run_id, self._judging))
+
+    def around(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+        """Yield pages of what lies around runs, each behind its path."""
+        return around(self._store, run_ids, self._judging)
 
     def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:
         """Put the calls of a turn beside the expected ones."""

@@ -17,8 +17,9 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     run = store.load(run_id, judging)
     costs = bool(run.spent)
     found = CaseExtras(tags={}, costs=[])
-    for position, case in enumerate(run.cases):
-        found.costs.append(cost_of_case(case) if costs else None)
+    if costs:
+        found.costs = [cost_of_case(case) for case in run.cases]
+    for position in range(len(run.cases)):
         for tag in tags_of(store.case(run_id, position)):
             found.tags.setdefault(tag, []).append(position)
     if not any(cost is not None for cost in found.costs):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TextIO
-from urllib.parse import quote
 
+from proctor.api.around import asked, side_by_side
 from proctor.api.beside import KeptBeside
-from proctor.api.comparison_pages import as_page, paired_page
+from proctor.api.comparison_pages import as_page
 from proctor.reports.html import add_runs
 from proctor.reports.one_file import BuiltPage, OneFile
 from proctor.reports.pages.run_parts import KeptRun
 from proctor.schema.comparison import Comparison
 from proctor.stores.base import Store
-
-_UNRESERVED = "-_.!~*'()"
-"""What `encodeURIComponent` leaves as it is, beside letters and digits: the page asks by these paths."""
 
 
 def write_comparison_file(
@@ -26,22 +23,16 @@ def write_comparison_file(
     `baseline`: the name of the base, where that is one.
     """
     shown = as_page(store, found, baseline)
-    asked = (
-        f"base={quote(found.base.run_id, _UNRESERVED)}&candidate={quote(found.candidate.run_id, _UNRESERVED)}"
-    )
-    file = OneFile(page, out, f"/compare?{asked}")
+    path = asked("/api/compare", base=found.base.run_id, candidate=found.candidate.run_id)
+    file = OneFile(page, out, path.removeprefix("/api"))
     file.begin()
+    file.keep(path, shown)
     beside = KeptBeside(store)
     kept = _kept(beside, [side.run_id for side in (shown.base, shown.candidate) if side.kept])
-    add_runs(file, [store.load(one.listed.run.run_id) for one in kept], kept, beside)
-    file.keep(f"/api/compare?{asked}", shown)
     if len(kept) == len({found.base.run_id, found.candidate.run_id}):
-        for case in found.cases:
-            named = f"set={quote(case.eval_set_id, _UNRESERVED)}&case={quote(case.eval_id, _UNRESERVED)}"
-            pair = paired_page(
-                store, found.base.run_id, found.candidate.run_id, case.eval_set_id, case.eval_id
-            )
-            file.add(f"/api/compare/case?{asked}&{named}", pair)
+        for place, pair in side_by_side(store, shown):
+            file.add(place, pair)
+    add_runs(file, [store.load(one.listed.run.run_id) for one in kept], kept, beside)
     file.end()
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from proctor.api.baselines import baseline_names, load_baseline
 from proctor.api.comparing import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.quick_dataclasses import dataclass
 from proctor.reports.pages.comparison import (
     BaselineRow,
     BaselinesPage,
     CasePlaces,
+    ChangedLine,
     ComparisonPage,
     Sided,
     comparison_page,
@@ -22,7 +24,7 @@ from proctor.reports.parting import parting
 from proctor.reports.run_list import short_ids
 from proctor.schema.comparison import ComparedRun, Comparison
 from proctor.schema.run import PlannedCase, counting
-from proctor.schema.verdict import CaseResult
+from proctor.schema.verdict import CaseResult, RunResult
 from proctor.stores.base import Store
 
 MOST_RUNS = 12
@@ -106,10 +108,36 @@ def paired_page(store: Store, base: str, candidate: str, eval_set_id: str, eval_
     """
     runs = store.find(base), store.find(candidate)
     places = tuple(_find(store, run, eval_set_id, eval_id).position for run in runs)
-    cases = tuple(store.load(run).cases[place] for run, place in zip(runs, places, strict=True))
-    short = short_ids([one.run_id for one in store.runs()])
-    sides = tuple(_side(store, _compared(store, run), short) for run in runs)
-    return pair_page(parting(*cases), (sides[0], sides[1]), (cases[0], cases[1]), (places[0], places[1]))
+    return _Two.of(store, runs).at((places[0], places[1]))
+
+
+def paired_pages(
+    store: Store, page: ComparisonPage, most: int | None = None
+) -> Iterator[tuple[ChangedLine, PairPage]]:
+    """Yield the first (`most`, else all) of the changed cases of a comparison of kept runs, each side by side."""
+    two = _Two.of(store, (page.base.run_id, page.candidate.run_id))
+    for case in page.cases[:most]:
+        if case.base_position is not None and case.candidate_position is not None:
+            yield case, two.at((case.base_position, case.candidate_position))
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """Two runs whose cases are put side by side."""
+
+    runs: tuple[RunResult, RunResult]
+    sides: tuple[Sided, Sided]
+
+    @classmethod
+    def of(cls, store: Store, runs: tuple[str, str]) -> _Two:
+        short = short_ids([one.run_id for one in store.runs()])
+        base, candidate = (_side(store, _compared(store, run), short) for run in runs)
+        return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate))
+
+    def at(self, places: tuple[int, int]) -> PairPage:
+        """Put the cases at these places of the runs side by side."""
+        cases = self.runs[0].cases[places[0]], self.runs[1].cases[places[1]]
+        return pair_page(parting(*cases), self.sides, cases, places)
 
 
 def _compared(store: Store, run_id: str) -> ComparedRun:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from proctor.errors import SetupError
-from proctor.reports.base import load_report
+from proctor.reports.base import Beside, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
 
 ADK = "adk"
@@ -23,20 +23,23 @@ def export_run(
     out: TextIO | str | Path,
     *,
     app_name: str | None = None,
+    beside: Beside | None = None,
 ) -> list[Path]:
     """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
 
     `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
     each eval set: `out` is then a folder, which is made where it is not there, unless it ends in `.json`; `app_name` is
-    what ADK calls the agent (default: as it is called here).
+    what ADK calls the agent (default: as it is called here). `beside` knows of the run where it is kept, for reports
+    that show more than a result says.
 
     Raises:
         UnknownNameError: there is no such report.
         SetupError: the run does not fit one file of that form, or a file cannot be written.
     """
     report = load_report(format)
+    options = ReportOptions(beside=beside)
     if not isinstance(out, str | Path):
-        report.write([run], out)
+        report.write([run], out, options=options)
         return []
     if format == ADK and _is_folder(out):
         from proctor.stores.adk_files import AdkFiles
@@ -50,7 +53,7 @@ def export_run(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as file:
-            report.write([run], file)
+            report.write([run], file, options=options)
     except OSError as error:
         raise SetupError(f"{path}: cannot be written: {error.strerror or error}") from error
     return [path]

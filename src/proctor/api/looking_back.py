@@ -80,36 +80,69 @@ def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> R
     from proctor.api.runs_looked_at import RunsLookedAt
 
     looked = RunsLookedAt(store, wanted, limit)
-    found = RunHistory([one.run for one in looked.runs], looked.older, [])
-    found.sets, found.agents = looked.sets, looked.agents
+    found = _of(looked)
     if case is None:
         _every_case(looked, found)
     else:
-        where = looked.where(case)
-        found.runs = [one.run for one, _ in where]
-        told = _one_case(looked, case, where)
-        found.cases, found.case = [told], told.name
-        for point in told.points:
-            for name, metric in point.metrics.items():
-                found.metrics.setdefault(name, {})[point.run.run_id] = metric
+        _alone(looked, found, case, looked.where(case))
     return found
+
+
+def histories(
+    store: Store, eval_set: str, *, most: int, read: int
+) -> Iterator[tuple[str | None, RunHistory]]:
+    """Yield what the newest runs say of the cases of one set (`None`), then of each by itself, behind its id.
+
+    `most`: how many cases of runs are looked at, and `read`: how many are read whole, for those by themselves; these come
+    in the order in which they matter, and the last are left out.
+    """
+    from proctor.api.runs_looked_at import RunsLookedAt
+
+    looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
+    looked.leave_out_beyond(most)
+    found, where = _of(looked), _Places(list)
+    _every_case(looked, found, where)
+    yield None, found
+    for eval_id in dict.fromkeys(case.eval_id for case in found.cases):
+        read -= len(where[eval_set, eval_id])
+        if read < 0:
+            return
+        alone = _of(looked)
+        _alone(looked, alone, eval_id, where[eval_set, eval_id])
+        yield eval_id, alone
+
+
+def _of(looked: RunsLookedAt) -> RunHistory:
+    return RunHistory(
+        [one.run for one in looked.runs], looked.older, [], sets=looked.sets, agents=looked.agents
+    )
 
 
 # --- all cases -------------------------------------------------------------------------------------------------------
 
 
-def _every_case(looked: RunsLookedAt, found: RunHistory) -> None:
+_Where = Sequence[tuple["LookedAt", "PlannedCase"]]
+"""A case in the runs that have it, newest first."""
+_Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
+"""By set and id, where each case is."""
+
+
+def _every_case(looked: RunsLookedAt, found: RunHistory, places: _Places | None = None) -> None:
+    """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
     from proctor.engine.history import case_histories
     from proctor.engine.metric_history import MetricMeans
 
     means = MetricMeans()
-    found.cases = case_histories(_points(looked, means), looked.between)
+    found.cases = case_histories(_points(looked, means, places), looked.between)
     found.metrics = means.points(_bounds)
 
 
-def _points(looked: RunsLookedAt, means: MetricMeans) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
+def _points(
+    looked: RunsLookedAt, means: MetricMeans, places: _Places | None
+) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
     """What became of every case that was reached, run by run, without evidence."""
     from proctor.engine.history import is_reached
+    from proctor.schema.run import PlannedCase
 
     for one in looked.runs:
         means.begin(one.run.run_id)
@@ -119,6 +152,8 @@ def _points(looked: RunsLookedAt, means: MetricMeans) -> Iterator[tuple[tuple[st
             name = case.eval_set_id, case.eval_id
             place = seen[name]
             seen[name] += 1
+            if places is not None and not place:
+                places[name].append((one, PlannedCase(position, *name, content_hash, case.place)))
             if is_reached(case.outcome) and looked.takes(case.eval_set_id):
                 means.add(case)
                 yield (*name, place), _point(one.run, case, position, content_hash)
@@ -140,7 +175,17 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _one_case(looked: RunsLookedAt, name: str, where: Sequence[tuple[LookedAt, PlannedCase]]) -> CaseHistory:
+def _alone(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
+    """Tell one case, run by run."""
+    found.runs = [one.run for one, _ in where]
+    told = _one_case(looked, name, where)
+    found.cases, found.case = [told], told.name
+    for point in told.points:
+        for metric, of_run in point.metrics.items():
+            found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
+
+
+def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
     """Return a case run by run, in full; `where` it is.
 
     Raises:

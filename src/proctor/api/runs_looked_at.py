@@ -66,6 +66,16 @@ class RunsLookedAt:
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._unlike: dict[tuple[str, str, str], list[Unlike]] = {}
 
+    def leave_out_beyond(self, cases: int) -> None:
+        """Look at no more runs than have so many cases together; the newest stays."""
+        total = 0
+        for place, one in enumerate(self.runs):
+            total += one.run.cases
+            if place and total > cases:
+                self.older += len(self.runs) - place
+                del self.runs[place:]
+                return
+
     def takes(self, eval_set_id: str) -> bool:
         """Tell whether cases of this set are wanted."""
         return self._wanted.eval_set is None or is_set(eval_set_id, self._wanted.eval_set)

@@ -21,6 +21,7 @@ _BY_SUFFIX = {
     ".md": "markdown",
     ".json": "json",
     ".txt": "text",
+    ".html": "html",
 }
 
 EXAMPLES = """
@@ -39,7 +40,7 @@ proctor export 7f3k2c --format adk --output results/
     section=WHAT,
     metavar="NAME",
     help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), junit, "
-    "markdown, github, adk, adk-rs, or another report.  [as --output ends]",
+    "markdown, github, html, adk, adk-rs, or another report.  [as --output ends]",
 )
 @json_option(WHAT)
 @option(
@@ -80,6 +81,7 @@ def export(
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back.
     """
+    from proctor.api.beside import KeptBeside
     from proctor.api.exporting import export_run
     from proctor.api.runs import open_runs
     from proctor.api.viewing import judging_of, listed_run
@@ -91,8 +93,9 @@ def export(
     target = output if output != "-" else None
     with closing(open_runs(store, read_only=True)) as opened:
         run_id = opened.find(run)
-        result = opened.load(run_id, judging_of(opened, run_id, judging))
-        for path in export_run(result, form, target or sys.stdout, app_name=app_name):
+        shown = judging_of(opened, run_id, judging)
+        result, beside = opened.load(run_id, shown), KeptBeside(opened, shown)
+        for path in export_run(result, form, target or sys.stdout, app_name=app_name, beside=beside):
             say(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
             say(
@@ -107,5 +110,5 @@ def _form_of(output: str | None) -> str:
         if output is not None and output.endswith(suffix):
             return form
     raise SetupError(
-        "which form? Give --format json, jsonl, csv, junit, markdown or adk, or an --output that ends in .json, .jsonl, .csv, .xml or .md"
+        "which form? Give --format json, jsonl, csv, junit, markdown, html or adk, or an --output that ends in .json, .jsonl, .csv, .xml, .md or .html"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TextIO, cast
 
 from proctor.quick_dataclasses import dataclass
@@ -10,10 +10,12 @@ from proctor.registry import REPORTS
 from proctor.schema.verdict import RunResult
 
 if TYPE_CHECKING:
+    from proctor.reports.pages.base import PageModel
     from proctor.reports.pages.run import Against
     from proctor.reports.pages.run_parts import KeptRun
     from proctor.schema.case import EvalCase
     from proctor.schema.invocation import Invocation
+    from proctor.schema.label import Labelled
 
 
 class Beside(Protocol):
@@ -29,6 +31,14 @@ class Beside(Protocol):
 
     def case(self, run_id: str, position: int) -> EvalCase | None:
         """Return a case as it was run."""
+        ...
+
+    def labels(self, run_id: str) -> Sequence[Labelled]:
+        """Return what people said of its answers."""
+        ...
+
+    def around(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+        """Yield pages of what lies around runs (how they compare, what was before), each behind its path in our own API."""
         ...
 
     def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, Any]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TextIO
 
+from proctor.quick_dataclasses import dataclass
 from proctor.reports.base import DEFAULTS, Beside, ReportOptions
 from proctor.reports.case_view import CaseView
 from proctor.reports.one_file import OneFile, read_page
@@ -19,7 +21,10 @@ from proctor.reports.pages.run_parts import KeptRun
 from proctor.reports.pages.runs import RunsPage, run_row
 from proctor.reports.pages.spans import spans_page
 from proctor.reports.pages.trial import trial_page
+from proctor.reports.pages.turn import Align
 from proctor.reports.run_list import SHORTEST, ListedRun
+from proctor.schema.case import EvalCase
+from proctor.schema.label import Labelled
 from proctor.schema.run import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.verdict import CaseResult, RunResult
 from proctor.version import __version__
@@ -57,7 +62,10 @@ def add_runs(
     rows = [run_row(one.listed) for one in kept]
     file.keep("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
     for run, one in zip(runs, kept, strict=True):
-        _add_run(file, run, one, beside)
+        _add_run(file, run, one, beside if run.run_id else None)
+    if beside is not None:
+        for path, page in beside.around([run.run_id for run in runs if run.run_id]):
+            file.add(path, page)
 
 
 def _about() -> AboutPage:
@@ -71,13 +79,14 @@ def _add_run(file: OneFile, run: RunResult, kept: KeptRun, beside: Beside | None
     run_id = kept.listed.run.run_id
     path = f"/api/runs/{run_id}"
     figures, rows, turns = Figures(), list[Any](), list[float]()
+    labels = _labels(beside, run_id)
     for place, case in _with_places(run.cases):
         figures.add(case)
         rows.append(case_row(place[1], case))
         turns += turn_seconds(case)
-        _add_case(file, f"{path}/cases/{place[1]}", run, kept, case, place, beside)
+        _add_case(file, f"{path}/cases/{place[1]}", _view(run, kept, case, place[1], beside), place, labels)
     against = None
-    if beside is not None and run.run_id:
+    if beside is not None:
         told, against = beside.rows(run_id)
         rows = [CaseRow.model_validate_json(row) for row in told]
     file.keep(path, run_page(run, figures, kept, against))
@@ -85,30 +94,47 @@ def _add_run(file: OneFile, run: RunResult, kept: KeptRun, beside: Beside | None
     file.keep(f"{path}/notes", notes_page(figures.digest, turns))
 
 
-def _add_case(
-    file: OneFile,
-    path: str,
-    run: RunResult,
-    kept: KeptRun,
-    case: CaseResult,
-    place: _Place,
-    beside: Beside | None,
-) -> None:
-    run_id, position = kept.listed.run.run_id, place[1]
-    expected = beside.case(run_id, position) if beside is not None and run.run_id else None
+_Labels = Mapping[tuple[str, str, int], Sequence[Labelled]]
+"""What people said, by set, case and trial."""
+
+
+def _labels(beside: Beside | None, run_id: str) -> _Labels:
+    found: defaultdict[tuple[str, str, int], list[Labelled]] = defaultdict(list)
+    for label in beside.labels(run_id) if beside is not None else ():
+        found[label.key[:3]].append(label)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A case with all that its pages are made of."""
+
+    view: CaseView
+    expected: EvalCase | None
+    total: int
+    align: Align | None
+
+
+def _view(run: RunResult, kept: KeptRun, case: CaseResult, position: int, beside: Beside | None) -> _Case:
+    run_id = kept.listed.run.run_id
+    expected = beside.case(run_id, position) if beside is not None else None
     view = CaseView(
         run_id, kept.listed.short, run.agent, kept.listed.run.created_at, case, kept.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
         scenario=expected.conversation_scenario if expected else None,
     )  # fmt: skip
-    before, after = place[0], place[2]
-    file.add(path, case_page(view, position, len(run.cases), previous=before, following=after))
-    for index, trial in enumerate(case.trials):
+    return _Case(view, expected, len(run.cases), beside.align if beside is not None else None)
+
+
+def _add_case(file: OneFile, path: str, case: _Case, place: _Place, labels: _Labels) -> None:
+    view, (before, position, after) = case.view, place
+    file.add(path, case_page(view, position, case.total, previous=before, following=after))
+    for index, trial in enumerate(view.case.trials):
         here = f"{path}/trials/{trial.number}"
-        align = beside.align if beside is not None else None
-        file.add(here, trial_page(view, position, index, expected=expected, align=align))
-        file.add(f"{here}/spans", spans_page(run_id, position, trial.number, trial.trial))
-        file.add(f"{here}/judges", judges_page(view, position, index))
+        file.add(here, trial_page(view, position, index, expected=case.expected, align=case.align))
+        file.add(f"{here}/spans", spans_page(view.run_id, position, trial.number, trial.trial))
+        said = labels.get((view.case.eval_set_id, view.case.eval_id, trial.number), ())
+        file.add(f"{here}/judges", judges_page(view, position, index, labels=said))
 
 
 _Place = tuple[CasePlace | None, int, CasePlace | None]

@@ -22,6 +22,8 @@ from proctor.reports.pages.base import PageModel
 
 _CHUNK = 1_000_000
 """Characters of JSON after which a chunk is closed."""
+_SCREENS = frozenset({"/compare", "/matrix", "/history", "/judges"})
+"""Screens beside runs and cases that a file may have; they are asked for as the API is, without `/api`."""
 _SCRIPT = re.compile(r'<script type="module"[^>]* src="/?([^"]+)"></script>')
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]* href="/?([^"]+)">')
 
@@ -95,6 +97,8 @@ class OneFile:
     """The page that it begins with: `/runs/RUN`."""
     documents: dict[str, Any] = field(default_factory=dict)
     where: dict[str, int] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    """Where each of `_SCREENS` begins in this file, for those that it has."""
     _open: list[str] = field(default_factory=list)
     _size: int = 0
     _chunks: int = 1
@@ -105,16 +109,25 @@ class OneFile:
 
     def keep(self, path: str, document: PageModel) -> None:
         """Put a document where the page has it at once."""
+        self._note(path)
         self.documents[path] = document.model_dump(mode="json")
 
     def add(self, path: str, document: PageModel) -> None:
-        """Put a document where it is read when somebody asks for it."""
+        """Put a document where it is read when somebody asks for it; what is there already stays."""
+        if path in self.where or path in self.documents:
+            return
+        self._note(path)
         self.where[path] = self._chunks
         text = f"{json.dumps(path)}:{_json(document)}"
         self._open.append(text)
         self._size += len(text)
         if self._size >= _CHUNK:
             self._close()
+
+    def _note(self, path: str) -> None:
+        address = path.removeprefix("/api")
+        if (screen := address.partition("?")[0]) in _SCREENS:
+            self.places.setdefault(screen, address)
 
     def _close(self) -> None:
         if self._open:
@@ -127,7 +140,8 @@ class OneFile:
         self._close()
         text, _ = json_line({"documents": self.documents, "where": self.where})
         self._write(0, text)
-        head = json.dumps({"start": self.start, "chunks": self._chunks}).replace("<", "\\u003c")
+        told = {"start": self.start, "chunks": self._chunks, "places": self.places}
+        head = json.dumps(told).replace("<", "\\u003c")
         self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
         self.out.write(self.page.tail)
 

@@ -10,12 +10,12 @@ const EMPTY = { "/api/runs?limit=100": { items: [], next: null, total: 0 }, "/ap
 let leave = () => undefined as void;
 afterEach(() => leave());
 
-async function open(path: string, live: boolean, start = "/nowhere"): Promise<HTMLElement> {
+async function open(path: string, live: boolean, places: Record<string, string> = {}): Promise<HTMLElement> {
   window.history.replaceState(null, "", live ? path : `/report.html#${path}`);
   const host = document.body.appendChild(document.createElement("div"));
   const root = createRoot(host);
   leave = () => act(() => root.unmount());
-  act(() => root.render(<App source={fixedSource(EMPTY, live)} start={start} />));
+  act(() => root.render(<App source={fixedSource(EMPTY, live)} start="/nowhere" places={places} />));
   await settle(20);
   return host;
 }
@@ -38,8 +38,8 @@ describe("the page", () => {
     leave();
     expect(entries(await open("/runs", false))).toEqual(["Runs"]);
     leave();
-    expect(entries(await open("/runs", false, "/compare?base=a&candidate=b"))).toEqual(["Runs", "Compare"]);
-    expect(document.querySelector("nav a:last-child")?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
+    expect(entries(await open("/runs", false, { "/compare": "/compare?base=a&candidate=b", "/judges": "/judges" }))).toEqual(["Runs", "Compare", "Judges"]);
+    expect(document.querySelector("nav a:nth-child(2)")?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
   });
 
   it("says of an address without a page that there is none", async () => {

@@ -9,7 +9,7 @@ import { useHashLocation, useHashSearch } from "./hash";
 import { SCREENS } from "./routes";
 
 /** The page, over a server or over the file that it is in (there the address is behind the `#`). */
-export function App({ source, start = "/runs" }: { source: Source; start?: string }) {
+export function App({ source, start = "/runs", places = {} }: { source: Source; start?: string; places?: Readonly<Record<string, string>> | undefined }) {
   const [client] = useState(makeClient);
   const location = source.live ? {} : { hook: useHashLocation, searchHook: useHashSearch };
   return (
@@ -17,9 +17,9 @@ export function App({ source, start = "/runs" }: { source: Source; start?: strin
       <QueryClientProvider client={client}>
         <SourceProvider value={source}>
           <Router {...location}>
-            <Shell start={start}>
+            <Shell places={places}>
               <Switch>
-                {SCREENS.filter((screen) => source.live || !screen.live).map(({ path, Screen }) => (
+                {SCREENS.filter((screen) => source.live || !screen.live || screen.path in places).map(({ path, Screen }) => (
                   <Route key={path} path={path}>
                     <Screen />
                   </Route>

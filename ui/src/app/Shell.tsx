@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useSource } from "../data/queries";
 import { KeyHelp } from "./KeyHelp";
@@ -14,14 +14,14 @@ const THEMES: Record<Theme, [sign: string, words: string]> = {
 };
 
 /** What every page has: the way to the others, the colours, the help. */
-export function Shell({ start, children }: { start: string; children: ReactNode }) {
+export function Shell({ places, children }: { places: Readonly<Record<string, string>>; children: ReactNode }) {
   const [help, setHelp] = useState(false);
   const [path, navigate] = useLocation();
-  const entries = useEntries(start);
+  const entries = useEntries(places);
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
   useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
-  useTopOfPage(path);
   const nav = useRef<HTMLElement>(null);
+  useTopOfPage(path, nav);
   useEffect(() => {
     // where the names do not all fit, the one of this page is among those that are seen
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -62,20 +62,27 @@ window.addEventListener("popstate", () => {
   cameBack = true;
 });
 
-/** A new page begins at its top. */
-function useTopOfPage(path: string): void {
+/**
+ * A new page begins at its top, for the keyboard, too: the focus goes from the link that led here into the content, unless
+ * the page has put it where it belongs, a field or the row one came back to.
+ */
+function useTopOfPage(path: string, nav: RefObject<HTMLElement | null>): void {
+  const shown = useRef(path);
   useEffect(() => {
     if (!cameBack) window.scrollTo(0, 0); // returns a promise in newer browsers, which must not be taken for a clean-up
     cameBack = false;
-  }, [path]);
+    if (shown.current === path) return;
+    shown.current = path;
+    const at = document.activeElement;
+    if (!at || at === document.body || nav.current?.contains(at)) document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path, nav]);
 }
 
-/** The pages that there are here. A file has what it was made for, besides its runs: that stands behind its start. */
-function useEntries(start: string): readonly NavEntry[] {
+/** The pages that there are here. A file says which it has besides its runs, and where they begin. */
+function useEntries(places: Readonly<Record<string, string>>): readonly NavEntry[] {
   const { live } = useSource();
   if (live) return NAV.filter(({ to }) => SCREENS.some(({ path }) => path === to));
-  const carried = NAV.filter(({ to }) => to === "/runs" || isUnder(start.split("?")[0] ?? "", to));
-  return carried.map((entry) => ({ ...entry, to: entry.to !== "/runs" && start.startsWith(entry.to) ? start : entry.to }));
+  return NAV.filter(({ to }) => to === "/runs" || to in places).map((entry) => ({ ...entry, to: places[entry.to] ?? entry.to }));
 }
 
 function ThemeSwitch() {

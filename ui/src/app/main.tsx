@@ -10,4 +10,4 @@ import { applyTheme } from "./theme";
 applyTheme();
 const file = fileHead();
 const root = document.getElementById("root");
-if (root) createRoot(root).render(file ? <App source={new FileSource()} start={file.start} /> : <App source={new HttpSource()} />);
+if (root) createRoot(root).render(file ? <App source={new FileSource()} start={file.start} places={file.places} /> : <App source={new HttpSource()} />);

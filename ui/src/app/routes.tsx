@@ -17,7 +17,7 @@ export interface ScreenRoute {
   /** wouter's pattern; read `:names` with `useParams()`. */
   path: string;
   Screen: ComponentType;
-  /** Needs a server: hidden in the one-file report. */
+  /** Needs a server, or a file that has it: hidden in one that has not. */
   live?: boolean;
 }
 

@@ -8,6 +8,8 @@ export interface FileHead {
   start: string;
   /** How many elements `proctor-chunk-K` there are. */
   chunks: number;
+  /** Where the screens begin that it has beside its runs: `/history` → `/history?set=booking`. */
+  places?: Readonly<Record<string, string>>;
 }
 
 interface Index {
@@ -51,6 +53,12 @@ export class FileSource implements Source {
     const list = await this.find(index, whole);
     if (list === undefined) throw new SourceError(404, missing(path));
     return { body: paged(list, offset, limit) as T, etag: null };
+  }
+
+  async paths(): Promise<ReadonlySet<string>> {
+    this.index ??= this.open(0) as Promise<Index>;
+    const { documents, where } = await this.index;
+    return new Set([...Object.keys(documents), ...Object.keys(where)]);
   }
 
   send<T>(): Promise<Answer<T>> {

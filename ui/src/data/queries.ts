@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useContext } from "react";
+import { createContext, useCallback, useContext } from "react";
 import { type Answer, HttpSource, type Method, type Sent, type Source, SourceError } from "./source";
 
 const SourceContext = createContext<Source>(new HttpSource());
@@ -61,6 +61,13 @@ export function useAnswer<T>(path: string | null, options: DataOptions = {}): Us
     placeholderData: (before, query) => (keep && sameSubject(query?.queryKey[0], path) ? before : undefined),
     ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
   });
+}
+
+/** Tells of a path whether there is an answer to it: on a server always, in a file where it was put in. */
+export function useHas(): (path: string) => boolean {
+  const source = useSource();
+  const { data } = useQuery({ queryKey: ["paths"], queryFn: () => source.paths(), enabled: !source.live, staleTime: Infinity });
+  return useCallback((path: string) => source.live || (data?.has(path) ?? false), [source.live, data]);
 }
 
 const tooks = new WeakMap<Answer<unknown>, number>();

@@ -35,6 +35,8 @@ export interface Source {
   /** False in the one-file report: screens that need a server hide themselves. */
   readonly live: boolean;
   get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>>;
+  /** All that can be asked for; `null`: anything that a server may answer. */
+  paths(): Promise<ReadonlySet<string> | null>;
   send<T>(method: Method, path: string, sent?: Sent): Promise<Answer<T>>;
 }
 
@@ -44,6 +46,10 @@ export class HttpSource implements Source {
 
   get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
     return this.ask<T>(path, { ...(signal ? { signal } : {}) });
+  }
+
+  paths(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   send<T>(method: Method, path: string, sent: Sent = {}): Promise<Answer<T>> {

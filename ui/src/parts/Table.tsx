@@ -33,8 +33,8 @@ export interface TableProps<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   idOf: (row: Row) => string;
-  /** The page of a row: the first column links there, Enter and a click on the row go there. */
-  href?: (row: Row) => string;
+  /** The page of a row, where it has one: the first column links there, Enter and a click on the row go there. */
+  href?: (row: Row) => string | undefined;
   /** `cost`, `-cost`; empty: as the rows come. Keep it in the address. */
   sort?: string;
   onSort?: (sort: string) => void;
@@ -94,7 +94,7 @@ export function Table<Row>(props: TableProps<Row>) {
               columns={columns}
               current={index === at}
               measure={windowed.measure}
-              {...(href ? { href: href(row) } : {})}
+              href={href?.(row)}
               {...(choice ? { choice } : {})}
             />
           );

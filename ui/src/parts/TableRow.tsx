@@ -12,7 +12,7 @@ interface Props<Row> {
   columns: readonly Column<Row>[];
   current: boolean;
   measure: ((element: Element | null) => void) | null;
-  href?: string;
+  href: string | undefined;
   choice?: Choice;
 }
 

@@ -3,7 +3,7 @@ import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { pathOf, useData } from "../../data/queries";
+import { pathOf, useData, useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -17,7 +17,7 @@ import { Conversation } from "./Conversation";
 import { Head } from "./Head";
 import { Metrics } from "./Metrics";
 import { State } from "./State";
-import { type Difference, type Spot, differences, idOf, nextDifference, readSpot } from "./address";
+import { type Difference, type Spot, differences, idOf, nextDifference, readSpot, trialToShow } from "./address";
 
 const KEPT = { fresh: 60_000 } as const; // evidence does not change, verdicts seldom
 
@@ -26,7 +26,8 @@ export function CaseScreen() {
   const { run = "", position = "" } = useParams();
   const [query, setQuery] = useAddress();
   const spot = readSpot(query);
-  const judging = query.get("judging");
+  const { live } = useSource();
+  const judging = live ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}/cases/${encodeURIComponent(position)}`;
   const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging }), KEPT);
   useTitle(data ? data.eval_id : "Case");
@@ -48,7 +49,7 @@ interface ShownProps {
 }
 
 function Shown({ page, base, judging, spot, setQuery }: ShownProps) {
-  const number = page.trials.some((one) => one.number === spot.trial) ? spot.trial : (page.trials[0]?.number ?? null);
+  const number = trialToShow(page, spot.trial);
   const trialPath = number === null ? null : `${base}/trials/${number}`;
   const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging }), { ...KEPT, keep: false });
   const goTo = (next: number) => setQuery({ trial: String(next + 1), turn: null, step: null });

@@ -1,8 +1,9 @@
 import { Link } from "wouter";
-import { pathOf, useSource } from "../../data/queries";
+import { pathOf, useHas, useSource } from "../../data/queries";
 import type { CasePage, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../parts/Button";
 import { Copy, CopyMarkdown } from "../../parts/Copy";
+import { KnownLink } from "../../parts/KnownLink";
 import { When } from "../../parts/Num";
 import { Outcome, inkOf, outcomeWord } from "../../parts/Outcome";
 import { Prose } from "../../parts/Prose";
@@ -73,11 +74,13 @@ function Neighbours({ page }: { page: CasePage }) {
 
 function Actions({ page, number, trial }: { page: CasePage; number: number | null; trial: TrialPage | undefined }) {
   const { live } = useSource();
+  const has = useHas();
+  const history = pathOf("/history", { set: page.eval_set_id, case: page.eval_id });
   const bless = `/runs/${page.run_id}/bless?cases=${page.position}${number !== null ? `&trial=${number + 1}` : ""}`;
   return (
     <span className={`${styles.actions} no-print`}>
-      {live && (
-        <LinkButton to={pathOf("/history", { set: page.eval_set_id, case: page.eval_id })} look="quiet">
+      {has(`/api${history}`) && (
+        <LinkButton to={history} look="quiet">
           History
         </LinkButton>
       )}
@@ -99,7 +102,7 @@ function Before({ page }: { page: CasePage }) {
   return (
     <p className="dim small">
       {changed ? "Was" : "Also"} {outcomeWord(before.outcome)} in{" "}
-      <Link href={`/runs/${before.run_id}/cases/${before.position}`}>run {before.short}</Link>, <When at={before.created_at} />
+      <KnownLink to={`/runs/${before.run_id}/cases/${before.position}`}>run {before.short}</KnownLink>, <When at={before.created_at} />
     </p>
   );
 }

@@ -1,5 +1,5 @@
-import { Link } from "wouter";
 import type { CasePage, MetricLine } from "../../data/types";
+import { KnownLink } from "../../parts/KnownLink";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
 import { IntervalBar } from "../../parts/IntervalBar";
@@ -12,8 +12,8 @@ import styles from "./CaseScreen.module.css";
 export function Metrics({ page, number }: { page: CasePage; number: number | null }) {
   return (
     <>
-      <div className={`panel ${styles.scroll}`}>
-        <table className={styles.table}>
+      <div className={`panel ${styles.scroll}`} role="region" aria-label="Metrics">
+        <table className={`${styles.table} ${styles.stacks}`}>
           <thead>
             <tr>
               <th>Metric</th>
@@ -94,7 +94,7 @@ function Judgings({ page }: { page: CasePage }) {
   return (
     <>
       <h2>Judged</h2>
-      <div className={`panel ${styles.scroll}`}>
+      <div className={`panel ${styles.scroll}`} tabIndex={0} role="region" aria-label="Judgings">
         <table className={styles.table}>
           <thead>
             <tr>
@@ -112,7 +112,12 @@ function Judgings({ page }: { page: CasePage }) {
                   {one.number === page.judging ? (
                     <b>{one.number}, shown</b>
                   ) : (
-                    <Link href={`/runs/${page.run_id}/cases/${page.position}?judging=${one.number}&tab=metrics`}>{one.number}</Link>
+                    <KnownLink
+                      to={`/runs/${page.run_id}/cases/${page.position}?judging=${one.number}&tab=metrics`}
+                      api={`/api/runs/${page.run_id}/cases/${page.position}?judging=${one.number}`}
+                    >
+                      {one.number}
+                    </KnownLink>
                   )}
                 </td>
                 <td>

@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
-import { pathOf } from "../../data/queries";
+import { pathOf, useHas } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
@@ -13,7 +13,7 @@ import { type Column, Table } from "../../parts/Table";
 import { numText, scoreText } from "../../parts/figures";
 import { visible } from "../../parts/visible";
 import styles from "./Compare.module.css";
-import { CHANGES, type Change, countOf, countedChanges, takes } from "./words";
+import { CHANGES, type Change, countOf, countedChanges, pairPath, takes } from "./words";
 
 /** What is different case by case: worse first, then newly in error, better, flaky. */
 export function Cases({ page }: { page: ComparisonPage }) {
@@ -21,7 +21,10 @@ export function Cases({ page }: { page: ComparisonPage }) {
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
   const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
   const columns = useMemo(() => columnsOf(new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1), [page.cases]);
-  const href = useHref(query);
+  const has = useHas();
+  const address = useHref(query);
+  const href = useCallback((one: ChangedLine) => (has(pairPath(page, one)) ? address(one) : undefined), [has, address, page]);
+  const untold = shown.filter((one) => !href(one)).length;
   return (
     <section aria-label="Cases">
       <h2>Cases: {countedChanges(page)}</h2>
@@ -41,6 +44,11 @@ export function Cases({ page }: { page: ComparisonPage }) {
         <None filtered={page.cases.length > 0} showAll={() => setQuery({ q: null, only: null })} />
       )}
     </section>
+      {untold > 0 && untold < shown.length && (
+        <p className="dim small">
+          The first {numText(shown.length - untold)} stand side by side in this file. Any other: <code>{page.command} SET/CASE</code>
+        </p>
+      )}
   );
 }
 

@@ -1,13 +1,14 @@
 import type { ReactNode } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { useData } from "../../data/queries";
+import { useData, useHas } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { KnownLink } from "../../parts/KnownLink";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
 import { Skeleton } from "../../parts/Skeleton";
@@ -18,7 +19,7 @@ import styles from "./Compare.module.css";
 import { Measures } from "./Measures";
 import { Pair } from "./Pair";
 import { Picker } from "./Picker";
-import { type Asked, apiPath, beside, said } from "./words";
+import { type Asked, apiPath, beside, pairPath, said } from "./words";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {
@@ -45,7 +46,9 @@ export function CompareScreen() {
 function Compared({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs: RunsPage | undefined }) {
   const [query, setQuery] = useAddress();
   const [set, id] = [query.get("set"), query.get("case")];
+  const has = useHas();
   if (set !== null && id !== null) {
+    const cases = page.cases.filter((one) => has(pairPath(page, one)));
     const go = (to: { eval_set_id: string; eval_id: string } | null) =>
       setQuery({ set: to?.eval_set_id ?? null, case: to?.eval_id ?? null }, { push: to === null });
     return (
@@ -53,8 +56,8 @@ function Compared({ page, asked, runs }: { page: ComparisonPage; asked: Asked; r
         asked={{ ...asked, base: page.base.run_id, candidate: page.candidate.run_id }}
         set={set}
         id={id}
-        before={beside(page.cases, set, id, -1)}
-        after={beside(page.cases, set, id, 1)}
+        before={beside(cases, set, id, -1)}
+        after={beside(cases, set, id, 1)}
         go={go}
       />
     );
@@ -65,7 +68,8 @@ function Compared({ page, asked, runs }: { page: ComparisonPage; asked: Asked; r
 function Whole({ page, asked, runs }: { page: ComparisonPage; asked: Asked; runs: RunsPage | undefined }) {
   const [, navigate] = useLocation();
   const swapped = `/compare?base=${encodeURIComponent(page.candidate.run_id)}&candidate=${encodeURIComponent(page.base.run_id)}`;
-  useKeys([{ keys: "s", does: "swap the two runs", run: () => navigate(swapped) }]);
+  const has = useHas();
+  useKeys(has(`/api${swapped}`) ? [{ keys: "s", does: "swap the two runs", run: () => navigate(swapped) }] : []);
   return (
     <>
       <div className="row">
@@ -103,7 +107,7 @@ function Side({ word, side }: { word: string; side: Sided }) {
       <span className={styles.word}>{word}</span>
       <span>
         <b>{visible(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
-        {trials} · <When at={side.started_at} exact /> · {side.kept ? <Link href={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</Link> : `run ${side.short}, no longer kept`}
+        {trials} · <When at={side.started_at} exact /> · {side.kept ? <KnownLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</KnownLink> : `run ${side.short}, no longer kept`}
         {side.commit && (
           <>
             {" · "}
@@ -187,7 +191,7 @@ interface WhereProps {
 function Where({ page, base, candidate, children }: WhereProps) {
   const [run, position] = candidate !== null ? [page.candidate.run_id, candidate] : [page.base.run_id, base];
   if (position === null) return children;
-  return <Link href={`/runs/${encodeURIComponent(run)}/cases/${position}`}>{children}</Link>;
+  return <KnownLink to={`/runs/${encodeURIComponent(run)}/cases/${position}`}>{children}</KnownLink>;
 }
 
 function Loading() {

@@ -1,4 +1,3 @@
-import { Link } from "wouter";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData } from "../../data/queries";
@@ -6,7 +5,9 @@ import type { ChangedLine, PairLine, PairPage, PairSide } from "../../data/types
 import { Button } from "../../parts/Button";
 import { CopyLine } from "../../parts/Copy";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { KnownLink } from "../../parts/KnownLink";
 import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Skeleton } from "../../parts/Skeleton";
 import { type Step, Steps } from "../../parts/Steps";
 import { visible } from "../../parts/visible";
@@ -41,10 +42,10 @@ export function Pair({ asked, set, id, before, after, go }: Props) {
         </Button>
         <span className="grow" />
         <Button onClick={() => before && go(before)} disabled={!before} title="Changed case before (p)">
-          Before
+          ← before
         </Button>
         <Button onClick={() => after && go(after)} disabled={!after} title="Next changed case (n)">
-          Next
+          next →
         </Button>
       </div>
       <h1 className={styles.case}>{visible(id)}</h1>
@@ -91,14 +92,17 @@ function Both({ page }: { page: PairPage }) {
 }
 
 function Trial({ word, side }: { word: string; side: PairSide }) {
-  const href = caseHref(side.run.run_id, side.position, side.number);
   return (
     <li>
       <span className={styles.word}>{word}</span>
       <span className="row">
         <Outcome outcome={side.outcome} />
         <span>
-          {visible(side.told)} · {visible(side.run.agent)} · {href && <Link href={href}>the case in run {side.run.short}</Link>}
+          {visible(side.told)} · {visible(side.run.agent)} · {side.position === null ? null : (
+            <KnownLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
+              the case in run {side.run.short}
+            </KnownLink>
+          )}
         </span>
       </span>
     </li>
@@ -137,10 +141,10 @@ function Saw({ page }: { page: PairPage }) {
           <div role="row" key={one.metric}>
             <div role="rowheader">{visible(one.metric)}</div>
             <div role="cell" data-word="base">
-              {visible(one.base)}
+              <Prose text={one.base} />
             </div>
             <div role="cell" data-word="candidate">
-              {visible(one.candidate)}
+              <Prose text={one.candidate} />
             </div>
           </div>
         ))}

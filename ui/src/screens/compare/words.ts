@@ -58,6 +58,11 @@ export interface Asked {
   margin: string | null;
 }
 
+/** Where the API has one case of two runs side by side. */
+export function pairPath({ base, candidate }: { base: { run_id: string }; candidate: { run_id: string } }, one: { eval_set_id: string; eval_id: string }): string {
+  return pathOf("/api/compare/case", { base: base.run_id, candidate: candidate.run_id, set: one.eval_set_id, case: one.eval_id });
+}
+
 export function apiPath({ base, candidate, margin }: Asked): string {
   return pathOf("/api/compare", { base, candidate, margin });
 }

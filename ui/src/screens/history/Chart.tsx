@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useLocation, useRouter } from "wouter";
+import { useHas } from "../../data/queries";
 import type { HistoryRunPart, Series } from "../../data/types";
 import { pathThrough } from "../../parts/Sparkline";
 import { clockText, numText, scoreText } from "../../parts/figures";
@@ -30,7 +31,6 @@ export function Chart({ series, runs, turned = null, href }: Props) {
   const placed = series.points.map((point) => ({ point, at: placeOf(runs, point.run_id) })).filter(({ at }) => at >= 0);
   const scores: (number | null)[] = Array.from({ length: count }, () => null);
   for (const { point, at } of placed) scores[at] = point.score;
-  const [, navigate] = useLocation();
   const byId = new Map(runs.map((run) => [run.run_id, run]));
   return (
     <figure className={`${styles.chart} panel`} ref={box}>
@@ -52,25 +52,43 @@ export function Chart({ series, runs, turned = null, href }: Props) {
         <path className={styles.line} d={pathThrough(scores, x, y)} />
         {placed.map(({ point, at }) =>
           point.score === null ? null : (
-            <a
-              key={point.run_id}
-              href={href(point.run_id)}
-              aria-label={visible(pointWords(byId.get(point.run_id), point))}
-              onClick={(event) => {
-                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                event.preventDefault();
-                navigate(href(point.run_id));
-              }}
-            >
+            <Way key={point.run_id} to={href(point.run_id)} words={visible(pointWords(byId.get(point.run_id), point))}>
               <title>{visible(pointWords(byId.get(point.run_id), point))}</title>
               <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
               <circle className={`${styles.dot} ${missed(point) ? styles.missed : ""}`} cx={x(at)} cy={y(point.score)} r={4} />
-            </a>
+            </Way>
           ),
         )}
         <Ends runs={runs} width={width} />
       </svg>
     </figure>
+  );
+}
+
+/** A point that leads to its run, where there is one to go to. */
+function Way({ to, words, children }: { to: string; words: string; children: ReactNode }) {
+  const has = useHas();
+  const { hrefs } = useRouter();
+  const [, navigate] = useLocation();
+  if (!has(`/api${to}`)) {
+    return (
+      <g role="img" aria-label={words}>
+        {children}
+      </g>
+    );
+  }
+  return (
+    <a
+      href={hrefs(to)}
+      aria-label={words}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        navigate(to);
+      }}
+    >
+      {children}
+    </a>
   );
 }
 

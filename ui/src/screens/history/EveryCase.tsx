@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
+import { pathOf, useHas, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
@@ -25,7 +26,16 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
   const shown = useMemo(() => page.cases.filter(takes(text, only)), [page.cases, text, only]);
   const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
   const columns = useMemo(() => columnsOf(several, reachedOf(page.cases)), [several, page.cases]);
-  const href = useCallback((one: HistoryCase) => caseHref(one, asked.agent, asked.limit), [asked.agent, asked.limit]);
+  const { live } = useSource();
+  const has = useHas();
+  const href = useCallback(
+    (one: HistoryCase) => {
+      const address = caseHref(one, asked.agent, asked.limit);
+      return has(`/api${address}`) ? address : undefined;
+    },
+    [asked.agent, asked.limit, has],
+  );
+  const untold = shown.some((one) => !href(one));
   return (
     <>
       <div className="row">
@@ -47,7 +57,7 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
       <div className={`${styles.kinds} row no-print`}>
         <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />
         <span className="grow" />
-        <Limit asked={asked} />
+        {live && <Limit asked={asked} />}
       </div>
       {shown.length ? (
         <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.eval_set_id}\n${one.eval_id}`} href={href} />
@@ -55,6 +65,11 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
         <None page={page} narrowed={text !== "" || only !== ""} />
       )}
       <p className={`${styles.command} no-print`}>
+      {untold && (
+        <p className="dim small">
+          Not every case stands here by itself, run by run. Any of them: <code>proctor history SET/CASE</code>
+        </p>
+      )}
         <CopyLine text={page.command} />
       </p>
     </>
@@ -65,11 +80,14 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
 function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
   const [, setQuery] = useAddress();
   return (
+  const { live } = useSource();
+  const has = useHas();
+  const sets = page.sets.filter((set) => has(pathOf("/api/history", { set })));
     <div className={`${styles.which} row no-print`}>
-      {(page.sets.length > 1 || asked.set) && (
-        <Choose label="Eval set" all="all sets: choose one to see its metrics" value={asked.set} names={page.sets} choose={(set) => setQuery({ set })} />
+      {(sets.length > 1 || (live && asked.set)) && (
+        <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={asked.set} names={sets} choose={(set) => setQuery({ set })} />
       )}
-      {(page.agents.length > 1 || asked.agent) && (
+      {live && (page.agents.length > 1 || asked.agent) && (
         <Choose label="Agent" all="all agents" value={asked.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
       )}
     </div>
@@ -78,7 +96,8 @@ function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
 
 interface ChooseProps {
   label: string;
-  all: string;
+  /** What stands for all of them; null: one has to be chosen. */
+  all: string | null;
   value: string | null;
   names: readonly string[];
   choose: (name: string) => void;
@@ -89,7 +108,7 @@ function Choose({ label, all, value, names, choose }: ChooseProps) {
     <label className={styles.choose}>
       <span>{label}</span>
       <select value={value ?? ""} onChange={(event) => choose(event.target.value)}>
-        <option value="">{all}</option>
+        {all !== null && <option value="">{all}</option>}
         {value && !names.includes(value) && <option value={value}>{visible(value)}</option>}
         {names.map((name) => (
           <option key={name} value={name}>

@@ -1,13 +1,13 @@
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
-import { useData } from "../../data/queries";
+import { useData, useSource } from "../../data/queries";
 import type { HistoryPage } from "../../data/types";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
 import { EveryCase } from "./EveryCase";
 import { OneCase } from "./OneCase";
-import { type Asked, apiPath } from "./words";
+import { type Asked, apiPath, commandOf } from "./words";
 
 /** Screen 12: what became of cases and metrics over the runs. */
 export function HistoryScreen() {
@@ -15,12 +15,23 @@ export function HistoryScreen() {
   const asked: Asked = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
   useTitle(asked.case ? `${asked.case}: history` : "History");
   const { data, error, refetch } = useData<HistoryPage>(apiPath(asked), { keep: false });
-  if (!data) return error ? <Wrong error={error} retry={refetch} /> : <Loading />;
+  if (!data) return error ? <Wrong error={error} retry={refetch} command={commandOf(asked)} /> : <Loading />;
   if (!data.runs.length) return <NoRuns narrowed={Boolean(asked.agent ?? asked.set)} />;
   return asked.case === null ? <EveryCase page={data} asked={asked} /> : <OneCase page={data} asked={asked} />;
 }
 
-function Wrong({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
+interface WrongProps {
+  error: { message: string; status: number };
+  retry: () => unknown;
+  /** What shows the same in a terminal. */
+  command: string;
+}
+
+function Wrong({ error, retry, command }: WrongProps) {
+  const { live } = useSource();
+  if (error.status === 404 && !live) {
+    return <Empty title="This file does not have that history" does="It has what fitted when it was made. The command shows any." command={command} />;
+  }
   if (error.status === 404) return <Empty title="There is no such history" does={error.message} to="/history" toName="All cases" />;
   return (
     <>

@@ -1,12 +1,13 @@
 import { useCallback, useMemo } from "react";
 import { Link, useLocation } from "wouter";
 import { useKeys } from "../../app/keyboard";
-import { pathOf } from "../../data/queries";
+import { pathOf, useHas, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Strip } from "../../parts/Strip";
 import { type Column, Table } from "../../parts/Table";
 import { scoreText } from "../../parts/figures";
@@ -26,7 +27,8 @@ interface Row {
 /** One case run by run: outcomes, every metric as a line, and what was changed in between. */
 export function OneCase({ page, asked }: { page: HistoryPage; asked: Asked }) {
   const [, navigate] = useLocation();
-  const all = pathOf("/history", { set: null, agent: asked.agent, limit: asked.limit });
+  const { live } = useSource();
+  const all = pathOf("/history", { set: live ? null : asked.set, agent: asked.agent, limit: asked.limit }); // a file has some sets
   useKeys([{ keys: "u", does: "up: all cases", run: () => navigate(all) }]);
   const [one] = page.cases;
   const points = page.points ?? [];
@@ -70,6 +72,7 @@ function sentenceOf({ sentence }: HistoryCase): string {
 
 /** What is known to have changed where it turned, and the two runs side by side. */
 function Turned({ one }: { one: HistoryCase }) {
+  const has = useHas();
   const { turning } = one;
   if (!turning) return null;
   const compare =
@@ -87,7 +90,7 @@ function Turned({ one }: { one: HistoryCase }) {
         </ul>
       )}
       {!turning.changed.length && turning.caution && <p className={styles.caution}>{visible(turning.caution)}</p>}
-      {compare && <Link href={compare}>The two runs side by side</Link>}
+      {compare && has(`/api/compare/case?${compare.split("?")[1]}`) && <Link href={compare}>The two runs side by side</Link>}
     </div>
   );
 }
@@ -108,7 +111,14 @@ function Runs({ page, points, deciding, turned }: RunsProps) {
     });
   }, [page.runs, points, turned]);
   const columns = useMemo(() => columnsOf(deciding), [deciding]);
-  const href = useCallback(({ run, point }: Row) => `/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`, []);
+  const has = useHas();
+  const href = useCallback(
+    ({ run, point }: Row) => {
+      const address = `/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`;
+      return has(`/api${address}`) ? address : undefined;
+    },
+    [has],
+  );
   return <Table label="Runs" rows={rows} columns={columns} idOf={({ run }) => run.run_id} href={href} />;
 }
 
@@ -150,7 +160,7 @@ function RunCell({ row: { run, point, turned } }: { row: Row }) {
 function Why({ point }: { point: HistoryPoint }) {
   return (
     <>
-      {point.reason && <span className={styles.why}>{visible(point.reason)}</span>}
+      {point.reason && <span className={styles.why}><Prose text={point.reason} /></span>}
       {point.changed.map(({ text, expected }) => (
         <span key={text} className={`${styles.under} ${expected ? "" : styles.caution}`}>
           {visible(text)}

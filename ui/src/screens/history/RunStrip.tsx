@@ -1,6 +1,6 @@
-import { Link } from "wouter";
 import type { HistoryPoint, HistoryRunPart } from "../../data/types";
 import { LETTERS, filledOf, outcomeWord, signOf } from "../../parts/Outcome";
+import { KnownLink } from "../../parts/KnownLink";
 import { visible } from "../../parts/visible";
 import styles from "./History.module.css";
 import { runWords } from "./words";
@@ -59,8 +59,8 @@ function Square({ run, point, turned }: { run: HistoryRunPart; point: HistoryPoi
   const words = visible(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run in which it is so" : ""}`);
   if (!point) return <span className={`${styles.square} ${styles.gap}`} title={words} role="img" aria-label={words} />;
   return (
-    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledOf(point.outcome)}`} title={words} aria-label={words}>
+    <KnownLink to={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledOf(point.outcome)}`} words={words}>
       {signOf(point.outcome)}
-    </Link>
+    </KnownLink>
   );
 }

@@ -1,6 +1,7 @@
 import { pathOf } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../parts/markdown";
+import { shellWord } from "../run/Details";
 import { clockText, scoreText } from "../../parts/figures";
 
 export type Course = HistoryCase["course"];
@@ -41,6 +42,12 @@ export interface Asked {
 
 export function apiPath(asked: Asked): string {
   return pathOf("/api/history", { set: asked.set, case: asked.case, agent: asked.agent, limit: asked.limit });
+}
+
+/** What shows the same in a terminal. */
+export function commandOf({ set, case: id }: Asked): string {
+  if (id !== null) return `proctor history ${shellWord(set === null ? id : `${set}/${id}`)}`;
+  return set === null ? "proctor history" : `proctor history --set ${shellWord(set)}`;
 }
 
 export function caseHref(one: { eval_set_id: string; eval_id: string }, agent: string | null, limit: string | null): string {

@@ -102,7 +102,13 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
           </ol>
         </details>
       )}
-      {live && <Asked ballot={ballot} path={path} judging={judging} />}
+      {live ? (
+        <Asked ballot={ballot} path={path} judging={judging} />
+      ) : (
+        <div className={`${styles.line} dim small no-print`}>
+          What it was asked is not in this file: <code>proctor web</code> puts it together again.
+        </div>
+      )}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { pathOf, useData } from "../../data/queries";
+import { pathOf, useData, useSource } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
 import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
@@ -30,6 +30,7 @@ export function MatrixScreen() {
   useTitle("Side by side");
   const [query] = useAddress();
   const names = namesIn(query.get("runs"));
+  const { live } = useSource();
   const path = names.length ? pathOf("/api/matrix", { runs: names.join(",") }) : null;
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
   const { data, error, refetch } = useData<MatrixPage>(path);
@@ -37,7 +38,7 @@ export function MatrixScreen() {
     <>
       {!data && <h1>Side by side</h1>}
       {data && path && <Head page={data} />}
-      <Columns names={names} page={path ? data : undefined} runs={runs} />
+      {live && <Columns names={names} page={path ? data : undefined} runs={runs} />}
       <ErrorNote error={error} retry={refetch} />
       {!path && <Empty title="Which runs?" does="Choose two or more above, or in the list of runs, and their cases stand here side by side." />}
       {path && !data && !error && (

@@ -1,3 +1,4 @@
+import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
 import { CopyLine } from "../../parts/Copy";
 import { Percent, When } from "../../parts/Num";
@@ -132,7 +133,9 @@ export function shellWord(word: string): string {
 
 /** Which pass of judging is shown, where there are several. */
 export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging: string | null) => void }) {
+  const { live } = useSource();
   if (page.judgings.length < 2) return null;
+  if (!live) return <span className="dim">judging {page.judging} of {page.judgings.length}</span>; // a file has one
   const counting = page.judgings.find(({ counts }) => counts)?.number;
   return (
     <label className={styles.judgings}>

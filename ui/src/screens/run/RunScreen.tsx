@@ -1,13 +1,14 @@
 import { useCallback, useMemo } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { pathOf, useData, useSource } from "../../data/queries";
+import { pathOf, useData, useHas, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../parts/Button";
 import { CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
+import { KnownLink } from "../../parts/KnownLink";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
@@ -25,7 +26,7 @@ export function RunScreen() {
   const run = decodeURIComponent(useParams<{ run: string }>().run);
   const [query, setQuery] = useAddress();
   const { live: canWatch } = useSource();
-  const judging = query.get("judging");
+  const judging = canWatch ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}`;
   const { data: page, error, refetch } = useData<RunPage>(pathOf(base, { judging }));
   const watched = canWatch && page?.state === "running" ? page.run_id : null;
@@ -57,9 +58,9 @@ interface Props {
 function Run({ page, live, watched, cases, setJudging }: Props) {
   const { live: hasServer } = useSource();
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
-  const several = page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
+  const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
-  const extras = useData<CaseExtras>(hasServer && !watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
+  const extras = useData<CaseExtras>(!watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
   const rows = useExtended(useMerged(cases.data?.items, live.rows), extras);
   return (
     <>
@@ -108,7 +109,9 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
   const { against } = page;
   const { live: hasServer } = useSource();
   const [, navigate] = useLocation();
-  const compare = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
+  const has = useHas();
+  const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
+  const compare = both && has(`/api${both}`) ? both : null;
   useKeys(compare ? [{ keys: "c", does: "compare with the run before", run: () => navigate(compare) }] : []);
   return (
     <header className={styles.head}>
@@ -118,7 +121,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         <span className="grow" />
         {compare && <LinkButton to={compare}>Compare</LinkButton>}
         {hasServer && !watched && page.outcome !== "passed" && (
-          <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless</LinkButton>
+          <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
         )}
         <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
       </div>
@@ -127,7 +130,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         {against && !watched && (
           <>
             {" "}
-            {sentenceCase(againstWords(page))} <Link href={`/runs/${encodeURIComponent(against.run_id)}`}>{against.short}</Link>
+            {sentenceCase(againstWords(page))} <KnownLink to={`/runs/${encodeURIComponent(against.run_id)}`}>{against.short}</KnownLink>
             <Before page={page} />.
           </>
         )}

@@ -3,9 +3,9 @@ import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { useData, useSource } from "../../data/queries";
+import { pathOf, useData, useHas, useSource } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
-import { Button } from "../../parts/Button";
+import { Button, LinkButton } from "../../parts/Button";
 import { CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -40,8 +40,13 @@ export function RunsScreen() {
       <div className="row">
         <h1>Runs</h1>
         <span className="grow" />
-        {live && <Comparison chosen={chosen} />}
+        {live ? <Comparison chosen={chosen} /> : <Together rows={rows} />}
         <CopyMarkdown text={() => asMarkdown(rows)} />
+        {live && (
+          <LinkButton to="/start" look="first">
+            Start a run
+          </LinkButton>
+        )}
       </div>
       <p className={styles.sentence}>{data && !before && !line ? sentence(data) : ""}</p>
       {live && (
@@ -114,6 +119,20 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
     <Button onClick={go} disabled={!path} title={path ? undefined : hint}>
       Compare{chosen.length ? ` ${chosen.length}` : ""}
     </Button>
+  );
+}
+
+/** The runs of a file beside each other, where it has that. */
+function Together({ rows }: { rows: readonly RunRow[] }) {
+  const has = useHas();
+  const oldestFirst = [...rows].sort((one, other) => one.created_at - other.created_at).map(({ run_id }) => run_id);
+  const compare = comparePath(oldestFirst);
+  const matrix = pathOf("/matrix", { runs: oldestFirst.join(",") });
+  return (
+    <>
+      {compare !== null && compare !== matrix && has(`/api${compare}`) && <LinkButton to={compare}>Compare</LinkButton>}
+      {has(`/api${matrix}`) && <LinkButton to={matrix}>Side by side</LinkButton>}
+    </>
   );
 }
 
