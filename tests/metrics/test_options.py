@@ -46,6 +46,12 @@ def test_misfits(metric: Any, values: dict[str, Any], message: str) -> None:
         metric(criterion(**values))
 
 
+@pytest.mark.parametrize("key", ["_comment", "_why", "description", "comment", "$comment"])
+def test_what_is_said_to_people_is_no_option(key: str) -> None:
+    given = criterion(**{key: "Half of the words will do."})
+    assert check_criterion(ResponseMatch.facts, given, BaseCriterion).threshold == 0.5
+
+
 @pytest.mark.parametrize(
     ("name", "values", "meant"),
     [

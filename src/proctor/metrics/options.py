@@ -79,9 +79,14 @@ def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[P
     known = {*COMMON_OPTIONS, *facts.options}
     accepted = known | {to_camel(name) for name in known - OURS}
     for option in criterion.model_extra or {}:
-        if option not in accepted:
+        if option not in accepted and not _is_comment(option):
             takes = f"It takes: {', '.join(sorted([*facts.options, *COMMON_OPTIONS]))}"
             yield option, f"unknown option {option!r}.{did_you_mean(option, known)} {takes}"
+
+
+def _is_comment(option: str) -> bool:
+    """Whether a key says only something to people, as such keys may at the top of a config, too."""
+    return option.startswith("_") or option in {"description", "comment", "$comment"}
 
 
 def _compat(criterion: BaseCriterion) -> Iterator[Problem]:
