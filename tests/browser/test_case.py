@@ -93,7 +93,7 @@ def test_an_error_says_where_and_has_its_traceback(page: Page, site: Site, shot:
     open_case(page, site, "greeter", 2)
     turn = page.get_by_role("region", name="Turn 1")
     expect(turn).to_contain_text("RuntimeError: the kitchen is closed: no answer to 'please break'")
-    expect(turn).to_contain_text("at greeter.py:10 in root_agent")
+    expect(turn).to_contain_text("at greeter.py:13 in root_agent")
     turn.get_by_text("Traceback", exact=True).click()
     expect(turn).to_contain_text("Traceback (most recent call last)")
     shot(page, "case-error")

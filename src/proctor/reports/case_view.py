@@ -75,13 +75,13 @@ class TrialView:
         """Return in a line each what became of the earlier attempts."""
         return told_attempts(self.earlier)
 
-    def facts(self) -> list[str]:
-        """Return in short what it took: time, turns, tokens, retries."""
+    def facts(self, *, timed: bool = True) -> list[str]:
+        """Return in short what it took: turns, tokens, retries, and the time unless somebody else tells it."""
         if self.trial is None:
             return ["its evidence was not kept"]
         turns, tokens, retries = len(self.trial.turns), _tokens(self.trial), len(self.trial.attempts)
         told = [
-            duration(self.trial.duration) if self.trial.duration else "",
+            duration(self.trial.duration) if timed and self.trial.duration else "",
             f"{turns} {'turn' if turns == 1 else 'turns'}",
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",

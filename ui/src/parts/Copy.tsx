@@ -12,10 +12,12 @@ export function Copy({ text, children = "Copy" }: { text: string | (() => string
   const copy = async () => setTold((await copied(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
   return (
     <Button look="quiet" onClick={() => void copy()}>
-      <span role="status" className={told ? "" : "hidden"}>
-        {told}
+      <span className={styles.both}>
+        <span role="status" className={told ? "" : "hidden"}>
+          {told}
+        </span>
+        <span className={told ? styles.gone : ""}>{children}</span>
       </span>
-      {!told && children}
     </Button>
   );
 }

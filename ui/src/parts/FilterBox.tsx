@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keyboard";
+import { Chip } from "./Chip";
 import styles from "./FilterBox.module.css";
 
 interface Props {
@@ -49,9 +50,9 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
       {offers.length > 0 && (
         <div className={styles.offers}>
           {offers.map((offer) => (
-            <button key={offer} type="button" aria-pressed={hasWord(text, offer)} onClick={() => onChange(withWord(text, offer))}>
+            <Chip key={offer} pressed={hasWord(text, offer)} onPress={() => onChange(withWord(text, offer))}>
               {offer}
-            </button>
+            </Chip>
           ))}
         </div>
       )}

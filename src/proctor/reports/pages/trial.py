@@ -73,6 +73,7 @@ class TrialPage(PageModel):
     outcome: Outcome
     reason: str
     facts: list[str]
+    """What it took, in words; its time stands in `seconds`."""
     attempts: list[str]
     notes: list[str]
     """What a reader should know about this evidence."""
@@ -121,7 +122,7 @@ def trial_page(
         trials=len(case.trials),
         outcome=result.outcome,
         reason=reason_of(shown.alone),
-        facts=shown.facts(),
+        facts=shown.facts(timed=False),
         attempts=view_attempts(view, result.number),
         notes=list(trial.notes) if trial else [],
         kept=trial is not None,

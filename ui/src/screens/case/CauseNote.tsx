@@ -22,7 +22,7 @@ export function CauseNote({ cause, inside = false }: { cause: CausePart; inside?
       {cause.traceback && (
         <details>
           <summary>Traceback</summary>
-          <pre className={styles.traceback}>
+          <pre className={styles.traceback} tabIndex={0} role="region" aria-label="Traceback">
             <Clipped clip={cause.traceback} mono />
           </pre>
         </details>

@@ -8,6 +8,7 @@ import { When } from "../../parts/Num";
 import { Outcome, inkOf, outcomeWord } from "../../parts/Outcome";
 import { Prose } from "../../parts/Prose";
 import { trialSign } from "../../parts/Strip";
+import { secondsText } from "../../parts/figures";
 import { visible } from "../../parts/visible";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./markdown";
@@ -24,7 +25,7 @@ interface Props {
 /** The verdict first: what happened, how sure, why; then the trials, and what can be done. */
 export function Head({ page, number, trial, onTrial, differences, onNext }: Props) {
   return (
-    <header>
+    <header className={styles.top}>
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
         <span>{visible(page.agent)}</span>
@@ -35,12 +36,10 @@ export function Head({ page, number, trial, onTrial, differences, onNext }: Prop
         <span className="grow" />
         <Neighbours page={page} />
       </div>
-      <div className="row">
-        <h1 className={styles.name}>{visible(page.eval_id)}</h1>
+      <div className={`${styles.name} row`}>
+        <h1>{visible(page.eval_id)}</h1>
         <Outcome outcome={page.outcome} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
-        <span className="grow" />
-        <Actions page={page} number={number} trial={trial} />
       </div>
       <p className={styles.sentence}>{visible(page.sentence)}.</p>
       {page.reason && (
@@ -48,6 +47,7 @@ export function Head({ page, number, trial, onTrial, differences, onNext }: Prop
           <Prose text={page.reason} />
         </p>
       )}
+      <Actions page={page} number={number} trial={trial} />
       <Before page={page} />
       {page.trials.length > 1 && <Trials trials={page.trials} number={number} onTrial={onTrial} />}
       {trial && <TrialFacts trial={trial} several={page.trials.length > 1} told={page.reason} differences={differences} onNext={onNext} />}
@@ -141,7 +141,9 @@ interface FactsProps {
 }
 
 function TrialFacts({ trial, several, told, differences, onNext }: FactsProps) {
-  const facts = several ? [`trial ${trial.number + 1} of ${trial.trials}`, ...trial.facts] : trial.facts;
+  const which = several ? [`trial ${trial.number + 1} of ${trial.trials}`] : [];
+  const took = trial.seconds === null ? [] : [secondsText(trial.seconds)];
+  const facts = [...which, ...took, ...trial.facts];
   return (
     <div className={styles.facts}>
       {several && <Outcome outcome={trial.outcome} />}

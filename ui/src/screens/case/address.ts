@@ -1,8 +1,9 @@
-import type { TrialPage } from "../../data/types";
+import type { CasePage, TrialPage } from "../../data/types";
 
 /** What of a case the address names. Trials, turns and steps count from 1 there, as people say them. */
 export interface Spot {
-  trial: number;
+  /** From 0; null: the one that tells most. */
+  trial: number | null;
   turn: number | null;
   step: number | null;
   tab: string;
@@ -13,11 +14,18 @@ export const TABS = ["conversation", "state", "metrics", "spans", "judges"] as c
 export function readSpot(query: URLSearchParams): Spot {
   const tab = query.get("tab") ?? "";
   return {
-    trial: (whole(query.get("trial")) ?? 1) - 1,
+    trial: from0(query.get("trial")),
     turn: from0(query.get("turn")),
     step: from0(query.get("step")),
     tab: (TABS as readonly string[]).includes(tab) ? tab : "conversation",
   };
+}
+
+/** The trial to begin with: the one the address names, else the first that shows why the case is what it is, else the first. */
+export function trialToShow({ outcome, trials }: Pick<CasePage, "outcome" | "trials">, named: number | null): number | null {
+  const telling = outcome === "passed" ? undefined : (trials.find((one) => one.outcome === outcome) ?? trials.find((one) => one.outcome !== "passed"));
+  const found = trials.find(({ number }) => number === named) ?? telling ?? trials[0];
+  return found?.number ?? null;
 }
 
 function whole(text: string | null): number | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CasePage, StepPart, TrialPage, TurnPart } from "../../data/types";
-import { differences, idOf, nextDifference, readSpot } from "./address";
+import { differences, idOf, nextDifference, readSpot, trialToShow } from "./address";
 import { isOpen, stretches } from "./folding";
 import { caseMarkdown } from "./markdown";
 import { held, shortMetric } from "./words";
@@ -53,11 +53,11 @@ const page = {
 
 describe("what the address names", () => {
   it.each([
-    ["", { trial: 0, turn: null, step: null, tab: "conversation" }],
+    ["", { trial: null, turn: null, step: null, tab: "conversation" }],
     ["trial=4&turn=2&step=3", { trial: 3, turn: 1, step: 2, tab: "conversation" }],
-    ["trial=0&turn=-1&step=x&tab=nothing", { trial: 0, turn: null, step: null, tab: "conversation" }],
-    ["trial=1e9&tab=judges", { trial: 0, turn: null, step: null, tab: "judges" }],
-    ["trial=99999999999", { trial: 0, turn: null, step: null, tab: "conversation" }],
+    ["trial=0&turn=-1&step=x&tab=nothing", { trial: null, turn: null, step: null, tab: "conversation" }],
+    ["trial=1e9&tab=judges", { trial: null, turn: null, step: null, tab: "judges" }],
+    ["trial=99999999999", { trial: null, turn: null, step: null, tab: "conversation" }],
   ])("%s", (query, spot) => expect(readSpot(new URLSearchParams(query))).toEqual(spot));
 
   it("is where the page has it", () => {
@@ -155,4 +155,19 @@ describe("as Markdown", () => {
   it("leaves out the turns that are as expected", () => expect(text).not.toContain("question 1"));
   it("keeps markup text", () => expect(text).toContain("\\<b\\>wrong"));
   it("is there without a trial, too", () => expect(caseMarkdown(page, undefined)).toContain("`proctor show run1 a/b`"));
+});
+
+describe("the trial that is shown", () => {
+  const strip = (outcome: string, letters: string) =>
+    ({ outcome, trials: [...letters].map((letter, number) => ({ number, outcome: { p: "passed", f: "failed", e: "error" }[letter] })) }) as unknown as CasePage;
+
+  it.each([
+    ["the one that is named", "failed", "pfp", 0, 0],
+    ["the first that failed, of a case that fails", "failed", "ppf", null, 2],
+    ["the one that broke, of a case in error", "error", "fpe", null, 2],
+    ["the first that did not pass, where no trial ended as the case did", "inconclusive", "pfp", null, 1],
+    ["the first, of a case that passes", "passed", "pfp", null, 0],
+    ["the telling one, where there is none of that number", "failed", "pf", 9, 1],
+    ["none, where none was run", "not_run", "", null, null],
+  ])("is %s", (_, outcome, letters, named, shown) => expect(trialToShow(strip(outcome, letters), named)).toBe(shown));
 });

@@ -8,6 +8,7 @@ import { Chip } from "../../parts/Chip";
 import { Empty } from "../../parts/Empty";
 import { FilterBox } from "../../parts/FilterBox";
 import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Strip } from "../../parts/Strip";
 import { type Column, Table } from "../../parts/Table";
 import { numText, scoreText } from "../../parts/figures";
@@ -94,14 +95,14 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
             <Breakable text={one.eval_id} />
           </b>
           {several && <span className={styles.under}>{visible(one.eval_set_id)}</span>}
-          {one.reason && <span className={`${styles.why} ${styles.below} small`}>{visible(one.reason)}</span>}
+          {one.reason && <span className={`${styles.why} ${styles.below} small`}><Prose text={one.reason} /></span>}
         </>
       ),
     },
     { id: "change", head: "Change", width: "108px", narrow: "88px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "190px", narrow: "82px", cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "What moved", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why}>{visible(reason)}</span> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={visible(reason)}><Prose text={reason} /></span> },
   ];
 }
 

@@ -9,6 +9,7 @@ import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { FilterBox } from "../../parts/FilterBox";
 import { Outcome } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { type Column, Table } from "../../parts/Table";
 import { numText } from "../../parts/figures";
 import { visible } from "../../parts/visible";
@@ -204,7 +205,7 @@ function Since({ one }: { one: HistoryCase }) {
     <>
       {visible(one.sentence)}
       {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{visible(one.turning.caution)}</span>}
-      {one.why && <span className={`${styles.under} ${styles.why}`}>{visible(one.why)}</span>}
+      {one.why && <span className={`${styles.under} ${styles.why}`}><Prose text={one.why} /></span>}
     </>
   );
 }

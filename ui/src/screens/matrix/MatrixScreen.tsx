@@ -13,6 +13,7 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { FilterBox } from "../../parts/FilterBox";
 import { Percent } from "../../parts/Num";
 import { inkOf, outcomeWord, signOf } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Skeleton } from "../../parts/Skeleton";
 import { Strip } from "../../parts/Strip";
 import { type Column, Table } from "../../parts/Table";
@@ -190,7 +191,7 @@ function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
       </span>
       {cell.strip.length > 1 && <Strip strip={cell.strip} />}
-      {cell.why && <span className={styles.why}>{visible(cell.why)}</span>}
+      {cell.why && <span className={styles.why}><Prose text={cell.why} /></span>}
     </Link>
   );
 }

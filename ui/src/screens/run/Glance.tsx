@@ -1,5 +1,6 @@
 import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
-import { boundsText, errorText, moneyText, percentText, scoreText, secondsText } from "../../parts/figures";
+import { Breakable } from "../../parts/Breakable";
+import { boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "../../parts/figures";
 import styles from "./Run.module.css";
 
 /** At a glance: what came of it, each figure with its uncertainty. */
@@ -37,7 +38,9 @@ function Figure({ value, name, title }: { value: string; name: string; title?: s
   return (
     <div title={title}>
       <dd>{value}</dd>
-      <dt>{name}</dt>
+      <dt>
+        <Breakable text={name} />
+      </dt>
     </div>
   );
 }
@@ -47,7 +50,7 @@ function error({ standard_error }: MeanFigure): string {
 }
 
 function within({ low, high }: MeanFigure): string {
-  return low === null || high === null ? "" : `, 95 %: ${scoreText3(Math.max(0, low))}–${scoreText3(Math.min(1, high))}`;
+  return low === null || high === null ? "" : `, 95 %: ${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
 }
 
 function scoreText3(value: number): string {

@@ -1,6 +1,8 @@
 import type { CaseRow, RunPage } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Money, Score } from "../../parts/Num";
 import { Outcome, outcomeWord } from "../../parts/Outcome";
+import { Prose } from "../../parts/Prose";
 import { Strip } from "../../parts/Strip";
 import type { Column } from "../../parts/Table";
 import styles from "./Run.module.css";
@@ -26,13 +28,13 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, cell: (row) => <Why row={row} /> },
     ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: name,
-      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}>{short}</span>,
-      width: `${Math.min(150, Math.max(76, 30 + 7 * short.length))}px`,
+      head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
+      width: `${Math.min(124, Math.max(76, 30 + 7 * short.length))}px`,
       align: "end",
       optional: true,
       sortBy: (row) => row.scores[name] ?? null,
       cell: (row) => (
-        <span className={row.missed.includes(name) ? styles.missed : undefined}>
+        <span className={row.missed.includes(name) && typeof row.scores[name] === "number" ? styles.missed : undefined}>
           <Score value={row.scores[name]} />
         </span>
       ),
@@ -64,14 +66,16 @@ const cost: Column<CaseRow> = {
 function Name({ row, several }: { row: CaseRow; several: boolean }) {
   return (
     <>
-      <b className={row.outcome === "not_run" ? styles.waiting : undefined}>{row.eval_id}</b>
+      <b className={row.outcome === "not_run" ? styles.waiting : undefined}>
+        <Breakable text={row.eval_id} />
+      </b>
       {(several || row.change || row.played) && (
         <span className={styles.under}>
           {[changeWords(row), several ? row.eval_set_id : "", row.played ? "played" : ""].filter(Boolean).join(" · ")}
         </span>
       )}
       <span className={styles.narrowOnly}>
-        {row.strip.length > 1 && <Strip strip={row.strip} />} <Reason text={row.why} />
+        {row.strip.length > 1 && <Strip strip={row.strip} />} <Prose text={row.why} />
       </span>
     </>
   );
@@ -81,16 +85,11 @@ function Why({ row }: { row: CaseRow }) {
   if (row.why) {
     return (
       <span className={`${styles.why} ${row.outcome === "passed" ? "dim" : ""}`} title={row.why}>
-        <Reason text={row.why} />
+        <Prose text={row.why} />
       </span>
     );
   }
   return row.outcome === "passed" && row.flaky ? <span className="dim">flaky</span> : null;
-}
-
-/** A reason, with what a machine said in its own letters. */
-function Reason({ text }: { text: string }) {
-  return text.split("`").map((piece, index) => (index % 2 ? <code key={index}>{piece}</code> : piece));
 }
 
 /** How a case differs from the run before: `was passed`, `better: was failed`. */

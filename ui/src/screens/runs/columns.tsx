@@ -1,4 +1,5 @@
 import type { RunRow } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Counts } from "../../parts/Counts";
 import { Percent, Seconds, When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
@@ -27,7 +28,9 @@ export function shortCommit(commit: string | null): string {
 function Name({ row }: { row: RunRow }) {
   return (
     <>
-      <b>{row.agent}</b>
+      <b>
+        <Breakable text={row.agent} />
+      </b>
       <span className={styles.under}>
         {row.sets.join(", ")} · <code>{row.short}</code>
         {row.imported_from && " · imported"}
