@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
@@ -21,6 +21,7 @@ import { isObject } from "./exact";
 import { JsonArea, mustBeObject } from "./fields";
 import { type Draft, useDraft, useGuard } from "./useDraft";
 import { eachOnce, useChecked } from "./useChecked";
+import { useSaveKey } from "./useSaveKey";
 import { type Saving, type Way, useBrokenFields, useSaving } from "./useSaving";
 
 /** The editor of one case, with all that can come between it and its file. */
@@ -162,20 +163,4 @@ function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
     },
   };
   return useSaving(draft, way, { told: (history.state as { told?: string } | null)?.told ?? "", doubtful: page.doubtful });
-}
-
-function useSaveKey(save: () => void): void {
-  const latest = useRef(save);
-  useEffect(() => {
-    latest.current = save;
-  });
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
-      event.preventDefault();
-      latest.current();
-    };
-    window.addEventListener("keydown", pressed);
-    return () => window.removeEventListener("keydown", pressed);
-  }, []);
 }

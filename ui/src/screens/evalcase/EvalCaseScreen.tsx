@@ -2,11 +2,22 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "wouter";
 import { useTitle } from "../../app/title";
 import type { SourceError } from "../../data/source";
+import { LinkButton } from "../../parts/Button";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
-import { idOf } from "../evalsets/address";
+import { idOf, setAddress } from "../evalsets/address";
 import { Editor } from "./Editor";
 import { type ReadCase, readCase } from "./caseApi";
+
+/** A file that cannot be read can be put right. */
+function NotRead({ error, retry, set }: { error: SourceError; retry: () => unknown; set: string }) {
+  return (
+    <>
+      <ErrorNote error={error} retry={retry} />
+      {error.status !== 0 && error.status !== 404 && <LinkButton to={`${setAddress(set)}?as=text`}>Edit the file as text</LinkButton>}
+    </>
+  );
+}
 
 /** Screen 9: one case of an eval set, every field of it. */
 export function EvalCaseScreen() {
@@ -21,6 +32,6 @@ export function EvalCaseScreen() {
     refetchOnWindowFocus: false,
     retry: false,
   });
-  if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={10} />;
+  if (!data) return error ? <NotRead error={error} retry={refetch} set={set} /> : <Skeleton rows={10} />;
   return <Editor key={`${set}/${id}/${dataUpdatedAt}`} page={data} />;
 }

@@ -1,5 +1,5 @@
 // Cases go to and from the server as text that keeps every digit, with the version that a change has to name.
-import type { CaseChecked, CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead } from "../../data/types";
+import type { CaseChecked, CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead, EvalSetText } from "../../data/types";
 import { SourceError } from "../../data/source";
 import { type Json, isObject, readJson, writeJson } from "./exact";
 
@@ -61,6 +61,25 @@ export async function saveHead(set: string, value: Json, version: string, commen
 
 export async function previewHead(set: string, value: Json): Promise<CasePreview> {
   return (await ask(`${headPath(set)}/preview`, sent("POST", writeJson({ value })))) as unknown as CasePreview;
+}
+
+/** The text of a set's file, readable or not. */
+export async function readText(set: string, signal?: AbortSignal): Promise<EvalSetText> {
+  return (await ask(textPath(set), signal ? { signal } : {})) as unknown as EvalSetText;
+}
+
+export async function saveText(set: string, text: string, version: string, unreadableMayBe: boolean): Promise<EvalSetText> {
+  const body = writeJson({ text, unreadable_may_be: unreadableMayBe });
+  return (await ask(textPath(set), sent("PUT", body, version))) as unknown as EvalSetText;
+}
+
+/** What is wrong with a text; nothing is saved. */
+export async function checkText(set: string, text: string, signal: AbortSignal): Promise<EvalSetText> {
+  return (await ask(`${textPath(set)}/check`, { ...sent("POST", writeJson({ text })), signal })) as unknown as EvalSetText;
+}
+
+function textPath(set: string): string {
+  return `/api/eval-sets/${encodeURIComponent(set)}/text`;
 }
 
 function headPath(set: string): string {

@@ -18,6 +18,7 @@ import styles from "./EvalSets.module.css";
 import { count } from "./EvalSetsScreen";
 import { HeadDialog } from "./HeadDialog";
 import { Problems } from "./Problems";
+import { TextEditor } from "./TextEditor";
 import { caseAddress, setAddress } from "./address";
 import { fits } from "./filter";
 
@@ -63,12 +64,14 @@ export function EvalSetScreen() {
   const { data: page, error, refetch } = useData<EvalSetPage>(path);
   const cases = useData<EvalCaseList>(page && page.cases !== null ? `${path}/cases?limit=100000` : null);
   useTitle(page?.eval_set_id ?? "Eval set");
+  const [query] = useAddress();
+  const asText = query.get("as") === "text";
   if (!page) return error ? <NotThere error={error} retry={refetch} /> : <Skeleton rows={8} />;
   return (
     <>
       <Head page={page} />
-      <Problems problems={page.problems} />
-      {page.cases !== null &&
+      {page.cases === null || asText ? <TextEditor key={page.id} set={page.id} isBroken={page.cases === null} /> : <Problems problems={page.problems} />}
+      {page.cases !== null && !asText &&
         (cases.data ? <Cases page={page} rows={cases.data.items} /> : cases.error ? <ErrorNote error={cases.error} retry={cases.refetch} /> : <Skeleton rows={8} />)}
     </>
   );
@@ -81,16 +84,20 @@ function NotThere({ error, retry }: { error: { message: string; status: number }
 
 function Head({ page }: { page: EvalSetPage }) {
   const [isEditing, setEditing] = useState(false);
+  const [query, setQuery] = useAddress();
+  const asText = query.get("as") === "text";
   return (
     <>
       <p className={`dim small ${styles.name}`}>{visible(page.path)}</p>
       <div className="row">
         <h1 className={styles.name}>{visible(page.name || page.eval_set_id || page.path)}</h1>
         {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the set itself" onClick={() => setEditing(true)}>Edit</Button>}
+        <span className="grow" />
+        {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
       {page.description && <p>{visible(page.description)}</p>}
       <p className="dim">
-        {page.cases === null ? "This file cannot be read." : `${count(page.cases, "case")} · ${page.kind}`}
+        {page.cases === null ? "This file cannot be read: put its text right here." : `${count(page.cases, "case")} · ${page.kind}`}
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
