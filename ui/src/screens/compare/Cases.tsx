@@ -44,12 +44,12 @@ export function Cases({ page }: { page: ComparisonPage }) {
       ) : (
         <None filtered={page.cases.length > 0} showAll={() => setQuery({ q: null, only: null })} />
       )}
-    </section>
       {untold > 0 && untold < shown.length && (
         <p className="dim small">
           The first {numText(shown.length - untold)} stand side by side in this file. Any other: <code>{page.command} SET/CASE</code>
         </p>
       )}
+    </section>
   );
 }
 

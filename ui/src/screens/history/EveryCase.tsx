@@ -65,12 +65,12 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
       ) : (
         <None page={page} narrowed={text !== "" || only !== ""} />
       )}
-      <p className={`${styles.command} no-print`}>
       {untold && (
         <p className="dim small">
           Not every case stands here by itself, run by run. Any of them: <code>proctor history SET/CASE</code>
         </p>
       )}
+      <p className={`${styles.command} no-print`}>
         <CopyLine text={page.command} />
       </p>
     </>
@@ -80,10 +80,10 @@ export function EveryCase({ page, asked }: { page: HistoryPage; asked: Asked }) 
 /** Whose runs, and of which set: a metric over the runs is told of one set only. */
 function Which({ page, asked }: { page: HistoryPage; asked: Asked }) {
   const [, setQuery] = useAddress();
-  return (
   const { live } = useSource();
   const has = useHas();
   const sets = page.sets.filter((set) => has(pathOf("/api/history", { set })));
+  return (
     <div className={`${styles.which} row no-print`}>
       {(sets.length > 1 || (live && asked.set)) && (
         <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={asked.set} names={sets} choose={(set) => setQuery({ set })} />

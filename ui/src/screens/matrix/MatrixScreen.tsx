@@ -30,8 +30,8 @@ const MOST = 12;
 export function MatrixScreen() {
   useTitle("Side by side");
   const [query] = useAddress();
-  const names = namesIn(query.get("runs"));
   const { live } = useSource();
+  const names = namesIn(query.get("runs"));
   const path = names.length ? pathOf("/api/matrix", { runs: names.join(",") }) : null;
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
   const { data, error, refetch } = useData<MatrixPage>(path);
