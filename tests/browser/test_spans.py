@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from proctor.engine.traced import trace_of
 from proctor.schema.content import user_text
 from proctor.schema.event import Event
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Trial, Turn
 from tests.browser.conftest import Site
+from tests.browser.markup import MARKUP
 from tests.browser.test_case import open_case
 from tests.server.made_case import Made, write_made
 
+Json = dict[str, Any]
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
 _BEGAN = 1_700_000_000.0
@@ -53,6 +58,65 @@ def timed_trial() -> Trial:
         eval_set_id="made", eval_id="timed", turns=[turn], started_at=_BEGAN, duration=3.1,
         app_details={"agent_details": about},
     )  # fmt: skip
+
+
+def traced_trial() -> Trial:
+    """The same trial as its agent traced it: nested, with whole requests, one of them cut, and a tool that failed."""
+    trial = timed_trial()
+
+    def span(its_id: str, parent: str, name: str, kind: str, at: float, took: float, **more: Any) -> Json:
+        times = {"started_at": _BEGAN + at, "duration": took}
+        return {
+            "id": its_id,
+            "parent_id": parent,
+            "name": name,
+            "kind": kind,
+            "agent": "booking_agent",
+            **times,
+            **more,
+        }
+
+    request: Json = {
+        "model": "gemini-2.5-flash",
+        "contents": [{"role": "user", "parts": [{"text": "A table, please."}]}],
+    }
+    request |= {"config": {"system_instruction": "Book tables. " * 60, "temperature": 0.2}}
+    asked, tokens = json.dumps(request), {"input_tokens": 120, "output_tokens": 30}
+    trial.turns[0].trace = trace_of(
+        [
+            span("a", "", "invocation", "agent", 0, 3.05),
+            span("b", "a", "invoke_agent booking_agent", "agent", 0.02, 2.2),
+            span("c", "b", "call_llm", "model", 0.05, 0.95, request=asked, response='{"content": {"role": "model"}}',
+                 attributes={"gen_ai.system": "gcp.vertex.agent", "gen_ai.request.model": "gemini-2.5-flash"}, **tokens),
+            span("d", "b", "execute_tool find_restaurant", "tool", 1.0, 0.4, call_id="1", request='{"name": "La Trattoria"}',
+                 response='{"found": true}'),
+            span("e", "b", "execute_tool book_table", "tool", 1.0, 1.2, call_id="2", request='{"covers": 2}',
+                 error="TimeoutError: the restaurant did not answer"),
+            span("h", "e", "POST", "step", 1.1, 1.05),
+            span("f", "a", "call_llm", "model", 2.3, 0.7, request="word " * 60_000, response='{"content": {"text": "Booked."}}'),
+        ]
+    )  # fmt: skip
+    return trial
+
+
+def hostile_trial() -> Trial:
+    """Names, values and errors of spans that would be markup, where somebody took them for that."""
+    trial = timed_trial()
+    trial.turns[0].trace = trace_of(
+        {"id": str(n), "name": text, "kind": "model", "agent": text, "started_at": _BEGAN, "duration": 1.0, "error": text,
+         "request": text, "response": text, "attributes": {text: text}}
+        for n, text in enumerate(MARKUP)
+    )  # fmt: skip
+    return trial
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) -> Site:
+    folder = tmp_path_factory.mktemp("traced")
+    scores = [MetricScore(1.0, [Score(1.0)])]
+    made = [Made("traced", [traced_trial()], scores), Made("hostile", [hostile_trial()], scores)]
+    write_made(folder / "store.sqlite3", made)
+    return serve(folder, folder / "store.sqlite3")
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +189,66 @@ def test_bars_stand_where_the_times_say(page: Page, timed: Site, axe: Look, fits
     axe(page)
     fits(page)
     shot(page, "spans")
+
+
+def test_traced_spans_are_nested_and_open(
+    page: Page, traced: Site, axe: Look, fits: Look, shot: Shot
+) -> None:
+    page.goto(f"{traced.url}/runs/made/cases/0?tab=spans")
+    panel = page.get_by_role("tabpanel")
+    expect(panel).to_contain_text("these are the spans that were traced")
+    rows = panel.get_by_role("row").locator("button")
+    assert [" ".join(name.split()) for name in rows.all_inner_texts()] == [
+        "turn 1",
+        "agent invocation",
+        "agent booking_agent",
+        "model call_llm",
+        "tool find_restaurant",
+        "tool book_table failed",
+        "step POST",
+        "model call_llm",
+    ]
+    lefts = [one.bounding_box() for one in rows.all()]
+    nested = [round(box["x"]) for box in lefts if box is not None]
+    assert nested[0] < nested[1] < nested[2] < nested[3] == nested[4] == nested[5] < nested[6]
+    assert nested[7] == nested[2]
+    rows.nth(3).click()
+    details = panel.locator('[data-on="true"]')
+    expect(details).to_contain_text("120 tokens in, 30 out")
+    details.get_by_text(re.compile("^request")).click()
+    expect(details).to_contain_text('"temperature": 0.2')
+    details.get_by_text(re.compile("^attributes")).click()
+    expect(details).to_contain_text("gcp.vertex.agent")
+    axe(page)
+    fits(page)
+    shot(page, "spans-traced")
+    rows.nth(7).click()
+    expect(details).to_contain_text("300,000 characters")
+    panel.get_by_text("Not all that was traced is here").click()
+    expect(panel).to_contain_text("text of 300,000 characters cut to 131,072")
+    details.get_by_text(re.compile("^request")).click()
+    expect(details).to_contain_text("280,000 more characters")
+
+
+def test_a_traced_tool_leads_to_its_call(page: Page, traced: Site, shot: Shot) -> None:
+    page.goto(f"{traced.url}/runs/made/cases/0?tab=spans&span=6")
+    details = page.locator('[data-on="true"]')
+    expect(details).to_contain_text("TimeoutError: the restaurant did not answer")
+    shot(page, "spans-failed")
+    details.get_by_role("link", name="in the conversation").click()
+    expect(page.locator("#turn-1-step-2")).to_have_attribute("data-on", "true")
+
+
+def test_nothing_in_a_span_is_markup(page: Page, traced: Site) -> None:
+    owned: list[str] = []
+    page.expose_function("owned", lambda: owned.append("owned"))
+    page.goto(f"{traced.url}/runs/made/cases/1?tab=spans&span=3")
+    panel = page.get_by_role("tabpanel")
+    expect(panel.get_by_role("row")).to_have_count(len(MARKUP) + 2)
+    for one in panel.locator("summary").all():
+        one.click()
+    shown = panel.text_content() or ""
+    assert "<script" in shown
+    inside = "script, img, iframe, object, embed, form, svg, math, style, link, base"
+    assert panel.locator(inside).count() == 0
+    assert owned == []

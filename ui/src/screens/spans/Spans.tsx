@@ -71,7 +71,7 @@ function Cut({ notes }: { notes: string[] }) {
   if (!notes.length) return null;
   return (
     <details className={`panel ${styles.cut}`}>
-      <summary>Not all of the spans is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
+      <summary>Not all that was traced is here: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
       <ul>
         {notes.map((note, index) => (
           <li key={index}>{visible(note)}</li>
@@ -84,6 +84,11 @@ function Cut({ notes }: { notes: string[] }) {
 const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", step: "step", event: "event" };
 const DEEPEST = 12;
 
+/** A name without what its kind says already: `execute_tool look` is the tool look. */
+function short({ kind, name }: SpanPart): string {
+  return kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name;
+}
+
 function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null; on: boolean; choose: () => void; link: string }) {
   const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
   return (
@@ -91,7 +96,7 @@ function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null;
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
         <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
-          {visible(span.name)}
+          {visible(short(span))}
           {span.failed && <span className={styles.failed}> failed</span>}
         </button>
       </span>
@@ -128,12 +133,13 @@ function asked(span: SpanPart): string {
   return span.attributes.length || span.timing === "span" ? "request" : "new to it";
 }
 
+const A_LINE = 90;
 const LONG = 600;
 
 /** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
 function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
-  const text = <Clipped clip={clip.left_out ? clip : { ...clip, text: indented(clip.text) }} mono />;
   const size = clip.text.length + clip.left_out;
+  const text = <Clipped clip={clip.left_out || size <= A_LINE ? clip : { ...clip, text: indented(clip.text) }} mono />;
   if (size <= LONG)
     return (
       <div className={styles.said}>
