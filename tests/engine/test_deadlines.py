@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -181,3 +182,36 @@ def test_only_code_that_the_engine_calls_is_interrupted_not_the_engine_itself() 
     assert not deadlines._is_ours(called_from(str(engine), here))
     assert not deadlines._is_ours(called_from("/somewhere/agent.py", caller))
     assert not deadlines._is_ours(None)
+
+
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("how", ["evaluate_sync", "eval"])
+def test_an_agent_that_nothing_can_end_does_not_hold_up_the_end_of_the_process(
+    how: str, tmp_path: Path
+) -> None:
+    (tmp_path / "stubborn.py").write_text(
+        "import asyncio\n"
+        "async def stubborn():\n"
+        "    while True:\n"
+        "        try:\n"
+        "            await asyncio.sleep(60)\n"
+        "        except:\n"
+        "            pass\n"
+        "class Agent:\n"
+        "    async def answer(self, message, session):\n"
+        "        await stubborn()\n"
+        "        yield\n"
+        "root_agent = Agent()\n"
+    )
+    (tmp_path / "set.evalset.json").write_text(eval_set(case("a")).model_dump_json())
+    (tmp_path / "script.py").write_text(
+        "import proctor, stubborn\n"
+        "result = proctor.evaluate_sync(stubborn.root_agent, 'set.evalset.json', timeout=0.3)\n"
+        "raise SystemExit(result.exit_code)\n"
+    )
+    by_command = ["-m", "proctor", "eval", "stubborn.py", "set.evalset.json", "--timeout", "0.3"]
+    arguments = by_command if how == "eval" else ["script.py"]
+    ended = subprocess.run(
+        [sys.executable, *arguments], cwd=tmp_path, timeout=60, capture_output=True, check=False
+    )
+    assert ended.returncode == 3, ended.stderr

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from proctor.cli.failures import ERROR, say
 from proctor.cli.process import end_now
-from proctor.engine.loop import CANCELLED_FROM_WITHIN
+from proctor.engine.loop import CANCELLED_FROM_WITHIN, leave_behind
 from proctor.engine.stopping import DRAIN, StopRequest
 from proctor.errors import EvalError
 
@@ -112,5 +112,7 @@ def _tidy(loop: asyncio.AbstractEventLoop) -> None:
         if left:
             loop.run_until_complete(asyncio.wait(left, timeout=_TIDY))
         loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), _TIDY))
-    if not [task for task in left if not task.done()]:
+    stuck = [task for task in left if not task.done()]
+    if not stuck:
         loop.close()
+    leave_behind(stuck)

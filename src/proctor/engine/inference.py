@@ -123,13 +123,15 @@ class TrialRunner:
         intake = Intake(self._limits.caps, trial.notes)
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
-        where, turn = "setup", None
+        where, turn, step = "setup", None, "the hook"
         try:
             if self._limits.setup is not None:
                 slot.begin_turn(self._limits.timeout)
                 await call_hook(self._limits.setup, case=case, session=session)
             where = "agent"
             if self._begin is not None:
+                step = "begin()"
+                slot.begin_turn(self._limits.timeout)
                 await settle(self._begin(session, case))
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
@@ -141,14 +143,14 @@ class TrialRunner:
                 if message is None:
                     break
                 await self._turn(message, session, trial, slot, intake)
-            turn = None
-            state = session.state if self._final_state is None else await settle(self._final_state(session))
+            turn, step = None, "final_state()"
+            state = session.state if self._final_state is None else await self._told_state(session, slot)
             trial.__dict__["final_state"] = _state_copy(state, intake)
             if player is not None:
                 where = SIMULATOR
                 player.look_back()
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
+            trial.failure = _readable(self._blame(error, slot, where, turn, step), intake)
         finally:
             slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
             if self._leaves:
@@ -174,27 +176,31 @@ class TrialRunner:
             f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
         )
 
+    async def _told_state(self, session: Session, slot: Slot) -> Any:
+        slot.begin_turn(self._limits.timeout)
+        return await settle(self._final_state(session)) if self._final_state is not None else None
+
     async def _leave(
         self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: Intake
     ) -> None:
         """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
-        where = "agent"
+        where, step = "agent", "end()"
         try:
             if self._end is not None:
                 slot.begin_turn(self._limits.timeout)
                 await settle(self._end(session))
-            where = "teardown"
+            where, step = "teardown", "the hook"
             if self._limits.teardown is not None:
                 slot.begin_turn(self._limits.timeout)
                 await call_hook(self._limits.teardown, case=case, session=session)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            blamed = self._blame(error, slot, where, None)
+            blamed = self._blame(error, slot, where, None, step)
             if trial.failure is None:
                 intake.begin("when it was over")
                 trial.failure = _readable(blamed, intake)
 
-    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
-        """Say what `error` was; the cancellation of the whole run passes through."""
+    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None, step: str) -> Failure:
+        """Say what `error` was, raised in a turn or else in `step`; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine; nothing may be awaited now
         if where == SIMULATOR and slot.expired:
@@ -203,12 +209,12 @@ class TrialRunner:
                 _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
             )
         if isinstance(error, LoopBlocked):
-            return timed_out(_BLOCKED, self._limit_of(slot), where=where, turn=turn)
+            blocked = _BLOCKED if turn is not None else f"{step} {BLOCKED_BY_STEP}"
+            return timed_out(blocked, self._limit_of(slot), where=where, turn=turn)
         if slot.expired:
+            late = "no answer" if turn is not None else f"{step} did not end"
             what = (
-                "no answer within the time of one turn"
-                if slot.expired == "turn"
-                else "the trial took too long"
+                f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
             )
             forget_cancellation()
             return timed_out(what, self._limit_of(slot), where=where, turn=turn)
@@ -228,6 +234,9 @@ class TrialRunner:
 _USER_BLOCKED = (
     "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
     "thread), or await what it waits for"
+)
+BLOCKED_BY_STEP = (
+    "blocked the event loop and was interrupted; write it as `async def`, and await what it waits for"
 )
 _BLOCKED = (
     "the agent blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a thread), "

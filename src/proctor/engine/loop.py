@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeVar
 
 from proctor.errors import EvalError
@@ -120,10 +120,25 @@ def _wind_down(runner: asyncio.Runner) -> None:
     if not stuck:
         runner.close()
         return
+    leave_behind(stuck)
     for task in stuck:
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was reported as the trial's error
     loop.close()  # not the runner's own way, which would wait for them
     asyncio.set_event_loop(None)
+
+
+def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
+    """Keep tasks that ignore their cancellation out of the interpreter's reach, to its very end.
+
+    It would close their coroutines, and those ignore that, too: `while True: try: … except: pass` then goes on for ever,
+    and nothing can interrupt it. What the stack of a daemon thread holds is never closed.
+    """
+    if stuck:
+        threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
+
+
+def _hold(_stuck: Collection[asyncio.Task[Any]]) -> None:
+    threading.Event().wait()
 
 
 async def _end_tasks() -> set[asyncio.Task[Any]]:

@@ -13,7 +13,7 @@ from proctor.engine.executor import LocalExecutor
 from proctor.engine.garbage import fewer_collections
 from proctor.engine.keeping import StoredRun
 from proctor.engine.money import Money
-from proctor.engine.opening import close_agent, open_agent
+from proctor.engine.opening import OpenedAgent
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan
 from proctor.engine.progress import Progress
@@ -91,7 +91,8 @@ class Run:
             started_at=time.time(),
         )
         began = time.perf_counter()
-        info = await open_agent(self.agent, self.agent_label, self.plan)
+        agent = OpenedAgent(self.agent, self.agent_label, self.options.timeout)
+        info = await agent.open(self.plan)
         try:
             self._begin(run, info)
             work = TrialWork(self.agent, self.options, info, stored=self.stored)
@@ -103,7 +104,7 @@ class Run:
             raise
         finally:
             self._take_time(run, time.perf_counter() - began)
-            if said := await close_agent(self.agent):
+            if said := await agent.close():
                 run.warnings.append(said)
             self._finish(run)
         return run
