@@ -204,7 +204,7 @@ def test_traced_spans_are_nested_and_open(
         "agent booking_agent",
         "model call_llm",
         "tool find_restaurant",
-        "tool book_table failed",
+        "tool ✕ failed book_table",
         "step POST",
         "model call_llm",
     ]

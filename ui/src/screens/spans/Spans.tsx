@@ -96,8 +96,12 @@ function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null;
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
         <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
+          {span.failed && (
+            <span className={styles.failed}>
+              ✕<span className="hidden"> failed</span>{" "}
+            </span>
+          )}
           {visible(short(span))}
-          {span.failed && <span className={styles.failed}> failed</span>}
         </button>
       </span>
       <span role="cell" className={styles.track}>
