@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import proctor
 from proctor.api.case_pages import CaseAt
 from proctor.api.importing_runs import import_run
 from proctor.api.runs import open_store
+from proctor.built_page import FOLDER
 from proctor.reports.base import load_report
 from proctor.schema.span import Span, SpanKind, TurnTrace
+from tests.reports.one_file import Read, make_page
 from tests.traces.making import Json, agent, chat, model, one_turn, request, span, tool, written
 from tests.traces.test_score_trace import EXACT, a_set, case
 
@@ -123,6 +126,18 @@ def test_exported_and_imported_nothing_is_lost(
     import_run(tmp_path / f"out.{form}", again)
     assert traces_of(proctor.load_run("latest", store=again)) == traces_of(run)
     assert traces_of(run)[0] is not None
+
+
+def test_the_report_in_one_file_shows_them(
+    stored: tuple[Path, proctor.RunResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(make_page(tmp_path / "page")))
+    run = proctor.load_run("latest", store=f"sqlite:///{stored[0]}")
+    out = io.StringIO()
+    load_report("html").write([run], out)
+    page = Read(out.getvalue()).get(f"/api/runs/{run.run_id}/cases/0/trials/0/spans")
+    assert [one["name"] for one in page["spans"]][:3] == ["turn 1", "invoke_agent root", "chat m-1"]
+    assert "look" in page["spans"][2]["response"]["text"]
 
 
 def test_the_page_leads_from_a_span_to_its_call(stored: tuple[Path, proctor.RunResult]) -> None:
