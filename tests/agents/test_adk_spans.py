@@ -31,6 +31,8 @@ from google.genai import types
 async def look(city: str) -> dict[str, Any]:
     """Looks."""
     await asyncio.sleep(0.01)
+    if city == "far away":
+        await asyncio.sleep(60)
     if city == "nowhere":
         raise LookupError("no such city, api_key=abcdefgh1234567")
     return {"sky": f"over {city}"}
@@ -108,6 +110,14 @@ def test_what_failed_says_why_and_tells_no_secret(agent: str) -> None:
     (((*spans,),),) = run(agent, case("a", "nowhere"))
     (failed,) = [one for one in spans if one.kind is SpanKind.TOOL]
     assert failed.error == "LookupError: no such city, api_key=***"
+
+
+@pytest.mark.slow
+def test_a_turn_that_took_too_long_has_what_began_until_then(agent: str) -> None:
+    (((*spans,),),) = run(agent, case("a", "far away"), timeout=1.5)
+    assert [one.kind for one in spans].count(SpanKind.MODEL) == 1
+    (tool,) = [one for one in spans if one.name == "execute_tool look"]
+    assert tool.started_at is not None
 
 
 @pytest.mark.parametrize("options", [{}, {"isolate": True}], ids=["in this process", "in workers"])

@@ -91,12 +91,18 @@ def test_done_ends_a_turn(data: object, kind: str) -> None:
     assert wire.read_answer(data, kind=kind) == wire.Answer(done=True)
 
 
-def test_done_may_tell_of_state_durations_and_agents_and_the_session_keeps_them() -> None:
-    data = {"type": "done", "state": {"a": 2}, "durations": {"model": 0.5}, "app_details": DETAILS}
+def test_done_may_tell_of_state_durations_agents_and_spans_and_the_session_keeps_them() -> None:
+    data = {
+        "type": "done",
+        "state": {"a": 2},
+        "durations": {"model": 0.5},
+        "app_details": DETAILS,
+        "spans": [{"id": "a"}],
+    }
     session = Session("s", "app", "user", {"a": 1})
     wire.read_answer(data).keep(session)
     assert session.state == {"a": 2}
-    assert session.memory == {"durations": {"model": 0.5}, "app_details": DETAILS}
+    assert session.memory == {"durations": {"model": 0.5}, "app_details": DETAILS, "spans": [{"id": "a"}]}
 
 
 def test_a_done_that_tells_nothing_changes_nothing() -> None:
@@ -147,6 +153,7 @@ def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: st
         pytest.param(
             {"type": "done", "durations": {"model": "1"}}, "", "seconds of 'model' and 'tool'", id="text"
         ),
+        pytest.param({"type": "done", "spans": {"id": "a"}}, "", "expected a list", id="spans in no list"),
         pytest.param({"type": "done", "durations": {"model": inf}}, "", "seconds of 'model'", id="infinite"),
         pytest.param({"type": "done", "durations": {"model": nan}}, "", "seconds of 'model'", id="no number"),
         pytest.param({"type": "done", "durations": {"all": 1.0}}, "", "'all'", id="unknown duration"),
