@@ -15,12 +15,13 @@ from proctor.agents.base import Session
 from proctor.engine import opening
 from proctor.engine.loop import run_sync
 from proctor.errors import AgentLoadError
+from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
 from proctor.schema.trial import FailureKind
 from proctor.schema.verdict import Outcome, RunResult
 
-from .scripted import Scripted, case, eval_set, run
+from .scripted import TEXT, Scripted, case, eval_set, run
 
 Act = Callable[..., Any]
 GIVEN = eval_set(case("a"), case("b"))
@@ -169,3 +170,41 @@ def test_a_run_that_is_cancelled_while_it_opens_leaves_nothing_behind() -> None:
         return [task for task in asyncio.all_tasks() if "OpenedAgent" in repr(task)]
 
     assert run_sync(main) == []
+
+
+@pytest.mark.parametrize("hook", ["setup", "teardown"])
+def test_a_hook_that_nothing_can_end_is_not_blamed_on_the_agent(hook: str) -> None:
+    async def stubborn() -> None:
+        await swallows()
+
+    failure = judged(Scripted(), **{hook: stubborn}).cases[0].trials[0].failure
+    assert failure is not None
+    assert (failure.where, failure.turn) == (hook, None)
+    assert failure.message.startswith("the hook did not end in time, and went on when it was cancelled")
+
+
+def test_a_step_that_nothing_can_end_is_named() -> None:
+    failure = judged(agent_with(end=swallows)).cases[0].trials[0].failure
+    assert failure is not None
+    assert (failure.where, failure.turn) == ("agent", None)
+    assert failure.message.startswith("end() did not end in time")
+
+
+@pytest.mark.parametrize("by", ["setup", "begin"])
+def test_what_is_shown_of_a_case_can_be_changed_without_a_trace(by: str) -> None:
+    """An agent that works on `case.session_input.state` itself would find it changed in the next trial."""
+
+    def forget(case: EvalCase) -> None:
+        assert case.session_input is not None
+        assert case.session_input.state == {"cart": []}
+        case.session_input.state["cart"].append("apple")
+        for invocation in case.conversation or ():
+            invocation.final_response = None
+
+    steps: dict[str, Act] = {"begin": lambda _, case: forget(case)} if by == "begin" else {}
+    given = eval_set(
+        case("a", session_input={"app_name": "shop", "user_id": "me", "state": {"cart": []}}),
+    )
+    options: dict[str, Any] = {"setup": forget} if by == "setup" else {}
+    result = run_sync(lambda: run(agent_with(**steps), given, TEXT, num_runs=3, concurrency=1, **options))
+    assert result.counts == {Outcome.PASSED: 1}

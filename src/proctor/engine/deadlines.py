@@ -44,6 +44,8 @@ class Slot:
     """When the turn began."""
     others: bool = False
     """Whether it is somebody else's time than the agent's: the played user's."""
+    step: str = ""
+    """What is done instead of a turn: `setup`, `teardown`, or a method of the agent's (`begin()`)."""
     held: float = 0.0
     """Seconds for which this turn held the event loop since the last look at the deadlines."""
 
@@ -52,9 +54,9 @@ class Slot:
         """The earlier of the two deadlines."""
         return min(self.turn_deadline, self.trial_deadline)
 
-    def begin_turn(self, timeout: float | None) -> None:
-        """Start the clock of a turn; what ran out before is over."""
-        self.expired, self.cancelled_at, self.others = "", inf, False
+    def begin_turn(self, timeout: float | None, step: str = "") -> None:
+        """Start the clock of a turn, or of a `step` around the turns; what ran out before is over."""
+        self.expired, self.cancelled_at, self.others, self.step = "", inf, False, step
         self.began, self.held = time.monotonic(), 0.0
         self.turn_deadline = inf if timeout is None else self.began + timeout
 

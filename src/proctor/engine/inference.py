@@ -66,6 +66,7 @@ class TrialRunner:
         self._session_prefix = f"{SESSION_PREFIX}{uuid.uuid4()}-"
         self._sessions = itertools.count(1)
         self._leaves = self._end is not None or limits.teardown is not None
+        self._shows_case = any(one is not None for one in (self._begin, limits.setup, limits.teardown))
 
     async def run(
         self,
@@ -123,16 +124,18 @@ class TrialRunner:
         intake = Intake(self._limits.caps, trial.notes)
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
-        where, turn, step = "setup", None, "the hook"
+        where, turn = "setup", None
+        shown = (
+            case.model_copy(deep=True) if self._shows_case else case
+        )  # what they do to it changes no expectation
         try:
             if self._limits.setup is not None:
-                slot.begin_turn(self._limits.timeout)
-                await call_hook(self._limits.setup, case=case, session=session)
+                slot.begin_turn(self._limits.timeout, "setup")
+                await call_hook(self._limits.setup, case=shown, session=session)
             where = "agent"
             if self._begin is not None:
-                step = "begin()"
-                slot.begin_turn(self._limits.timeout)
-                await settle(self._begin(session, case))
+                slot.begin_turn(self._limits.timeout, "begin()")
+                await settle(self._begin(session, shown))
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
             player = None if play is None else Player(play(), trial, slot)
@@ -143,18 +146,18 @@ class TrialRunner:
                 if message is None:
                     break
                 await self._turn(message, session, trial, slot, intake)
-            turn, step = None, "final_state()"
+            turn = None
             state = session.state if self._final_state is None else await self._told_state(session, slot)
             trial.__dict__["final_state"] = _state_copy(state, intake)
             if player is not None:
                 where = SIMULATOR
                 player.look_back()
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            trial.failure = _readable(self._blame(error, slot, where, turn, step), intake)
+            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
         finally:
             slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
             if self._leaves:
-                await self._leave(case, session, trial, slot, intake)
+                await self._leave(shown, session, trial, slot, intake)
         trial.__dict__["duration"] = seconds_since(began)
 
     def _turn(
@@ -177,30 +180,30 @@ class TrialRunner:
         )
 
     async def _told_state(self, session: Session, slot: Slot) -> Any:
-        slot.begin_turn(self._limits.timeout)
+        slot.begin_turn(self._limits.timeout, "final_state()")
         return await settle(self._final_state(session)) if self._final_state is not None else None
 
     async def _leave(
         self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: Intake
     ) -> None:
         """Give the agent and the tear-down hook their turn, whatever happened before, and time of their own."""
-        where, step = "agent", "end()"
+        where = "agent"
         try:
             if self._end is not None:
-                slot.begin_turn(self._limits.timeout)
+                slot.begin_turn(self._limits.timeout, "end()")
                 await settle(self._end(session))
-            where, step = "teardown", "the hook"
+            where = "teardown"
             if self._limits.teardown is not None:
-                slot.begin_turn(self._limits.timeout)
+                slot.begin_turn(self._limits.timeout, "teardown")
                 await call_hook(self._limits.teardown, case=case, session=session)
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-            blamed = self._blame(error, slot, where, None, step)
+            blamed = self._blame(error, slot, where, None)
             if trial.failure is None:
                 intake.begin("when it was over")
                 trial.failure = _readable(blamed, intake)
 
-    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None, step: str) -> Failure:
-        """Say what `error` was, raised in a turn or else in `step`; the cancellation of the whole run passes through."""
+    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+        """Say what `error` was; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine; nothing may be awaited now
         if where == SIMULATOR and slot.expired:
@@ -209,10 +212,10 @@ class TrialRunner:
                 _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
             )
         if isinstance(error, LoopBlocked):
-            blocked = _BLOCKED if turn is not None else f"{step} {BLOCKED_BY_STEP}"
+            blocked = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
             return timed_out(blocked, self._limit_of(slot), where=where, turn=turn)
         if slot.expired:
-            late = "no answer" if turn is not None else f"{step} did not end"
+            late = "no answer" if turn is not None else f"{step_of(slot)} did not end"
             what = (
                 f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
             )
@@ -223,7 +226,7 @@ class TrialRunner:
                 raise error
             forget_cancellation()  # the agent cancelled its own task
         failure = failure_from(error, where=where, turn=turn)
-        if where in ("setup", "teardown"):
+        if where in HOOKS:
             failure.kind = FailureKind.HOOK
         return failure
 
@@ -231,6 +234,12 @@ class TrialRunner:
         return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
 
 
+def step_of(slot: Slot) -> str:
+    """What is under way around the turns, in words."""
+    return "the hook" if slot.step in HOOKS else slot.step
+
+
+HOOKS = ("setup", "teardown")
 _USER_BLOCKED = (
     "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
     "thread), or await what it waits for"

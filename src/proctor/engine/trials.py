@@ -11,7 +11,7 @@ from proctor.engine.costs import costs_of
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.deadlines import Slot
 from proctor.engine.failures import timed_out
-from proctor.engine.inference import TrialLimits, TrialRunner
+from proctor.engine.inference import HOOKS, TrialLimits, TrialRunner, step_of
 from proctor.engine.intake import Caps, what_was_lost
 from proctor.engine.keeping import Answers, StoredRun
 from proctor.engine.money import not_asked
@@ -127,9 +127,11 @@ def _left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
     if slot.others:
         what = "the user did not answer in time, and went on when it was cancelled: it was left behind"
         return timed_out(what, None, where=SIMULATOR, turn=turns)
-    what = "the agent did not answer in time, and went on when it was cancelled: it was left behind"
+    who = f"{step_of(slot)} did not end" if slot.step else "the agent did not answer"
+    what = f"{who} in time, and went on when it was cancelled: it was left behind"
     limit = options.trial_timeout if slot.expired == "trial" else options.timeout
-    return timed_out(what, limit, turn=turns - 1 if turns else None)
+    turn = turns - 1 if turns and not slot.step else None
+    return timed_out(what, limit, where=slot.step if slot.step in HOOKS else "agent", turn=turn)
 
 
 def _by_name(job: Job, scores: list[MetricScore]) -> dict[str, MetricScore]:
