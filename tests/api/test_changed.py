@@ -152,6 +152,29 @@ def test_it_says_what_it_runs(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cases", "changed", "told"),
+    [
+        (2, 1, "1 of 2 cases; the other is as it was"),
+        (1, 1, "1 of 1 case"),
+        (1, 0, "the one there is, is as it was"),
+        (2000, 1286, "1,286 of 2,000 cases; the others are as they were"),
+    ],
+)
+def test_it_counts_in_words_that_fit(project: Path, cases: int, changed: int, told: str) -> None:
+    write(SETS[0], *(case(str(number), "hello") for number in range(cases)))
+    commit()
+    write(
+        SETS[0],
+        *(case(str(number), "other words" if number < changed else "hello") for number in range(cases)),
+    )
+    if changed:
+        assert said(SETS[0])[0].endswith(f": {told}")
+    else:
+        with pytest.raises(NothingToRunError, match=told):
+            run(SETS[0])
+
+
+@pytest.mark.parametrize(
     ("prepare", "sets", "why"),
     [
         (lambda: write("new.evalset.json", case("one")), ["new.evalset.json"], "the file is new"),

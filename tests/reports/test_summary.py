@@ -56,6 +56,14 @@ def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> No
     assert summary.sentence(of(*outcomes)) == sentence
 
 
+def test_many_are_told_with_their_thousands() -> None:
+    many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
+    assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 undecided"
+    assert summary.sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
+        "passed: all 2,000 cases pass, 1,200 are flaky"
+    )
+
+
 def test_a_set_that_could_not_be_run_and_an_interruption_are_told() -> None:
     result = of(P, P)
     result.sets.append(SetSummary("b", "b.json", "", 0, failure=Failure(where="file", message="not JSON")))

@@ -47,9 +47,20 @@ def only_changed(wanted: Sequence[PlannedSet], ref: str, config: object, *, rena
     sets = [planned for planned in wanted if choice.narrowed(planned)]
     named = f"{ref!r} ({choice.commit[:12]})" if choice.commit != ref else ref[:12]
     if wanted and not sets:
-        raise NothingToRunError(f"no case has changed since {named}: all {choice.cases} are as they were")
-    share = f"changed since {named}: {choice.changed} of {choice.cases} cases; the others are as they were"
+        raise NothingToRunError(f"no case has changed since {named}: {_as_it_was(choice.cases)}")
+    share = f"changed since {named}: {choice.changed:,} of {choice.cases:,} case{'' if choice.cases == 1 else 's'}"
+    share += _others(choice.cases - choice.changed)
     return Changed(sets, [share, *choice.said], choice.commit)
+
+
+def _as_it_was(cases: int) -> str:
+    return "the one there is, is as it was" if cases == 1 else f"all {cases:,} are as they were"
+
+
+def _others(count: int) -> str:
+    if not count:
+        return ""
+    return "; the other is as it was" if count == 1 else "; the others are as they were"
 
 
 @dataclass(slots=True)

@@ -44,8 +44,8 @@ def _rests_on(found: Comparison) -> str:
         return f"; by {cases}, {_looked(found, found.look)}"
     runs = found.base.num_runs, found.candidate.num_runs
     if runs[0] != runs[1]:
-        return f"; by {cases} x {runs[0]} and {runs[1]} trials"
-    return f"; by {cases}" + (f" x {runs[0]} trials" if runs[0] > 1 else "")
+        return f"; by {cases} x {runs[0]:,} and {runs[1]:,} trials"
+    return f"; by {cases}" + (f" x {runs[0]:,} trials" if runs[0] > 1 else "")
 
 
 def _looked(found: Comparison, look: Look) -> str:

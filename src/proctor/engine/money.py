@@ -82,7 +82,7 @@ class Money:
         if self._budget is None or self._budget.max_cost is None or not self._spending.silent:
             return ""
         silent, trials = self._spending.silent, self._spending.trials
-        who = "the agent reports no" if silent == trials else f"{silent} of {trials} trials reported no"
+        who = "the agent reports no" if silent == trials else f"{silent:,} of {trials:,} trials reported no"
         return (
             f"max_cost: {who} token usage (`usage_metadata`): what the agent costs there is not in this limit"
         )

@@ -85,7 +85,7 @@ class Spending:
         if self.silent == self.trials:
             return "max_tokens: the agent reports no token usage (`usage_metadata`), so that this limit cannot act"
         return (
-            f"max_tokens: {self.silent} of {self.trials} trials reported no token usage (`usage_metadata`): what they "
+            f"max_tokens: {self.silent:,} of {self.trials:,} trials reported no token usage (`usage_metadata`): what they "
             "used is not in the limit"
         )
 

@@ -65,7 +65,7 @@ def held_against(rule: TrialRule, passed: int, total: int) -> Outcome:
 def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], missed: str) -> str:
     """Say how many trials passed, what was asked for, and what is to be done or went wrong."""
     passed, total = sum(trial is Outcome.PASSED for trial in trials), len(trials)
-    found, asked = f"{passed} of {total} trials passed", f"{rule.min_pass_rate:g} asked for"
+    found, asked = f"{passed:,} of {total:,} trials passed", f"{rule.min_pass_rate:g} asked for"
     if outcome is Outcome.ERROR:
         return f"{found}, and pass^{rule.pass_k} takes at least {rule.pass_k} trials to tell"
     if rule.pass_k > 1:

@@ -135,7 +135,7 @@ def _trials(before: Manifest, now: Manifest) -> Iterator[Unlike]:
 
 
 def _times(count: int) -> str:
-    return "1 trial" if count == 1 else f"{count} trials"
+    return "1 trial" if count == 1 else f"{count:,} trials"
 
 
 # --- how it was judged -----------------------------------------------------------------------------------------------

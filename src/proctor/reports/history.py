@@ -74,7 +74,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
         return _flaky(case)
     if case.turn is None:
         if case.failed:
-            return f"passes; failed {case.failed} of {times(case.decided, 'run')}"
+            return f"passes; failed {case.failed:,} of {times(case.decided, 'run')}"
         return (
             f"passed in {'the one run' if case.decided == 1 else f'all {case.decided:,} runs'} that judged it"
         )
@@ -123,13 +123,15 @@ def _wavers(case: CaseHistory) -> str:
     mixed = sum(point.is_mixed for point in case.points[: case.lasted])
     if not mixed or case.course is Course.FIXED:
         return ""
-    return f"; some trials passed in {f'{mixed} of these' if case.lasted > 1 else 'it'}"
+    return f"; some trials passed in {f'{mixed:,} of these' if case.lasted > 1 else 'it'}"
 
 
 def _flaky(case: CaseHistory) -> str:
-    told = [f"failed {case.failed} of {times(case.decided, 'run')}"]
+    told = [f"failed {case.failed:,} of {times(case.decided, 'run')}"]
     if case.flips:
-        same = f", {case.unexplained} of them with nothing known to have changed" if case.unexplained else ""
+        same = (
+            f", {case.unexplained:,} of them with nothing known to have changed" if case.unexplained else ""
+        )
         told.append(f"went back or forth {times(case.flips, 'time')}{same}")
     if case.mixed:
         told.append(f"some trials passed and some failed in {times(case.mixed, 'run')}")

@@ -60,7 +60,7 @@ def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
     """Return a metric's score beside its threshold; where trials are counted, in how many it met it: `4 of 5 ≥ 0.8`."""
     if case.rule is None or metric.threshold is None or not metric.scored:
         return against(metric, marks)
-    return f"{metric.met} of {metric.scored} {marks.at_least} {metric.threshold:g}"
+    return f"{metric.met:,} of {metric.scored:,} {marks.at_least} {metric.threshold:g}"
 
 
 def added_text(run: RunResult, made: int) -> str:

@@ -27,11 +27,11 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
     if not total:
         said = ["not one case was judged"]
     elif run.passed:
-        said = [f"all {total} cases pass" if total > 1 else "the case passes"]
+        said = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
     elif said:
         said[0] = _of_total(said[0], total)
     if flaky and total:
-        said.append("it is flaky" if total == 1 else f"{flaky} {'is' if flaky == 1 else 'are'} flaky")
+        said.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
     unread = sum(summary.failure is not None for summary in run.sets)
     if unread:
         said.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
@@ -45,10 +45,10 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
 
 
 _SAYS = {
-    Outcome.FAILED: "{n} fail",
-    Outcome.ERROR: "{n} could not be judged",
-    Outcome.INCONCLUSIVE: "{n} undecided",
-    Outcome.NOT_RUN: "{n} not reached",
+    Outcome.FAILED: "{n:,} fail",
+    Outcome.ERROR: "{n:,} could not be judged",
+    Outcome.INCONCLUSIVE: "{n:,} undecided",
+    Outcome.NOT_RUN: "{n:,} not reached",
 }
 _SAYS_OF_ONE = {"fail": "fails", "undecided": "is undecided", "not reached": "was not reached"}
 
@@ -57,7 +57,7 @@ def _of_total(text: str, total: int) -> str:
     number, _, rest = text.partition(" ")
     if total == 1:
         return f"the case {_SAYS_OF_ONE.get(rest, rest)}"
-    return f"{number} of {total} cases {'fails' if rest == 'fail' and number == '1' else rest}"
+    return f"{number} of {total:,} cases {'fails' if rest == 'fail' and number == '1' else rest}"
 
 
 def rate(run: RunResult, marks: Marks) -> str:
@@ -71,7 +71,7 @@ def rate(run: RunResult, marks: Marks) -> str:
     passed = run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
     whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
-    of_what = "" if whole else f" of the {total} cases that were run"
+    of_what = "" if whole else f" of the {total:,} cases that were run"
     return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds(low, high, marks)})"
 
 

@@ -200,7 +200,7 @@ def verdict_sentence(case: CaseResult) -> str:
     """Return the verdict on a case in a sentence: what happened, and how sure that is."""
     if len(case.trials) > 1:
         sure = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
-        passed = f"{case.trials_passed} of {len(case.trials)} trials passed ({sure}){', flaky' if case.flaky else ''}"
+        passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({sure}){', flaky' if case.flaky else ''}"
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
     if case.passed:
         decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())

@@ -23,7 +23,8 @@ export function said(sentence: string): string {
 export function countedChanges(page: ComparisonPage): string {
   const told = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
   const some = told.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
-  return [...some, `${page.same.toLocaleString("en-US")} as they were`].join(", ");
+  const same = `${page.same.toLocaleString("en-US")} ${page.same === 1 ? "as it was" : "as they were"}`;
+  return [...some, same].join(", ");
 }
 
 export function countOf(page: ComparisonPage, change: Change): number {

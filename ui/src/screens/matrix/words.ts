@@ -1,7 +1,7 @@
 import type { MatrixPage, MatrixRow } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../parts/markdown";
 import { outcomeWord } from "../../parts/Outcome";
-import { percentText, scoreText } from "../../parts/figures";
+import { numText, percentText, scoreText } from "../../parts/figures";
 
 /** `12 of 40 cases come out differently.` */
 export function sentence({ rows, different, runs }: MatrixPage): string {
@@ -27,7 +27,7 @@ export function takes(text: string, onlyDifferent: boolean): (row: MatrixRow) =>
 
 export function asMarkdown(page: MatrixPage, rows: readonly MatrixRow[]): string {
   const heads = ["Case", ...page.runs.map((run) => `${mdText(run.agent)} ${mdCode(run.short)}`)];
-  const passed = ["passed", ...page.runs.map(({ passed: share }) => `${share.count} of ${share.of} (${percentText(share.rate)})`)];
+  const passed = ["passed", ...page.runs.map(({ passed: share }) => `${numText(share.count)} of ${numText(share.of)} (${percentText(share.rate)})`)];
   return mdTable(heads, [...rows.map(cells), passed]);
 }
 

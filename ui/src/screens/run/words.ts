@@ -32,7 +32,7 @@ export function progressWords(told: LiveProgress): string[] {
     `${numText(trials)} of ${numText(trials_planned)} trials`,
     rate === null ? "" : `${numText(rate, rate < 10 ? 1 : 0)} a second`,
     seconds_left === null ? "" : `about ${secondsText(Math.max(1, Math.round(seconds_left)))} left`,
-    spent === null ? "" : `${moneyText(spent)} so far${spent_of < done ? ` (of ${spent_of} cases)` : ""}`,
+    spent === null ? "" : `${moneyText(spent)} so far${spent_of < done ? ` (of ${numText(spent_of)} cases)` : ""}`,
   ].filter(Boolean);
 }
 

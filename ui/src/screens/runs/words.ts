@@ -1,6 +1,6 @@
 import { pathOf } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
-import { agoText, clockText, moneyText, percentText, secondsText } from "../../parts/figures";
+import { agoText, clockText, moneyText, numText, percentText, secondsText } from "../../parts/figures";
 import { mdCode, mdTable, mdText } from "../../parts/markdown";
 import { outcomeWord } from "../../parts/Outcome";
 import { shortCommit } from "./columns";
@@ -10,7 +10,7 @@ export function sentence({ items, total }: RunsPage): string {
   const [last] = items;
   if (!last) return "";
   const on = `${last.agent} on ${last.sets.join(", ")}`;
-  const counted = `${last.pass_rate.count} of ${last.pass_rate.of} cases passed`;
+  const counted = `${numText(last.pass_rate.count)} of ${numText(last.pass_rate.of)} ${last.pass_rate.of === 1 ? "case" : "cases"} passed`;
   const runs = total === 1 ? "One run is kept." : `${total.toLocaleString("en-US")} runs are kept.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
   return `The last one, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
@@ -18,7 +18,7 @@ export function sentence({ items, total }: RunsPage): string {
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
 export function foundWords(here: number, total: number, paged: boolean): string {
-  return paged ? `${here} here, ${total.toLocaleString("en-US")} in all` : `${here} of ${total.toLocaleString("en-US")}`;
+  return paged ? `${numText(here)} here, ${total.toLocaleString("en-US")} in all` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
 }
 
 function verb({ outcome, standing }: RunRow): string {
@@ -48,7 +48,7 @@ function cells(row: RunRow): string[] {
     mdText(row.agent),
     mdText(row.sets.join(", ")),
     outcomeWord(row.outcome ?? row.standing),
-    of ? `${count} of ${of} (${percentText(rate)})` : "–",
+    of ? `${numText(count)} of ${numText(of)} (${percentText(rate)})` : "–",
     moneyText(row.cost),
     secondsText(row.duration),
     mdCode(shortCommit(row.commit)),
