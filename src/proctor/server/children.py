@@ -260,8 +260,11 @@ class Children:
         with suppress(ProcessLookupError):  # it has just ended by itself
             os.kill(pid, number)
 
-    def close(self) -> None:
-        """Tell the runs of this server to end; they are kept, and can be gone on with."""
+    def close(self, *, at_once: bool = False) -> None:
+        """Tell the runs of this server to end; they are kept, and can be gone on with.
+
+        What is under way in them may finish, as after Ctrl-C; `at_once` it may not, as after a second one.
+        """
         with self._lock:
             self._is_closed = True
             nameless = [
@@ -271,6 +274,8 @@ class Children:
             self._signal(pid, ends_by)
         for run_id in self.under_way():
             self.interrupt(self._children[run_id].process.pid)
+            if at_once:  # another signal: of two that are the same a process may see one
+                self._signal(self._children[run_id].process.pid, signal.SIGTERM)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from proctor.server.address import find_address, listen
 from proctor.server.adk.page import find_adk_page
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from proctor.server.live import Live
 from proctor.server.options import Access, read_names, read_token
 from proctor.server.serving import server_of
 from proctor.server.static import HOW_TO_BUILD
@@ -68,7 +69,13 @@ def serve_page(
         opening.daemon = True
         opening.start()
     threading.Thread(target=look_ahead, args=(context,), daemon=True).start()
-    server_of(app).run(sockets=[listening])
+    server = server_of(app)
+    server.run(sockets=[listening])
+    live: Live | None = getattr(app.state, "live", None)
+    if (
+        server.force_exit and live is not None
+    ):  # by a second Ctrl-C; then the application was not asked to end
+        live.children.close(at_once=True)
 
 
 def look_ahead(context: ServerContext) -> None:

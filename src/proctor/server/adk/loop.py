@@ -13,6 +13,7 @@ from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from proctor.engine.loop import leave_behind
 from proctor.errors import AgentRaisedError
 from proctor.exits import contained_exits
 
@@ -20,6 +21,8 @@ Answer = TypeVar("Answer")
 
 _LAST_WORDS = 5.0
 """Seconds that agents get to close."""
+_TIDY = 1.0
+"""Seconds that what is under way then gets to notice its cancellation."""
 
 
 class AgentLoop:
@@ -27,6 +30,7 @@ class AgentLoop:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._ended: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
@@ -67,25 +71,47 @@ class AgentLoop:
         loop, self._loop = self._loop, None
         if loop is None:
             return
-        with suppress(Exception):  # an agent that cannot be closed keeps nobody here
+        is_blocked = False
+        try:
             asyncio.run_coroutine_threadsafe(farewell(), loop).result(_LAST_WORDS)
+        except TimeoutError:
+            is_blocked = True
+        except Exception:  # noqa: BLE001, S110 - an agent that cannot be closed keeps nobody here
+            pass
         self._ended.add(loop)
         loop.call_soon_threadsafe(loop.stop)
+        if self._thread is not None and not is_blocked:
+            self._thread.join(2 * _TIDY)
 
     def _submit(self, main: Coroutine[Any, Any, Answer]) -> Future[Answer]:
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=self._serve, args=(self._loop,), name="proctor-agents", daemon=True
-                ).start()
+                )
+                self._thread.start()
         return asyncio.run_coroutine_threadsafe(_contained(main), self._loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
         while loop not in self._ended:
             loop.run_forever()  # an agent that stops its loop does not stop those of others
+        _end(loop)
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is under way; what does not listen is left behind."""
+    loop.set_exception_handler(lambda *_: None)  # who asked has gone
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    with suppress(BaseException):  # whatever an agent does when it is cancelled
+        loop.run_until_complete(asyncio.wait(tasks, timeout=_TIDY) if tasks else asyncio.sleep(0))
+    stuck = [task for task in tasks if not task.done()]
+    if not stuck:
         loop.close()
+    leave_behind(stuck)
 
 
 async def _contained(main: Coroutine[Any, Any, Answer]) -> Answer:
