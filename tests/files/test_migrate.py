@@ -143,3 +143,12 @@ def test_what_cannot_be_migrated_is_refused_and_nothing_written(
             initial_session=tmp_path / "s.json" if session is not None else None,
         )
     assert not (tmp_path / "n.json").exists()
+
+
+def test_an_initial_session_in_camel_case(tmp_path: Path) -> None:
+    (tmp_path / "old.test.json").write_text('[{"query": "q"}]', encoding="utf-8")
+    session = tmp_path / "s.json"
+    session.write_text('{"appName": "house", "userId": "ada", "state": {"lamp": "off"}}', encoding="utf-8")
+    (case,) = migrate(tmp_path / "old.test.json", tmp_path / "new.json", initial_session=session).eval_cases
+    assert case.session_input is not None
+    assert (case.session_input.app_name, case.session_input.user_id) == ("house", "ada")

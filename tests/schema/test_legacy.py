@@ -162,3 +162,55 @@ def test_all_mistakes_of_a_document_are_reported_at_once() -> None:
         (0, "data", 2),
         (1,),
     ]
+
+
+SNAKE: list[dict[str, Any]] = [
+    {
+        "name": "a",
+        "data": [
+            {
+                "query": "q",
+                "expected_tool_use": [{"tool_name": "f", "tool_input": {"some_key": 1}}],
+                "expected_intermediate_agent_responses": [{"author": "x", "text": "t"}],
+            }
+        ],
+        "initial_session": {"app_name": "app", "user_id": "u", "state": {"some_key": 2}},
+    }
+]
+CAMEL = [
+    {
+        "name": "a",
+        "data": [
+            {
+                "query": "q",
+                "expectedToolUse": [{"toolName": "f", "toolInput": {"some_key": 1}}],
+                "expectedIntermediateAgentResponses": [{"author": "x", "text": "t"}],
+            }
+        ],
+        "initialSession": {"appName": "app", "userId": "u", "state": {"some_key": 2}},
+    }
+]
+
+
+@pytest.mark.parametrize("compat_adk", [False, True])
+def test_old_files_read_in_both_spellings(compat_adk: bool) -> None:
+    given = convert_cases(CAMEL, eval_set_id="s", compat_adk=compat_adk)
+    assert given == convert_cases(SNAKE, eval_set_id="s", compat_adk=compat_adk)
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"data": [{**SNAKE[0]["data"][0], "expectedToolUse": []}]}, (0, "data", 0, "expectedToolUse")),
+        ({"initialSession": {}}, (0, "initialSession")),
+        ({"initial_session": {"app_name": "a", "appName": "b"}}, (0, "initial_session", "appName")),
+        ({"initial_session": {"app_name": 3}}, (0, "initial_session", "app_name")),
+    ],
+)  # fmt: skip
+def test_what_an_old_case_says_twice_or_wrongly_is_refused_at_its_key(
+    more: dict[str, Any], path: tuple[str | int, ...]
+) -> None:
+    with pytest.raises(PathError) as caught:
+        convert_cases([{**SNAKE[0], **more}], eval_set_id="s")
+    assert caught.value.path == path
+    assert "expected " in caught.value.message

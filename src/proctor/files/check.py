@@ -32,7 +32,7 @@ from proctor.files.json_lines import starts_like_lines
 from proctor.files.kinds import SETS, Kind, kind
 from proctor.files.pieces import FileBytes, no_collection
 from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
-from proctor.schema.base import unknown_keys
+from proctor.schema.base import to_camel, unknown_keys
 from proctor.schema.result import EvalCaseResult, EvalSetResult
 
 _SAID = 100  # warnings of one sort
@@ -206,7 +206,9 @@ def _old_turns(value: Any, found: Kind) -> Iterator[Finding]:
     for base, turns in cases:
         for index, turn in enumerate(turns):
             yield from _old_turn(turn, (*base, index))
-            missing = [key for key in ("expected_tool_use", "reference") if key not in turn]
+            missing = [
+                key for key in ("expected_tool_use", "reference") if not {key, to_camel(key)} & turn.keys()
+            ]
             if missing and found is Kind.OLD_TURNS and index == 0:
                 listed = " and ".join(f"`{key}`" for key in missing)
                 yield Finding(
@@ -217,6 +219,9 @@ def _old_turns(value: Any, found: Kind) -> Iterator[Finding]:
 def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
     for key in turn:
         if key in _TURN_KEYS or key.startswith("_"):
+            continue
+        if to_snake(key) in _TURN_KEYS and to_camel(to_snake(key)) == key:
+            yield Finding((*path, key), f"ADK reads only `{to_snake(key)}` here", at_key=True)
             continue
         near = near_key(key, _TURN_KEYS)
         hint = f"did you mean `{near}`?" if near else MEANS_NOTHING.get(to_snake(key), "")

@@ -18,7 +18,7 @@ from proctor.files.old import path_findings
 from proctor.files.save import save_eval_set
 from proctor.files.variants import adapt_turns
 from proctor.schema.eval_set import EvalSet
-from proctor.schema.legacy import PathError, convert_cases, convert_turns
+from proctor.schema.legacy import SESSION_KEYS, PathError, convert_cases, convert_turns, in_snake_case
 from proctor.schema.session import SessionInput
 
 
@@ -64,7 +64,7 @@ def convert_document(document: Document, eval_id: str, session: dict[str, Any] |
         set_id = set_id_of(document.name)
         return convert_cases(_adapted(document.value), eval_set_id=set_id, created=created, compat_adk=True)
     except PathError as error:
-        raise file_error(problems_at(document, path_findings(error))) from None
+        raise file_error(problems_at(document, path_findings(error, document.value))) from None
 
 
 def _turns(turns: list[Any], eval_id: str, session: dict[str, Any] | None, created: float) -> EvalSet:
@@ -98,7 +98,7 @@ def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
         message = f"expected an initial session (`app_name`, `user_id`, `state`), got {kind_of(value)}"
         raise file_error(problems_at(document, [Finding((), message)]))
     try:
-        SessionInput.model_validate({"app_name": "", "user_id": "", **value})
+        SessionInput.model_validate({"app_name": "", "user_id": "", **in_snake_case(value, SESSION_KEYS)})
     except ValidationError as error:
         raise file_error(problems_at(document, explain(error, value))) from None
     return value

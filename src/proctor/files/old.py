@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from proctor.files.explain import Finding
+from proctor.files.explain import Finding, resolve
 from proctor.files.kinds import Kind
 from proctor.files.variants import adapt_turns
 from proctor.schema.case import EvalCase
@@ -37,13 +37,14 @@ def convert_old(document: list[Any], found: Kind, name: str) -> Converted:
             cases = [_adapt(case, index, converted) for index, case in enumerate(document)]
             converted.cases = convert_cases(cases, eval_set_id=name).eval_cases
     except PathError as error:
-        converted.errors = path_findings(error)
+        converted.errors = path_findings(error, document)
+    converted.warnings = [replace(one, path=resolve(one.path, document)[0]) for one in converted.warnings]
     return converted
 
 
-def path_findings(error: PathError) -> list[Finding]:
-    """All mistakes that a conversion found."""
-    return [Finding(one.path, one.message) for one in (error, *error.also)]
+def path_findings(error: PathError, document: Any) -> list[Finding]:
+    """All mistakes that a conversion found, with the keys as `document` spells them."""
+    return [Finding(resolve(one.path, document)[0], one.message) for one in (error, *error.also)]
 
 
 def _adapt(case: Any, index: int, converted: Converted) -> Any:

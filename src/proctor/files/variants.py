@@ -6,6 +6,7 @@ from typing import Any
 
 from proctor.files.base import Path_
 from proctor.files.explain import Finding
+from proctor.schema.legacy import TURN_KEYS, in_snake_case
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
 _CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
@@ -63,7 +64,7 @@ def adapt_turns(turns: Any, base: Path_) -> tuple[Any, list[Finding]]:
 def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
     if not isinstance(turn, dict):
         return turn
-    turn = dict(turn)
+    turn = in_snake_case(turn, TURN_KEYS)
     calls, texts = turn.get("expected_tool_use"), turn.get("expected_intermediate_agent_responses")
     if isinstance(calls, list):
         turn["expected_tool_use"] = [

@@ -5,24 +5,25 @@ Old `.test.json`: a list of turns, all of one conversation. Old `.evalset.json`:
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from proctor.schema.base import Path, PathError, WireModel
+from proctor.schema.base import Path, PathError, WireModel, to_camel
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content, FunctionCall, Part, text_content
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.schema.session import SessionInput
 
-__all__ = ["PathError", "convert_cases", "convert_turns"]
+__all__ = ["SESSION_KEYS", "TURN_KEYS", "PathError", "convert_cases", "convert_turns", "in_snake_case"]
 
-_TURN_KEYS = frozenset({"query", "reference", "expected_tool_use", "expected_intermediate_agent_responses"})
+TURN_KEYS = frozenset({"query", "reference", "expected_tool_use", "expected_intermediate_agent_responses"})
 _CASE_KEYS = frozenset({"name", "data", "initial_session"})
 _CALL_KEYS = frozenset({"tool_name", "tool_input"})
-_SESSION_KEYS = frozenset({"app_name", "user_id", "state"})
+SESSION_KEYS = frozenset({"app_name", "user_id", "state"})
 
 _Model = TypeVar("_Model", bound=WireModel)
 
@@ -84,7 +85,7 @@ class _Conversion:
 
     def _case(self, value: Any, path: Path) -> EvalCase | None:
         try:
-            old = _object(value, path, "a case")
+            old = _object(value, path, "a case", _CASE_KEYS)
             for key in ("name", "data"):
                 if key not in old:
                     raise PathError(f"expected a case with `name` and `data`, but `{key}` is missing", path)
@@ -100,9 +101,11 @@ class _Conversion:
         fields["creation_timestamp"] = self.created
         try:
             if session:
-                stated = _object(session, path, "an initial session")
-                kept = {key: stated[key] for key in stated if not self.compat_adk or key in _SESSION_KEYS}
-                fields["session_input"] = {"app_name": "", "user_id": "", **kept}
+                stated = _object(session, path, "an initial session", SESSION_KEYS)
+                kept = {key: stated[key] for key in stated if not self.compat_adk or key in SESSION_KEYS}
+                fields["session_input"] = _validated(
+                    SessionInput, {"app_name": "", "user_id": "", **kept}, path
+                )
             return _validated(EvalCase, fields, path)
         except PathError as problem:
             self.problems.append(problem)
@@ -123,11 +126,11 @@ class _Conversion:
         return found
 
     def _invocation(self, value: Any, path: Path, eval_id: str) -> Invocation:
-        turn = _object(value, path, "a turn")
+        turn = _object(value, path, "a turn", TURN_KEYS)
         if "query" not in turn:
             raise PathError("expected `query` in every turn (what the user says), but it is missing", path)
         query = _text(turn["query"], (*path, "query"))
-        fields = self._unknown(turn, _TURN_KEYS)
+        fields = self._unknown(turn, TURN_KEYS)
         # from its place and text, not random: converting the same file twice gives the same set
         fields["invocation_id"] = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{eval_id}\n{path}\n{query}"))
         fields["user_content"] = text_content(query, "user")
@@ -158,7 +161,7 @@ class _Conversion:
         )
 
     def _call(self, value: Any, path: Path) -> FunctionCall:
-        item = _object(value, path, "a tool call")
+        item = _object(value, path, "a tool call", _CALL_KEYS)
         kept = item if not self.compat_adk else {key: item[key] for key in item if key in _CALL_KEYS}
         call = _validated(FunctionCall, dict(kept), path)
         if call.name is None:
@@ -175,13 +178,24 @@ def _response(value: Any, path: Path) -> tuple[str, list[Part]]:
     return _text(response.get("author", ""), (*path, "author")), [Part(text=text)]
 
 
+def in_snake_case(value: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """`value` with the keys of `known` in their usual spelling; one that is there in both spellings stays in both."""
+    camel = {to_camel(name): name for name in known if name not in value}
+    return {camel.get(key, key): item for key, item in value.items()}
+
+
 def _validated(model: type[_Model], fields: dict[str, Any], path: Path) -> _Model:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = first["loc"][:1] if first["loc"] and first["loc"][0] in fields else ()
-        raise PathError(first["msg"], (*path, *key)) from None
+        expected = _EXPECTED.get(first["type"])
+        message = f"expected {expected}, got {_kind(first['input'])}" if expected else first["msg"]
+        raise PathError(message, (*path, *key)) from None
+
+
+_EXPECTED = {"string_type": "a text", "dict_type": "an object", "list_type": "a list"}
 
 
 def _list(value: Any, path: Path, what: str) -> list[Any]:
@@ -190,10 +204,16 @@ def _list(value: Any, path: Path, what: str) -> list[Any]:
     return value
 
 
-def _object(value: Any, path: Path, what: str) -> Mapping[str, Any]:
+def _object(value: Any, path: Path, what: str, known: Iterable[str] = ()) -> Mapping[str, Any]:
+    """The object, with the keys of `known` in their usual spelling."""
     if not isinstance(value, Mapping):
         raise PathError(f"expected {what} (an object), got {_kind(value)}", path)
-    return value
+    found = in_snake_case(value, known)
+    for name in known:
+        if (camel := to_camel(name)) != name and camel in found:
+            message = f"expected {name} once, got it in both spellings ({name} and {camel})"
+            raise PathError(message, (*path, camel))
+    return found
 
 
 def _text(value: Any, path: Path) -> str:
