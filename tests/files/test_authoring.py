@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor import EvalCase, EvalFileError, SetupError
 from proctor.files.authoring import add_cases, create_set, remove_cases
+from proctor.files.editable import cases_of, edit_of
 from proctor.files.eval_sets import load_eval_set, open_eval_set
+from proctor.files.json_edit import JsonEdit
 
 
 def case(eval_id: str, text: str = "hi") -> EvalCase:
@@ -139,7 +142,7 @@ UNUSUAL = {
     "an alias among the cases": "cases:\n  - &a\n    case: a\n    ask: hi\n    expect: &e old\n  - case: b\n    ask: hi\n    expect: *e\n",
     "a comment behind the dash": "cases:\n  - # foo-bar\n    case: a\n    ask: hi\n  - case: b\n    ask: hi\n",
 }
-CHANGES: dict[str, tuple[list[str], Callable[[Path], None]]] = {
+CHANGES: dict[str, tuple[list[str], Callable[[Path], object]]] = {
     "remove": (["b"], lambda path: remove_cases(path, ["a"])),
     "add": (["a", "b", "new"], lambda path: add_cases(path, [case("new")])),
 }
@@ -183,3 +186,61 @@ def test_a_comment_beside_the_last_case_stays_beside_it(name: str, line_end: str
     )
     remove_cases(file, ["b"])
     assert file.read_bytes() == before
+
+
+# --- sets of any text are changed where they are to change, without reading every word of them again ---------------------
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+LAYOUTS = st.sampled_from([None, 1, 2, "\t"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    ids=st.lists(WORDS, min_size=1, max_size=5, unique=True),
+    indent=LAYOUTS,
+    mark=st.booleans(),
+    ascii_only=st.booleans(),
+    data=st.data(),
+)
+def test_what_is_added_and_removed_leaves_every_other_byte(
+    ids: list[str],
+    indent: int | str | None,
+    mark: bool,
+    ascii_only: bool,
+    data: st.DataObject,
+    tmp_path: Path,
+) -> None:
+    document = {
+        "eval_set_id": "s\u00e9",
+        "eval_cases": [{"eval_id": each, "conversation": [], each: [1.50]} for each in ids],
+    }
+    text = ("\ufeff" if mark else "") + json.dumps(document, indent=indent, ensure_ascii=ascii_only)
+    path = tmp_path / "s.evalset.json"
+    path.write_bytes(text.encode())
+    new, gone = "".join(ids) + "new", data.draw(st.sampled_from(ids))
+    source = open_eval_set(path)
+    quick, slow = edit_of(source, text), JsonEdit(text, start=mark)
+    for edit in (quick, slow):
+        edit.remove_items(cases_of(edit, source), {ids.index(gone)})
+    assert quick.text() == slow.text()
+    add_cases(path, [case(new)])
+    assert [*open_eval_set(path).ids()] == [*ids, new]
+    remove_cases(path, [new])
+    assert path.read_bytes().decode() == text
+
+
+def test_a_large_set_is_not_read_word_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.evalset.json"
+    create_set(path, cases=[case(f"c{number}") for number in range(300)])
+    looked_at: list[int] = []
+    members = JsonEdit._members
+
+    def counted(edit: JsonEdit, node: object) -> None:
+        looked_at.append(1)
+        members(edit, node)  # type: ignore[arg-type]  # passed on as it came
+
+    monkeypatch.setattr(JsonEdit, "_members", counted)
+    add_cases(path, [case("new")])
+    remove_cases(path, ["new", "c7"])
+    assert len(looked_at) == 2
+    assert len(open_eval_set(path)) == 299

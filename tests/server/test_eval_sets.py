@@ -407,6 +407,26 @@ def test_a_case_goes_and_comes_back_byte_for_byte(client: TestClient, trip: Path
     assert client.post(path, json=undo).status_code == 404
 
 
+def test_several_cases_go_together_or_none_does(client: TestClient, trip: Path) -> None:
+    versions = {eval_id: read(client, eval_id)[1].strip('"') for eval_id in ("rome", "oslo")}
+    path = f"/api/eval-sets/{set_id(client)}/cases/remove"
+
+    def asked(stated: dict[str, str]) -> httpx.Response:
+        cases = [{"eval_id": eval_id, "version": version} for eval_id, version in stated.items()]
+        return client.post(path, json={"cases": cases})
+
+    assert asked({}).status_code == 422
+    assert asked({**versions, "oslo": "stale"}).status_code == 412
+    assert asked({**versions, "gone": "x"}).status_code == 412
+    assert trip.read_text() == TRIP
+    gone = asked(versions)
+    assert (gone.status_code, gone.json()["eval_ids"]) == (200, ["rome", "oslo"])
+    assert json.loads(trip.read_text())["eval_cases"] == []
+    undone = client.post(f"/api/eval-sets/{set_id(client)}/undo", json={"undo": gone.json()["undo"]})
+    assert undone.status_code == 200
+    assert trip.read_text() == TRIP
+
+
 def test_a_file_keeps_its_mode_and_a_link_stays_a_link(
     client: TestClient, trip: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ something else by then, whoever wrote it, nothing is written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -163,20 +164,22 @@ def add_case(file: SetFile, value: Any) -> CaseContent:
     with alone_with(file.path):
         source = opened(file)
         _require_free(source, case)
-        authoring.add_cases(file.path, [case])
-    return read_case(opened(file), case.eval_id)
+        written = authoring.add_cases(file.path, [case], source)
+    return read_case(written or opened(file), case.eval_id)
 
 
-def remove_case(file: SetFile, eval_id: str, *, version: str) -> tuple[str, str]:
-    """Take a case out of a set; returns the file's text before and after, for `restore`.
+def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
+    """Take cases out of a set, each given with its version; returns the file's text before and after, for `restore`.
 
     Raises:
-        ChangedMeanwhileError, EvalFileError: as `replace_case`.
+        ChangedMeanwhileError, EvalFileError: as `replace_case`; then none of them was removed.
     """
     with alone_with(file.path):
-        _with_version(file, eval_id, version)
+        source = opened(file)
+        for eval_id, version in versions.items():
+            _require_version(source, file, eval_id, version)
         before = text_of_file(file.path)
-        authoring.remove_cases(file.path, [eval_id])
+        authoring.remove_cases(file.path, [*versions], source)
         return before, text_of_file(file.path)
 
 
@@ -251,6 +254,11 @@ def _require_free(source: EvalSetFile, case: EvalCase) -> None:
 def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
     """Open a set whose case is still as it was read."""
     source = opened(file)
+    _require_version(source, file, eval_id, version)
+    return source
+
+
+def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: str) -> None:
     if why := changeable(source):
         raise EvalFileError(f"{file.label}: {why}")
     if source.position(eval_id) is None:
@@ -264,7 +272,6 @@ def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
             there.value,
             there.version,
         )
-    return source
 
 
 def write_edited(path: Path, before: str, edited: EditedText, *, comments_may_go: bool) -> None:

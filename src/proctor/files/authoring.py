@@ -10,12 +10,11 @@ from pathlib import Path
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
 from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
-from proctor.files.editable import cases_of, text_of_file
+from proctor.files.editable import cases_of, edit_of, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.files.find import SET_SUFFIXES
-from proctor.files.json_edit import JsonEdit
 from proctor.files.kinds import Kind
-from proctor.files.rereading import check_edit
+from proctor.files.rereading import reread
 from proctor.files.save import save_eval_set, write_text
 from proctor.schema.case import EvalCase
 from proctor.schema.content import text_content, user_text
@@ -68,22 +67,26 @@ def require_room(path: Path, eval_id: str) -> None:
         id_of_new_set(path)
         return
     turn = Invocation(user_content=user_text("hello"), final_response=text_content("hello", "model"))
-    _with(path, [EvalCase(eval_id=eval_id, conversation=[turn])])
+    _with(path, _open(path), [EvalCase(eval_id=eval_id, conversation=[turn])])
 
 
-def add_cases(path: Path, cases: Sequence[EvalCase]) -> None:
-    """Put cases behind those of a set, in the form that its file has.
+def add_cases(path: Path, cases: Sequence[EvalCase], source: EvalSetFile | None = None) -> EvalSetFile | None:
+    """Put cases behind those of a set, in the form that its file has; returns the set as it is then, `None` for no cases.
+
+    `source`: the set, where it is open already.
 
     Raises:
         EvalFileError: the file cannot be read, written or changed in place, or has a case of one of these ids.
     """
-    if cases:
-        write_text(path, _with(path, cases))
+    if not cases:
+        return None
+    text, after = _with(path, _changeable(path, source) if source is not None else _open(path), cases)
+    write_text(path, text)
+    return after
 
 
-def _with(path: Path, cases: Sequence[EvalCase]) -> str:
-    """The text of a set with cases behind its own."""
-    source = _open(path)
+def _with(path: Path, source: EvalSetFile, cases: Sequence[EvalCase]) -> tuple[str, EvalSetFile]:
+    """A set with cases behind its own: its text, and as it would be read."""
     for case in cases:
         if (taken := source.position(case.eval_id)) is not None:
             raise EvalFileError(f"{source.where(taken)}: the set has a case {case.eval_id} already")
@@ -94,21 +97,20 @@ def _with(path: Path, cases: Sequence[EvalCase]) -> str:
         lines = list(to_lines(EvalSet(eval_set_id=source.eval_set_id, eval_cases=[]), cases))[1:]
         text += "".join(["" if text.endswith("\n") or not text else "\n", *lines])
     else:
-        edit = JsonEdit(text, start=text.startswith("\ufeff"))
+        edit = edit_of(source, text)
         edit.append(cases_of(edit, source), [json.loads(to_adk_json(case)) for case in cases])
         text = edit.text()
-    check_edit(path, source, text, added=cases)
-    return text
+    return text, reread(path, source, text, added=cases)
 
 
-def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
-    """Take cases out of a set.
+def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None = None) -> EvalSetFile:
+    """Take cases out of a set; returns it as it is then. `source`: the set, where it is open already.
 
     Raises:
         EvalFileError: the file cannot be read, written or changed in place.
         SetupError: it has no such case.
     """
-    source = _open(path)
+    source = _changeable(path, source) if source is not None else _open(path)
     gone = set()
     for eval_id in eval_ids:
         if (place := source.position(eval_id)) is None:
@@ -122,15 +124,19 @@ def remove_cases(path: Path, eval_ids: Sequence[str]) -> None:
         doomed = {source.line(index) - 1 for index in gone}
         text = "".join(line for number, line in enumerate(lines) if number not in doomed)
     else:
-        edit = JsonEdit(text, start=text.startswith("\ufeff"))
+        edit = edit_of(source, text)
         edit.remove_items(cases_of(edit, source), gone)
         text = edit.text()
-    check_edit(path, source, text, removed=eval_ids)
+    after = reread(path, source, text, removed=set(eval_ids))
     write_text(path, text)
+    return after
 
 
 def _open(path: Path) -> EvalSetFile:
-    source = open_eval_set(path, allow_empty=True)
+    return _changeable(path, open_eval_set(path, allow_empty=True))
+
+
+def _changeable(path: Path, source: EvalSetFile) -> EvalSetFile:
     if source.kind not in _EDITED:
         raise EvalFileError(
             f"{path}: {source.kind}: this form cannot be changed in place; `proctor migrate` or `proctor convert` it first"

@@ -128,6 +128,10 @@ class SpanCases:
         """One case as JSON."""
         return self._data.read(self._spans.starts[index], self._spans.ends[index])
 
+    def stretches(self) -> Iterator[tuple[int, int]]:
+        """The bytes of the file that each case takes."""
+        return zip(self._spans.starts, self._spans.ends, strict=True)
+
     def start(self, index: int) -> Place:
         """Where a case starts."""
         while len(self._lines) <= index:

@@ -104,6 +104,23 @@ class _Json:
         return edit, node
 
 
+def edit_of(source: EvalSetFile, text: str) -> JsonEdit:
+    """Return the text of a set that is one JSON document, to be changed around its cases; they are not looked into.
+
+    Where the set was read a case at a time it is known where each of them stands, and a large text need not be read again.
+    """
+    data, known = text.encode(), {}
+    at, chars = 0, 0
+    for start, end in source.stretches():
+        chars += len(data[at:start].decode(errors="replace"))
+        length = len(data[start:end].decode(errors="replace"))
+        known[chars] = chars + length
+        at, chars = end, chars + length
+        if text[chars - length : chars - length + 1] != "{" or text[chars - 1 : chars] != "}":
+            raise EvalFileError(f"{source.label}: the file was changed while it was read")
+    return JsonEdit(text, start=text.startswith("\ufeff"), known=known)
+
+
 def cases_of(edit: JsonEdit, source: EvalSetFile) -> JsonNode:
     """Return the list of cases of a set that is one JSON document."""
     node: JsonNode | None = edit.root

@@ -100,6 +100,14 @@ class EvalSetFile:
         """One case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))
 
+    def piece(self, index: int) -> bytes:
+        """One case as JSON: the bytes of its file, where that is plain JSON."""
+        return self._cases.piece(index)
+
+    def stretches(self) -> Iterator[tuple[int, int]]:
+        """The bytes of its file that each case takes; none where the file was read whole."""
+        return self._cases.stretches() if isinstance(self._cases, SpanCases) else iter(())
+
     def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
         """What was found in cases, with its places; paths start at the case."""
         return self._cases.problems(found, severity)

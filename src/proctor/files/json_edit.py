@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -56,9 +56,11 @@ class JsonEdit(SplicedText):
     its surroundings: their indentation, their line ends, all on one line where they are.
     """
 
-    def __init__(self, text: str, start: int = 0) -> None:
+    def __init__(self, text: str, start: int = 0, known: Mapping[int, int] | None = None) -> None:
+        """Read a text from `start` on; `known`: where values end that begin there, and need not be looked into."""
         super().__init__(text)
         self._at = start
+        self._known = known or {}
         self._gaps: list[tuple[int, int]] = []
         """Where comments stand, among other things."""
         self.root = self._value()
@@ -260,7 +262,9 @@ class JsonEdit(SplicedText):
     def _value(self) -> JsonNode:
         sign = self._skip()
         node = JsonNode(self._at)
-        if sign == "{":
+        if (end := self._known.get(self._at)) is not None:
+            self._at = end
+        elif sign == "{":
             self._members(node)
         elif sign == "[":
             self._items(node)

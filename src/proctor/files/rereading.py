@@ -11,9 +11,6 @@ from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.schema.case import EvalCase
 from proctor.schema.kept import case_hash
 
-Content = dict[str, bytes]
-"""The cases of a set: what each says, by id, in order."""
-
 
 def check_edit(
     path: Path,
@@ -32,28 +29,48 @@ def check_edit(
     Raises:
         EvalFileError: it cannot be read, or another case than those named would be another one: nothing may be written.
     """
-    there = {eval_id: said for eval_id, said in _content(before).items() if eval_id not in removed}
-    new = {eval_id: (case.eval_id, case_hash(case)) for eval_id, case in (replaced or {}).items()}
-    wanted = dict(new.get(eval_id, (eval_id, said)) for eval_id, said in there.items())
-    wanted |= {case.eval_id: case_hash(case) for case in added}
+    after = reread(path, before, text, changed=changed, added=added, removed=removed, replaced=replaced)
+    return {eval_id: _case(after, eval_id) for eval_id in changed}
+
+
+def reread(
+    path: Path,
+    before: EvalSetFile,
+    text: str,
+    *,
+    changed: Collection[str] = (),
+    added: Sequence[EvalCase] = (),
+    removed: Collection[str] = (),
+    replaced: Mapping[str, EvalCase] | None = None,
+) -> EvalSetFile:
+    """Return the set that an edited text is. As `check_edit`, and with the same errors."""
+    new = replaced or {}
+    wanted = [new[each].eval_id if each in new else each for each in before.ids() if each not in removed]
+    stated = {case.eval_id: case for case in (*new.values(), *added)}
+    wanted = [*dict.fromkeys([*wanted, *(case.eval_id for case in added)])]
     with TemporaryDirectory() as folder:
         copy = Path(folder, path.name)
         copy.write_bytes(text.encode("utf-8", "surrogatepass"))
-        try:
+        try:  # it stays open, and is read on when its name is gone
             after = open_eval_set(copy, label=str(path), allow_empty=True, allow_duplicate_ids=True)
-            found, cases = _content(after), {eval_id: _case(after, eval_id) for eval_id in changed}
-        except (EvalFileError, KeyError, ValueError) as error:
+        except (EvalFileError, ValueError) as error:
             raise _refused(path, f"it could not be read any more ({error})") from None
-    if list(found) != list(wanted):
+    if list(after.ids()) != wanted:
         raise _refused(path, "its cases would be others")
-    for eval_id, said in wanted.items():
-        if eval_id not in changed and found[eval_id] != said:
+    for eval_id in wanted:
+        if eval_id not in changed and not _says(after, eval_id, before, stated.get(eval_id)):
             raise _refused(path, f"the case {eval_id} would be another one")
-    return cases
+    return after
 
 
-def _content(source: EvalSetFile) -> Content:
-    return {eval_id: case_hash(source.case(index)) for index, eval_id in enumerate(source.ids())}
+def _says(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCase | None) -> bool:
+    """Whether a case says what is stated, or what it said; the same bytes say the same."""
+    if stated is not None:
+        return case_hash(_case(after, eval_id)) == case_hash(stated)
+    old, new = before.position(eval_id), after.position(eval_id)
+    if old is None or new is None:
+        raise KeyError(eval_id)
+    return before.piece(old) == after.piece(new) or case_hash(before.case(old)) == case_hash(after.case(new))
 
 
 def _case(source: EvalSetFile, eval_id: str) -> EvalCase:

@@ -201,6 +201,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/eval-sets/{eval_set}/cases/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Eval Cases
+         * @description Take several cases out of a set at once: all of them, or none where one was changed since it was read.
+         */
+        post: operations["remove_eval_cases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/eval-sets/{eval_set}/undo": {
         parameters: {
             query?: never;
@@ -1512,11 +1532,11 @@ export interface components {
         };
         /**
          * CaseRemoved
-         * @description A case that is no longer there.
+         * @description Cases that are no longer there.
          */
         CaseRemoved: {
-            /** Eval Id */
-            eval_id: string;
+            /** Eval Ids */
+            eval_ids: string[];
             /** Undo */
             undo: string;
         };
@@ -1581,6 +1601,24 @@ export interface components {
             value: unknown;
             /** Doubtful */
             doubtful: components["schemas"]["FieldNote"][];
+        };
+        /**
+         * CaseVersion
+         * @description A case as it was read.
+         */
+        CaseVersion: {
+            /** Eval Id */
+            eval_id: string;
+            /** Version */
+            version: string;
+        };
+        /**
+         * CasesChosen
+         * @description Several cases of one set.
+         */
+        CasesChosen: {
+            /** Cases */
+            cases: components["schemas"]["CaseVersion"][];
         };
         /**
          * CasesPage
@@ -4494,6 +4532,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    remove_eval_cases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                eval_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CasesChosen"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRemoved"];
+                };
+            };
+            /** @description Comments would be lost, or the file cannot be changed in place. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description The file says something else by now. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description This is no case. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
+                };
+            };
+            /** @description Without If-Match nothing is changed. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseRefusal"];
                 };
             };
         };

@@ -59,9 +59,9 @@ class CaseSaved(PageModel):
 
 
 class CaseRemoved(PageModel):
-    """A case that is no longer there."""
+    """Cases that are no longer there."""
 
-    eval_id: str
+    eval_ids: list[str]
     undo: str
     """Gives the file its text back, for a while and as long as nobody changes it: `restore_eval_case`."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from proctor.api import editing as cases, head_editing as heads
 from proctor.api.authoring import create_eval_set
@@ -61,6 +61,19 @@ class HeadDraft(_Body):
     value: dict[str, Any]
     comments_may_go: bool = False
     """Confirms that comments in what is replaced are lost."""
+
+
+class CaseVersion(_Body):
+    """A case as it was read."""
+
+    eval_id: str
+    version: str
+
+
+class CasesChosen(_Body):
+    """Several cases of one set."""
+
+    cases: Annotated[list[CaseVersion], Field(min_length=1, max_length=100_000)]
 
 
 class UndoName(_Body):
@@ -215,14 +228,25 @@ def remove_eval_case(here: Here, eval_set: str, case: CaseId, if_match: IfMatch 
     """Take a case out of a set."""
     if (version := version_named(if_match)) is None:
         return unnamed()
+    return _removed(here, eval_set, {case: version})
+
+
+@router.post("/eval-sets/{eval_set}/cases/remove", responses=REFUSALS, response_model=CaseRemoved)
+def remove_eval_cases(here: Here, eval_set: str, chosen: CasesChosen) -> Any:
+    """Take several cases out of a set at once: all of them, or none where one was changed since it was read."""
+    return _removed(here, eval_set, {one.eval_id: one.version for one in chosen.cases})
+
+
+def _removed(here: Here, eval_set: str, versions: dict[str, str]) -> Any:
     known = editing(here)
     file = known.sets.find(eval_set)
     try:
-        before, now = cases.remove_case(file, case, version=version)
+        before, now = cases.remove_cases(file, versions)
     except (cases.ChangedMeanwhileError, EvalFileError) as error:
         return refused(error, None)
-    known.looks.forget(file)
-    return CaseRemoved(eval_id=case, undo=known.remember(file, before, now))
+    finally:
+        known.looks.forget(file)
+    return CaseRemoved(eval_ids=[*versions], undo=known.remember(file, before, now))
 
 
 @router.post("/eval-sets/{eval_set}/undo", responses=REFUSALS, response_model=EvalSetPage)

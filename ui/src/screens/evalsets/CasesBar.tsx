@@ -8,7 +8,7 @@ import { Dialog } from "../../parts/Dialog";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { SelectField, TextField } from "../../parts/Field";
 import { visible } from "../../parts/visible";
-import { Refused, addCase, casePath, readCase } from "../evalcase/caseApi";
+import { Refused, addCase, readCase } from "../evalcase/caseApi";
 import { keyOf, put, said } from "../evalcase/draft";
 import type { Json } from "../evalcase/exact";
 import styles from "./EvalSets.module.css";
@@ -24,30 +24,26 @@ interface BarProps {
 /** What can be done with chosen cases; what was removed comes back byte for byte. */
 export function CasesBar({ set, chosen, done }: BarProps) {
   const [isAsking, setAsking] = useState(false);
-  const [undos, setUndos] = useState<readonly string[]>([]);
+  const [undo, setUndo] = useState("");
   const [told, setTold] = useState("");
   const { busy, error, attempt } = useAttempt();
   const source = useSource();
 
   const remove = async (): Promise<void> => {
     setAsking(false);
-    const names: string[] = [];
     await attempt(async () => {
-      for (const { eval_id } of chosen) {
-        const { version } = await readCase(set, eval_id);
-        const { body } = await source.send<CaseRemoved>("DELETE", casePath(set, eval_id), { etag: `"${version}"` });
-        names.push(body.undo);
-      }
+      const cases = await Promise.all(chosen.map(async ({ eval_id }) => ({ eval_id, version: (await readCase(set, eval_id)).version })));
+      const { body } = await source.send<CaseRemoved>("POST", `/api/eval-sets/${encodeURIComponent(set)}/cases/remove`, { body: { cases } });
+      setTold(`${count(body.eval_ids.length, "case")} removed.`);
+      setUndo(body.undo);
+      done();
     });
-    if (names.length) setTold(`${count(names.length, "case")} removed.`);
-    setUndos(names);
-    done();
   };
-  const undo = (): Promise<void> =>
+  const bringBack = (): Promise<void> =>
     attempt(async () => {
-      for (const name of [...undos].reverse()) await source.send("POST", `/api/eval-sets/${encodeURIComponent(set)}/undo`, { body: { undo: name } });
+      await source.send("POST", `/api/eval-sets/${encodeURIComponent(set)}/undo`, { body: { undo } });
       setTold("They are back.");
-      setUndos([]);
+      setUndo("");
     });
   const duplicate = (): Promise<void> =>
     attempt(async () => {
@@ -67,7 +63,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
           </>
         )}
         {!chosen.length && told && <span className="dim">{told}</span>}
-        {!chosen.length && undos.length > 0 && <Button busy={busy} onClick={() => void undo()}>Undo</Button>}
+        {!chosen.length && undo && <Button busy={busy} onClick={() => void bringBack()}>Undo</Button>}
       </div>
       <Dialog
         open={isAsking}
