@@ -227,6 +227,21 @@ def test_score_refuses_what_it_cannot_read(criteria: Any, actual: Any, says: str
         proctor.score_sync(actual, TURN, criteria=criteria)
 
 
+UNREADABLE: dict[str, tuple[Any, str]] = {
+    "a number among them": ([TURN, 3], r"actual\[1\]: expected an invocation .*, got int"),
+    "a slip in the second": ([TURN, {**TURN, "final_response": 3}], r"actual\[1\]: final_response: "),
+    "an eval case": ({"eval_id": "a", "conversation": [TURN]}, "actual: that is an eval case; give"),
+    "an eval set": ([{"eval_set_id": "s", "eval_cases": []}], r"actual\[0\]: that is an eval set; give"),
+}
+
+
+@pytest.mark.parametrize("given", UNREADABLE)
+def test_score_says_which_invocation_it_cannot_read(given: str) -> None:
+    actual, says = UNREADABLE[given]
+    with pytest.raises(SetupProblems, match=says):
+        proctor.score_sync(actual, TURN, criteria={"response_match_score": 0.5})
+
+
 def test_load_eval_set_reads_any_generation(tmp_path: Path) -> None:
     old = write(tmp_path, "old.test.json", [{"query": "hi", "reference": "hello"}])
     case = proctor.load_eval_set(old).eval_cases[0]

@@ -119,7 +119,8 @@ def _scenario(given: Any) -> ConversationScenario:
 
 
 def _invocations(given: Any, what: str) -> list[Invocation]:
-    several = [given] if isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields") else given
+    is_one = isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields")
+    several = [given] if is_one else given
     if isinstance(several, str) or not isinstance(several, Iterable):
         wanted = "expected invocations or a list of tool names"
         raise SetupProblems([SetupError(f"{what}: {wanted}, got {type(several).__name__}")])
@@ -127,7 +128,28 @@ def _invocations(given: Any, what: str) -> list[Invocation]:
     if several and any(isinstance(one, str | list | tuple) for one in several):
         mixed = "expected a list of invocations, of tool names, or of lists of tool names; got a mixture"
         raise SetupProblems([SetupError(f"{what}: {mixed}")])
+    read = [_invocation(one, what if is_one else f"{what}[{n}]") for n, one in enumerate(several)]
+    if problems := [problem for _, found in read for problem in found]:
+        raise SetupProblems(problems)
+    return [one for one, _ in read if one is not None]
+
+
+def _invocation(given: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
+    """One invocation, or what is wrong with it."""
+    if isinstance(given, Mapping) and (whole := next((key for key in _LARGER if key in given), None)):
+        wanted = "give the invocations, which stand in the `conversation` of a case"
+        return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {wanted}")]
     try:
-        return [Invocation.model_validate(one) for one in several]
+        return Invocation.model_validate(given), []
     except ValidationError as error:
-        raise SetupProblems([SetupError(f"{what}: {line}") for line in lines_of(error)]) from None
+        if error.errors()[0]["loc"] == ():
+            wanted = "expected an invocation (an object with `user_content` and what was done)"
+            return None, [SetupError(f"{place}: {wanted}, got {type(given).__name__}")]
+        return None, [SetupError(f"{place}: {line}") for line in lines_of(error)]
+
+
+_LARGER = {
+    "eval_cases": "an eval set",
+    "evalCases": "an eval set",
+    "conversation": "an eval case",
+}
