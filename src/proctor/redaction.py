@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 HIDDEN = "***"
@@ -65,11 +65,21 @@ def without_secrets(text: str) -> str:
     Those are: the values of environment variables that are named like secrets (`OPENAI_API_KEY`), keys of known shapes,
     user and password in URLs, and what stands behind `api_key=`, `Authorization:` and the like.
     """
-    for value in _values(tuple(_secrets())):
-        text = text.replace(value, HIDDEN)
-    text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
-    text = _TOLD.sub(rf"\1{HIDDEN}", text)
-    return _KNOWN.sub(HIDDEN, text)
+    return secrets_hidden()(text)
+
+
+def secrets_hidden() -> Callable[[str], str]:
+    """Return what does as `without_secrets` to many texts: the environment is looked through once."""
+    values = _values(tuple(_secrets()))
+
+    def hidden(text: str) -> str:
+        for value in values:
+            text = text.replace(value, HIDDEN)
+        text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
+        text = _TOLD.sub(rf"\1{HIDDEN}", text)
+        return _KNOWN.sub(HIDDEN, text)
+
+    return hidden
 
 
 def names_secret(name: str) -> bool:

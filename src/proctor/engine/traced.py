@@ -10,26 +10,19 @@ from pydantic import ValidationError
 
 from proctor.bounds import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
 from proctor.causes import safe_repr
-from proctor.engine.intake import Caps, Intake
+from proctor.engine.intake import MOST_NOTES, Caps, Intake
 from proctor.errors import AgentError
-from proctor.redaction import HIDDEN, names_secret, without_secrets
+from proctor.redaction import HIDDEN, names_secret, secrets_hidden
 from proctor.schema.span import Span, TurnTrace
 
 _CAPS = Caps(max_text=MAX_SPAN_TEXT)
 _MOST_ATTRIBUTES = 200
 _DEEPEST = 10
 """Levels of an attribute; OpenTelemetry knows lists of plain values."""
-_TEXTS = (
-    "id",
-    "trace_id",
-    "parent_id",
-    "name",
-    "agent",
-    "error",
-    "call_id",
-    "request",
-    "response",
-)
+_IDS = ("id", "trace_id", "parent_id")
+_ID = 64
+"""Characters of an id that needs no second look: OpenTelemetry's have 32."""
+_TEXTS = (*_IDS, "name", "agent", "error", "call_id", "request", "response")
 
 
 def trace_of(given: object) -> TurnTrace:
@@ -38,18 +31,17 @@ def trace_of(given: object) -> TurnTrace:
     The first 1,000 are kept, of each at most 200 attributes. A text has at most `MAX_SPAN_TEXT` characters.
     """
     trace = TurnTrace()
-    intake = Intake(_CAPS, trace.notes)
-    intake.begin("spans")
     if not isinstance(given, Iterable):
         trace.notes.append(f"expected a list of spans, got {safe_repr(given)}")
         return trace
-    spans = iter(given)
+    keeper, spans = _Keeper(trace.notes), iter(given)
     for one in islice(spans, MAX_SPANS):
         try:
-            trace.spans.append(_kept(Span.model_validate(one), intake))
+            trace.spans.append(keeper.kept(Span.model_validate(one)))
         except (AgentError, ValidationError) as error:
             trace.left_out += 1
-            trace.notes.append(f"a span cannot be kept: {_reason(error)}")
+            if len(trace.notes) <= MOST_NOTES:
+                trace.notes.append(f"a span cannot be kept: {_reason(error)}")
     trace.left_out += sum(1 for _ in spans)
     return trace
 
@@ -61,33 +53,49 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def _kept(given: Span, intake: Intake) -> Span:
-    span = given.model_copy()
-    for name in _TEXTS:
-        if (text := getattr(given, name)) is not None:
-            setattr(span, name, _text(text, intake, f"{name} of a span: "))
-    listed = list(given.attributes.items())
-    told = {name: _without(name, value) for name, value in listed[:_MOST_ATTRIBUTES]}
-    if (more := len(listed) - _MOST_ATTRIBUTES) > 0:
-        told["…"] = f"{more:,} more attributes"
-    span.attributes = intake.object(told, "attributes of a span: ")
-    return span
+class _Keeper:
+    """Makes the spans of one turn fit to be kept."""
 
+    def __init__(self, notes: list[str]) -> None:
+        self._intake = Intake(_CAPS, notes)
+        self._intake.begin("spans")
+        self._hidden = secrets_hidden()
 
-def _text(text: str, intake: Intake, what: str) -> str:
-    """A text without secrets, and cut; of an endless one only the beginning is looked through, as no more of it is kept."""
-    known = without_secrets(text[:MAX_TEXT])
-    return intake.text(known.ljust(len(known) + len(text) - MAX_TEXT), what)
+    def kept(self, given: Span) -> Span:
+        """Return what is kept of a span.
 
+        Raises:
+            AgentError: an attribute is a number without end.
+        """
+        said = {
+            name: self._text(text, f"{name} of a span: ")
+            for name in _TEXTS
+            if (text := getattr(given, name)) and not (name in _IDS and len(text) <= _ID and text.isalnum())
+        }
+        listed = list(given.attributes.items())
+        told = {name: self._value(name, value) for name, value in listed[:_MOST_ATTRIBUTES]}
+        if (more := len(listed) - _MOST_ATTRIBUTES) > 0:
+            told["…"] = f"{more:,} more attributes"
+        return given.model_copy(
+            update={**said, "attributes": self._intake.object(told, "attributes of a span: ")}
+        )
 
-def _without(name: str, value: Any, depth: int = 0) -> Any:
-    """A value of an attribute without secrets: those that its name tells, and those of known shapes."""
-    if isinstance(value, str):
-        return HIDDEN if value and names_secret(name) else without_secrets(value[:MAX_TEXT])
-    if depth > _DEEPEST:
-        return safe_repr(value)
-    if isinstance(value, list | tuple):
-        return [_without(name, one, depth + 1) for one in value]
-    if isinstance(value, dict):
-        return {key: _without(str(key), one, depth + 1) for key, one in value.items()}
-    return value if value is None or isinstance(value, int | float) else safe_repr(value)
+    def _text(self, text: str, what: str) -> str:
+        return self._intake.text(self._safe(text), what)
+
+    def _safe(self, text: str) -> str:
+        """A text without secrets; of an endless one only the beginning is looked through, as no more of it is kept."""
+        known = self._hidden(text[:MAX_TEXT])
+        return known.ljust(len(known) + len(text) - MAX_TEXT)
+
+    def _value(self, name: str, value: Any, depth: int = 0) -> Any:
+        """A value of an attribute without secrets: those that its name tells, and those of known shapes."""
+        if isinstance(value, str):
+            return HIDDEN if value and names_secret(name) else self._safe(value)
+        if depth > _DEEPEST:
+            return safe_repr(value)
+        if isinstance(value, list | tuple):
+            return [self._value(name, one, depth + 1) for one in value]
+        if isinstance(value, dict):
+            return {key: self._value(str(key), one, depth + 1) for key, one in value.items()}
+        return value if value is None or isinstance(value, int | float) else safe_repr(value)

@@ -139,12 +139,14 @@ function asked(span: SpanPart): string {
 
 const A_LINE = 90;
 const LONG = 600;
+const TALL = 15;
 
 /** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
 function Said({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
   const size = clip.text.length + clip.left_out;
-  const text = <Clipped clip={clip.left_out || size <= A_LINE ? clip : { ...clip, text: indented(clip.text) }} mono />;
-  if (size <= LONG)
+  const shown = clip.left_out || size <= A_LINE ? clip.text : indented(clip.text);
+  const text = <Clipped clip={{ ...clip, text: shown }} mono />;
+  if (size <= LONG && shown.split("\n").length <= TALL)
     return (
       <div className={styles.said}>
         <div className={failed ? styles.failed : styles.kind}>{head}</div>
