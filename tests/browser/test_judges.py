@@ -84,3 +84,34 @@ def test_a_person_disagrees_and_the_command_counts_it(
     expect(judge.get_by_role("button", name="I disagree")).to_have_count(1)
     context.close()
     assert problems.left() == []
+
+
+@pytest.mark.slow
+def test_the_focus_stays_where_somebody_has_labelled(
+    browser: Browser, own_site: Site, problems: Problems
+) -> None:
+    context = browser.new_context(base_url=own_site.url, viewport={"width": 1280, "height": 860})
+    page = context.new_page()
+    watch(page, problems)
+    open_case(page, own_site, "city_guide.boastful", query="?tab=judges")
+    judge = page.get_by_role("region", name=RUBRICS)
+    before = judge.get_by_role("button", name="Take it back").count()
+    agree = judge.get_by_role("button", name="I agree").first
+    agree.focus()
+    page.keyboard.press("Enter")
+    expect(judge.get_by_role("button", name="Take it back")).to_have_count(before + 1)
+    expect(page.locator(":focus")).to_have_text("Take it back")
+    page.keyboard.press("Enter")
+    expect(judge.get_by_role("button", name="Take it back")).to_have_count(before)
+    expect(page.locator(":focus")).to_have_text("I disagree")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("textbox", name="Why")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(":focus")).to_have_text("I disagree")
+    page.keyboard.press("Enter")
+    dialog.get_by_role("button", name=re.compile("It (passes|fails)")).press("Enter")
+    expect(judge.get_by_role("button", name="Take it back")).to_have_count(before + 1)
+    expect(page.locator(":focus")).to_have_text("Take it back")
+    context.close()
+    assert problems.left() == []

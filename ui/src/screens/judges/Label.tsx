@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { pathOf, useChange, useSource } from "../../data/queries";
 import type { LabelPart } from "../../data/types";
 import { Button } from "../../parts/Button";
@@ -28,12 +28,13 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
   const change = useChange<LabelPart>([path]);
   const mine = labels.filter((label) => label.turn === turn && label.rubric_id === rubric);
   const label = mine.find((one) => one.metric === metric) ?? mine[0];
+  const focus = useFocusAfter(label !== undefined, open || change.isPending);
   const address = `${path}/labels/${encodeURIComponent(metric)}`;
   const put = (passes: boolean, note: string) =>
-    change.mutate({ method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note } }, { onSuccess: () => setOpen(false) });
+    change.mutate({ method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note } }, { onSuccess: () => setOpen(false), onSettled: focus.acted });
   if (!live && !label) return null;
   return (
-    <div className={`${styles.label} ${label ? "" : "no-print"}`}>
+    <div ref={focus.box} tabIndex={-1} className={`${styles.label} ${label ? "" : "no-print"}`}>
       {label ? (
         <>
           <span>
@@ -44,7 +45,7 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
             <Button
               look="quiet"
               busy={change.isPending}
-              onClick={() => change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric }) })}
+              onClick={() => change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric }) }, { onSettled: focus.acted })}
             >
               Take it back
             </Button>
@@ -66,6 +67,22 @@ export function Label({ path, metric, turn, rubric, said, labels }: Props) {
       <Ask open={open} close={() => setOpen(false)} said={said} put={put} busy={change.isPending} error={change.error} />
     </div>
   );
+}
+
+/** What was pressed goes away with what it did: the focus goes to what comes in its place, and stays where somebody has put it since. */
+function useFocusAfter(hasLabel: boolean, isBusy: boolean): { box: React.RefObject<HTMLDivElement | null>; acted: () => void } {
+  const box = useRef<HTMLDivElement>(null);
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    if (!isDue || isBusy) return undefined;
+    const frame = requestAnimationFrame(() => {
+      setDue(false);
+      const at = document.activeElement;
+      if (at === null || at === document.body) (box.current?.querySelector<HTMLElement>("button:enabled") ?? box.current)?.focus();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isDue, isBusy, hasLabel]);
+  return { box, acted: () => setDue(true) };
 }
 
 interface AskProps {
