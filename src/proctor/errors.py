@@ -165,7 +165,9 @@ class SimulatorError(EvalError):
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """Return ` Did you mean 'x'?` for the closest of `known`, or an empty string."""
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name, known, n=1) or [
+        one for one in known if one.lower() == name.lower().rpartition(".")[2]
+    ]
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import EvalFileError, SetupError, SetupProblems
 from proctor.files import find
 from proctor.files.find import (
     find_config,
@@ -18,6 +18,7 @@ from proctor.files.find import (
     sets_in,
     split_selectors,
 )
+from proctor.files.load import load_config
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:
@@ -128,6 +129,13 @@ class TestFindSets:
         (folder / "gone.evalset.json").symlink_to("nowhere.json")
         with pytest.raises(SetupProblems, match=r"\(it is a link to nowhere\.json, which is not there\)"):
             found("gone.evalset.json")
+
+    def test_a_config_that_is_a_link_to_nowhere_is_not_passed_over(self, folder: Path) -> None:
+        (folder / "deep" / "test_config.json").symlink_to("nowhere.json")
+        config = find_config(folder / "deep" / "c.test.json")
+        assert config == folder / "deep" / "test_config.json"
+        with pytest.raises(EvalFileError, match=r"\(it is a link to nowhere\.json, which is not there\)"):
+            load_config(config)
 
     def test_a_folder_is_all_sets_in_it_sorted_without_hidden_ones_and_results(self) -> None:
         names = [label for label, _ in found(".")]

@@ -73,6 +73,9 @@ def test_names_of_tools(name: str) -> None:
         ("f(a=[^,])", "", "no value after `[`"),
         ("f(a=^007)", "", "disagree about what “007” is"),
         ("f(a=[1, ^.nan])", "", "not a number"),
+        ("f(a=^None)", "", "nothing is `null` (the text is `\"None\"`)"),
+        ("f(a=[1, ^NaN])", "", "no number that JSON has"),
+        ("f(a={b: ^-Infinity})", "", "the text is `\"-Infinity\"`"),
         ("f(^=1)", "", "expected an argument's name"),
         ("f(a=" + "[" * 100 + "^" + "[" * 9, "", "nested deeper than 100 levels"),
     ],
@@ -97,6 +100,7 @@ def test_where_a_call_is_broken(text: str, marked: str, message: str) -> None:
         ({"a": "x, y", "b": "x=y", "c": "x (y)"}, 'f(a="x, y", b="x=y", c="x (y)")'),
         ({"a": [1, "x"], "b": {"c": {"d": []}}}, "f(a=[1, x], b={c: {d: []}})"),
         ({"odd,key": 1}, 'f("odd,key"=1)'),
+        ({"a": "None", "b": ["NaN"], "c": "None of it"}, 'f(a="None", b=["NaN"], c=None of it)'),
     ],
 )  # fmt: skip
 def test_how_a_call_is_written(arguments: dict[str, Any], text: str) -> None:

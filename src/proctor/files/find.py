@@ -187,7 +187,7 @@ def find_config(set_path: Path) -> Path | None:
     folder = set_path.absolute().parent
     root = project_root(folder)
     for place in [folder, *folder.parents]:
-        there = [_as_named(place / name, set_path) for name in CONFIG_NAMES if (place / name).is_file()]
+        there = [_as_named(place / name, set_path) for name in CONFIG_NAMES if _is_config(place / name)]
         if len(there) > 1:
             raise SetupError(f"{there[0]} and {there[1]}: which of them judges {set_path.name}? Keep one.")
         if there:
@@ -195,6 +195,11 @@ def find_config(set_path: Path) -> Path | None:
         if place == root or root is None:
             return None
     return None
+
+
+def _is_config(path: Path) -> bool:
+    """Whether a config is meant to be there; a link that leads nowhere is told when it is read."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _as_named(path: Path, set_path: Path) -> Path:

@@ -27,6 +27,8 @@ _PLAIN_WORD = re.compile(
 )
 _ARGUMENT = re.compile(r"\s(?=(\w+=))")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_ELSEWHERE = frozenset({"None", "NaN", "Infinity", "-Infinity"})
+"""Words that mean something in Python, where a call looks like this: here they would be texts, which nobody sees."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -185,6 +187,9 @@ class _Parser:
             raise CallError(
                 next_one.end(), f"is a comma missing before `{shown(next_one[1], 40)[1:-1]}`?", hint
             )
+        if word in _ELSEWHERE:
+            meant = "nothing is `null`" if word == "None" else "no number that JSON has"
+            raise CallError(start, f"is `{word}` a text? {meant}", f'the text is `"{word}"`')
         value = resolve(word)
         if isinstance(value, Fault):
             raise CallError(start, value.message, value.hint)
@@ -248,6 +253,7 @@ def _key(key: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, str):
         plain = _PLAIN_WORD.fullmatch(value) and value.isprintable() and is_text(value)
+        plain = plain and value not in _ELSEWHERE
         return value if plain else _quote(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
