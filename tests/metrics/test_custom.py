@@ -149,7 +149,7 @@ def test_forms_that_fit(function: Callable[..., Any]) -> None:
             "'expcted' is none that Proctor knows. Did you mean 'expected'",
         ),
         (lambda eval_metric, actual, expected: 1, "it mixes both forms (eval_metric with actual, expected)"),
-        (lambda actual, /: 1, "its parameter 'actual' is none"),
+        (lambda actual, /: 1, "its parameter 'actual' stands before `/`"),
         (dict, "its parameters cannot be told"),
         (0.5, "is of type float, not a function"),
     ],
@@ -510,3 +510,11 @@ def test_entry_points_are_known_by_name_and_loaded_when_asked_for() -> None:
 def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
     (problem,) = bind(EvalConfig(criteria={name: 0.5}), RunOptions()).problems
     assert f"{name!r} of the package 'my-package' cannot be loaded" in str(problem)
+
+
+def test_a_score_just_beyond_its_range_is_shown_to_the_last_digit() -> None:
+    """Not "1, outside its range of 0 to 1", as a sum of floats would have it."""
+    with pytest.raises(
+        MetricError, match=r"returned 1\.0000000000000002 for turn 1, outside its range of 0 to 1"
+    ):
+        ask(lambda actual, expected: 1.0000000000000002)

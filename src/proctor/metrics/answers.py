@@ -95,8 +95,14 @@ def _number(facts: MetricFacts, answer: object, where: str) -> float:
     if not math.isfinite(number):
         raise MetricError(f"returned {number}{where}, which is not a score")
     if said := beyond_range(facts, number):
-        raise MetricError(f"returned {number:g}{where}, {said}")
+        raise MetricError(f"returned {_exact(number)}{where}, {said}")
     return number
+
+
+def _exact(number: float) -> str:
+    """In short where that is the number: 2, and not 1 for 1.0000000000000002."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _show(answer: object) -> str:

@@ -70,6 +70,10 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
         }:
             found[parameter.name] = _plain(parameter)
         elif parameter.default is parameter.empty:
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise _misfit(
+                    name, f"its parameter {parameter.name!r} stands before `/`, and all are given by name"
+                )
             hint = did_you_mean(_plain(parameter), [*WHOLE, *TURN, *EITHER])
             raise _misfit(name, f"its parameter {parameter.name!r} is none that Proctor knows.{hint}")
     return _decide(name, found, [each for each in parameters if each.name in found])
