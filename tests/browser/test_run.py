@@ -263,7 +263,7 @@ class TestARunUnderWay:
         live.get_by_role("button", name="Cancel").click()
         live.get_by_role("button", name="Cancel the run").click()
         open_gate(gated.folder, 4)
-        expect(live.get_by_text("Stopped by Ctrl-C")).to_be_visible(timeout=30_000)
+        expect(live.get_by_text("Cancelled.")).to_be_visible(timeout=30_000)
         shot(live, "run-cancelled")
         open_gate(gated.folder, CASES)
         live.get_by_role("button", name="Go on with it").click()

@@ -1,7 +1,7 @@
 import { Dialog } from "../parts/Dialog";
 import { Keys } from "../parts/Keys";
 import styles from "./KeyHelp.module.css";
-import { allBindings, useLayers } from "./keyboard";
+import { type Binding, allBindings, useLayers } from "./keyboard";
 
 /** Every key that does something on the page that is shown. */
 export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
@@ -10,7 +10,7 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
     <Dialog open={open} onClose={close} title="Keyboard">
       <dl className={styles.keys}>
         {open &&
-          allBindings().map(({ keys, does }) => (
+          inOrder(allBindings()).map(({ keys, does }) => (
             <div key={keys}>
               <dt>
                 <Keys keys={keys} />
@@ -21,4 +21,10 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
       </dl>
     </Dialog>
   );
+}
+
+/** What the page in view does comes first, then the ways to other pages, then this help. */
+export function inOrder(bindings: readonly Binding[]): readonly Binding[] {
+  const last = ({ keys }: Binding) => (keys === "?" ? 2 : keys.startsWith("g ") ? 1 : 0);
+  return [...bindings].sort((one, other) => last(one) - last(other));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { press, render } from "../../test/render";
+import { inOrder } from "./KeyHelp";
 import { type Binding, allBindings, meant, useKeys } from "./keyboard";
 
 const binding = (keys: string, run: () => void = () => undefined): Binding => ({ keys, does: keys, run });
@@ -70,4 +71,9 @@ describe("keys", () => {
     press("r");
     expect(run).toHaveBeenCalledTimes(1);
   });
+});
+
+it("are told in the order in which they are looked for: this page's, the ways to others, the help", () => {
+  const told = inOrder(["g r", "?", "j", "g c", "/"].map((keys) => binding(keys)));
+  expect(told.map(({ keys }) => keys)).toEqual(["j", "/", "g r", "g c", "?"]);
 });

@@ -51,6 +51,11 @@ export function useRowWindow(
   };
 }
 
+/** Nothing has the focus, or only the content as a whole, to which it goes with a new page. */
+function isNowhere(at: Element | null): boolean {
+  return at === null || at === document.body || at.id === "main";
+}
+
 function rowAt(body: RefObject<HTMLDivElement | null>, index: number): HTMLElement | null {
   return body.current?.querySelector<HTMLElement>(`:scope > [data-index="${index}"]`) ?? null;
 }
@@ -117,7 +122,7 @@ interface RowKeys {
 
 /** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
 export function useRowKeys({ on, count, at, setAt, cameBack, body, reveal, choose, next }: RowKeys): void {
-  const moved = useRef(cameBack && document.activeElement === document.body);
+  const moved = useRef(cameBack && isNowhere(document.activeElement));
   const here = useRef(at); // ahead of what is drawn, when keys come faster than drawings
   useEffect(() => {
     here.current = at;

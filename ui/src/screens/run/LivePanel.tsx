@@ -6,6 +6,7 @@ import { CopyLine } from "../../parts/Copy";
 import { Counts } from "../../parts/Counts";
 import { Dialog } from "../../parts/Dialog";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { numText } from "../../parts/figures";
 import styles from "./Run.module.css";
 import type { Live } from "./live";
 import { progressWords } from "./words";
@@ -79,7 +80,7 @@ function Cancel({ run, told }: { run: string; told: LiveProgress }) {
       >
         {asked
           ? "Trials under way are given up. What has finished is kept."
-          : `${told.done} of ${told.cases} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
+          : `${numText(told.done)} of ${numText(told.cases)} cases are decided, and are kept. What is under way gets a few seconds to finish; the run can be gone on with later.`}
       </Dialog>
       <ErrorNote error={cancel.error} />
     </>
@@ -90,12 +91,12 @@ function Cancel({ run, told }: { run: string; told: LiveProgress }) {
 export function Unfinished({ page, writable }: { page: RunPage; writable: boolean }) {
   const resume = useChange([`/api/runs`]);
   const left = page.counts.not_run ?? 0;
-  const why = page.failure || (page.stopped_by ? `Stopped by ${page.stopped_by}` : page.interrupted ? "It was interrupted" : "Its process is gone");
+  const why = page.failure || (page.stopped_by ? (page.stopped_by === "Ctrl-C" ? "Cancelled" : `Stopped by ${page.stopped_by}`) : page.interrupted ? "It was interrupted" : "Its process is gone");
   return (
     <section className={`${styles.live} panel`} aria-label="Unfinished">
       <div className="row">
         <span>
-          {why}. {left ? `${left} of ${page.cases} cases were not run; the others are kept.` : "Every case was run."}
+          {why}. {left ? `${numText(left)} of ${numText(page.cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.` : "Every case was run."}
         </span>
         <span className="grow" />
         {writable && !page.manifest.imported_from ? (

@@ -5,7 +5,7 @@ import { Percent, Seconds, When } from "../../parts/Num";
 import { Outcome } from "../../parts/Outcome";
 import { Sparkline } from "../../parts/Sparkline";
 import type { Column } from "../../parts/Table";
-import { moneyText, percentText } from "../../parts/figures";
+import { moneyText, numText, percentText } from "../../parts/figures";
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
@@ -48,9 +48,9 @@ function Cases({ row }: { row: RunRow }) {
     <>
       <Counts counts={row.counts} />
       <span className={styles.under}>
-        of {row.cases}
+        of {numText(row.cases)}
         {row.num_runs > 1 && ` × ${row.num_runs} trials`}
-        {row.stopped_by && ` · ${row.stopped_by}`}
+        {row.stopped_by && ` · ${stoppedBy(row.stopped_by)}`}
       </span>
     </>
   );
@@ -73,4 +73,9 @@ function Cost({ row }: { row: RunRow }) {
       {row.cost === null && row.cost_text.startsWith("at least") ? row.cost_text.replace("at least ", "≥ ") : moneyText(row.cost)}
     </span>
   );
+}
+
+/** What ended a run before its end. The page's own Cancel is a Ctrl-C for the run. */
+export function stoppedBy(stop: string): string {
+  return stop === "Ctrl-C" ? "cancelled" : stop;
 }

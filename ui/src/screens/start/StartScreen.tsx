@@ -148,7 +148,7 @@ function FailedOf({ asked, change, problems }: Part) {
   return (
     <SelectField
       label="Only what did not pass in"
-      hint="Its sets, unless others are chosen"
+      hint="Of that run’s sets, unless others are chosen below"
       options={[["", "no run: all cases"], ...named, ...known]}
       value={asked.failed_of ?? ""}
       error={problemsOf(problems, "failed_of")}
@@ -261,8 +261,11 @@ function Loading() {
   return (
     <>
       <h1>Start a run</h1>
-      <div className="panel">
-        <Skeleton rows={6} height="52px" />
+      <div className={styles.columns}>
+        <Skeleton rows={8} height="68px" />
+        <div className={`${styles.side} panel`}>
+          <Skeleton rows={2} height="40px" />
+        </div>
       </div>
     </>
   );

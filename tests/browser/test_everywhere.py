@@ -1,0 +1,155 @@
+"""What holds on every screen: fingers, small windows, the keyboard's place, the system's colours, names that read as names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import NARROW, Problems, Site, watch
+from tests.browser.test_case import run_of
+
+Look = Callable[[Page], None]
+
+# The narrowest window that must do: 1,280 pixels at 400 % (WCAG 1.4.10).
+NARROWEST = {"width": 320, "height": 640}
+
+_SCREENS: dict[str, Callable[[Site], str]] = {
+    "runs": lambda site: "/runs",
+    "a run": lambda site: f"/runs/{run_of(site, 'travel.flawed')}",
+    "a case": lambda site: _case(site, "travel.flawed", "two_turn_booking"),
+    "its metrics": lambda site: _case(site, "travel.flawed", "two_turn_booking") + "?tab=metrics",
+    "an error": lambda site: _case(site, "travel.flawed", "two_turn_flight"),
+    "judges of a case": lambda site: _case(site, "city_guide.boastful", "about_bern") + "?tab=judges",
+    "bless": lambda site: f"/runs/{run_of(site, 'travel.flawed')}/bless",
+    "a comparison": lambda site: f"/compare?{_two(site)}",
+    "a case of two runs": lambda site: f"/compare?{_two(site)}&set=bookings&case=two_turn_booking",
+    "history": lambda site: "/history?set=bookings",
+    "a case's history": lambda site: "/history?set=bookings&case=two_turn_booking",
+    "judges": lambda site: "/judges",
+    "start": lambda site: "/start",
+}
+ON_SCREENS = pytest.mark.parametrize("screen", _SCREENS)
+
+
+def _case(site: Site, agent: str, eval_id: str) -> str:
+    run = run_of(site, agent)
+    cases = site.get(f"/api/runs/{run}/cases")["items"]
+    at = next(one["position"] for one in cases if one["eval_id"] == eval_id)
+    return f"/runs/{run}/cases/{at}"
+
+
+def _two(site: Site) -> str:
+    """Return what names the careful build and the flawed one."""
+    return f"base={run_of(site, 'travel')}&candidate={run_of(site, 'travel.flawed')}"
+
+
+def _unfold(page: Page) -> None:
+    """Open everything that can be opened, as far as it is there."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true })")
+
+
+@pytest.fixture
+def touched(browser: Browser, site: Site, problems: Problems) -> Iterator[Page]:
+    """A page of a phone."""
+    context = browser.new_context(base_url=site.url, viewport=NARROW, has_touch=True, is_mobile=True)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    page = context.new_page()
+    watch(page, problems)
+    yield page
+    context.close()
+    assert problems.left() == []
+
+
+# What can be pressed and is less than 44 pixels high. Left out: links within a sentence, boxes whose label is pressed, and
+# points of a chart, each of which stands in the table below it as well.
+_SMALL = """() => [...document.querySelectorAll('a[href], button, select, input, textarea, summary')]
+    .filter((one) => one.checkVisibility() && !one.closest('label, svg') && one.getBoundingClientRect().bottom > 0)
+    .filter((one) => getComputedStyle(one).display !== 'inline')
+    .filter((one) => one.getBoundingClientRect().height < 43.5)
+    .map((one) => `${one.tagName} ${one.textContent.trim().slice(0, 40)} ${one.getBoundingClientRect().height}`)"""
+
+
+@pytest.mark.slow
+class TestEveryScreen:
+    @ON_SCREENS
+    def test_can_be_used_with_a_finger(self, touched: Page, site: Site, screen: str) -> None:
+        touched.goto(_SCREENS[screen](site))
+        _unfold(touched)
+        assert touched.evaluate(_SMALL) == []
+
+    @ON_SCREENS
+    def test_fits_a_window_of_320_pixels_with_all_of_it_open(
+        self, page: Page, site: Site, screen: str
+    ) -> None:
+        page.goto(_SCREENS[screen](site))
+        _unfold(page)
+        for size in (NARROWEST, {"width": 1280, "height": 860}):
+            page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+            over = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            assert over <= 0, f"{over} pixels too wide at {size['width']}"
+
+
+class TestNames:
+    @pytest.mark.parametrize("screen", ["a comparison", "a case of two runs", "history", "a case's history"])
+    def test_in_backticks_read_as_names(self, page: Page, site: Site, screen: str) -> None:
+        page.goto(_SCREENS[screen](site))
+        expect(page.locator("main code").filter(has_text="covers").first).to_be_attached()
+        assert "`" not in page.locator("main").inner_text()
+
+
+class TestTheFocus:
+    def test_goes_from_the_head_of_the_page_into_the_page(self, page: Page) -> None:
+        page.goto("/runs")
+        page.get_by_role("navigation").get_by_role("link", name="Judges").press("Enter")
+        expect(page).to_have_url(re.compile("/judges$"))
+        expect(page.locator("#main")).to_be_focused()
+
+    def test_comes_back_to_the_row_that_was_opened(self, page: Page, site: Site) -> None:
+        page.goto(f"/runs/{run_of(site, 'travel.flawed')}")
+        expect(page.get_by_role("table", name="Cases")).to_be_visible()
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        opened = page.locator("[role=row][aria-current] a")
+        name = opened.locator("b").inner_text()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+        page.go_back()
+        expect(page.locator("[role=row][aria-current] a")).to_be_focused()
+        expect(page.locator("[role=row][aria-current] b")).to_have_text(name)
+
+
+def test_copying_says_so_and_moves_nothing(page: Page, site: Site) -> None:
+    page.goto(_SCREENS["a case"](site))
+    copy = page.get_by_role("button", name="Copy command")
+    before = copy.bounding_box()
+    copy.click()
+    said = page.get_by_role("button").filter(has_text="Copied")
+    expect(said).to_be_visible()
+    assert said.bounding_box() == before
+
+
+def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Page, site: Site) -> None:
+    page.emulate_media(forced_colors="active")
+    page.goto(_SCREENS["a run"](site))
+    chip = page.get_by_role("button", name="outcome:failed,error")
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Filter cases").focus()
+    assert chip.evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
+
+
+class TestACaseThatIsFlaky:
+    def test_opens_at_the_first_trial_that_tells_why(self, page: Page, site: Site) -> None:
+        run = run_of(site, "retail.hasty")
+        cases = site.get(f"/api/runs/{run}/cases")["items"]
+        at, strip = next((one["position"], one["strip"]) for one in cases if re.match("p+f", one["strip"]))
+        page.goto(f"/runs/{run}/cases/{at}")
+        shown = page.get_by_role("navigation", name="Trials").locator("[aria-current]")
+        expect(shown).to_have_accessible_name(f"trial {strip.index('f') + 1}: failed")
+        page.goto(f"/runs/{run}/cases/{at}?trial=1")
+        expect(shown).to_have_accessible_name("trial 1: passed")
