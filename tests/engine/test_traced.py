@@ -115,6 +115,24 @@ def test_many_attributes_are_counted() -> None:
     assert (len(span.attributes), span.attributes["…"]) == (201, "800 more attributes")
 
 
+def test_endless_spans_with_endless_attributes_have_a_bound() -> None:
+    text = "x" * 5_000
+    endless: dict[str, Any] = {"id": "a", **dict.fromkeys(("name", "error", "request", "response"), text)}
+    endless["attributes"] = {f"{n}{text}": text for n in range(100)}
+    trace = trace_of(endless for _ in range(MAX_SPANS))
+    assert len(trace.spans) == MAX_SPANS
+    assert len(trace.model_dump_json()) < 8 * MAX_TEXT
+    assert trace.spans[-1].attributes == {"…": "100 attributes, for which there was no room"}
+
+
+def test_a_secret_where_a_text_is_cut_is_hidden_whole() -> None:
+    for place in range(MAX_SPAN_TEXT - 60, MAX_SPAN_TEXT + 5, 6):
+        (span,) = trace_of(
+            [{"id": "a", "request": f"{'x' * place} sk-abcdef1234567890abcdef {'y' * 5_000}"}]
+        ).spans
+        assert "sk-" not in (span.request or "")
+
+
 def _circle() -> list[Any]:
     circle: list[Any] = []
     circle.append(circle)

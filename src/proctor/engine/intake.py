@@ -60,6 +60,11 @@ class Intake:
         self._left = 8 * self.caps.max_text
         self._most = self.caps.max_text
 
+    @property
+    def left(self) -> int:
+        """Characters that are left; below 0 each text has only the least that every text has."""
+        return self._left
+
     def unseen(self, event: Event) -> Event | None:
         """Return what is to be kept of an event that nobody has looked at yet; `None` where that takes a closer look."""
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.bounds import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
+from proctor.bounds import MAX_SPAN_TEXT, MAX_SPANS
 from proctor.causes import safe_repr
 from proctor.engine.intake import MOST_NOTES, Caps, Intake
 from proctor.errors import AgentError
@@ -22,6 +22,8 @@ _DEEPEST = 10
 _IDS = ("id", "trace_id", "parent_id")
 _ID = 64
 """Characters of an id that needs no second look: OpenTelemetry's have 32."""
+_LEAST = 1_000
+"""Characters that every text has room for, and that a secret may have."""
 _TEXTS = (*_IDS, "name", "agent", "error", "call_id", "request", "response")
 
 
@@ -72,21 +74,24 @@ class _Keeper:
             for name in _TEXTS
             if (text := getattr(given, name)) and not (name in _IDS and len(text) <= _ID and text.isalnum())
         }
-        listed = list(given.attributes.items())
-        told = {name: self._value(name, value) for name, value in listed[:_MOST_ATTRIBUTES]}
-        if (more := len(listed) - _MOST_ATTRIBUTES) > 0:
+        return given.model_copy(update={**said, "attributes": self._attributes(given.attributes)})
+
+    def _attributes(self, given: dict[str, Any]) -> dict[str, Any]:
+        if given and self._intake.left <= 0:
+            return {"…": f"{len(given):,} attributes, for which there was no room"}
+        told = {name: self._value(name, value) for name, value in islice(given.items(), _MOST_ATTRIBUTES)}
+        if (more := len(given) - _MOST_ATTRIBUTES) > 0:
             told["…"] = f"{more:,} more attributes"
-        return given.model_copy(
-            update={**said, "attributes": self._intake.object(told, "attributes of a span: ")}
-        )
+        return self._intake.object(told, "attributes of a span: ")
 
     def _text(self, text: str, what: str) -> str:
         return self._intake.text(self._safe(text), what)
 
     def _safe(self, text: str) -> str:
-        """A text without secrets; of an endless one only the beginning is looked through, as no more of it is kept."""
-        known = self._hidden(text[:MAX_TEXT])
-        return known.ljust(len(known) + len(text) - MAX_TEXT)
+        """A text without secrets; of one that will be cut only what may be kept, and a bit more, is looked through."""
+        head = max(min(self._intake.left, MAX_SPAN_TEXT), _LEAST) + _LEAST
+        known = self._hidden(text[:head])
+        return known.ljust(len(known) + len(text) - head)
 
     def _value(self, name: str, value: Any, depth: int = 0) -> Any:
         """A value of an attribute without secrets: those that its name tells, and those of known shapes."""
