@@ -264,3 +264,42 @@ def test_an_old_format_is_only_read(tmp_path: Path) -> None:
     path.write_text('[{"query": "hi", "expected_tool_use": [], "reference": "hello"}]')
     with pytest.raises(EvalFileError, match="only read: migrate it first"):
         edited(path, 0, open_eval_set(path).value(0))
+
+
+RULED = """\
+eval_set: y
+cases:
+  - {id}: a
+    ask: hi   # why
+    tools: [get_weather(city=Rome)]
+    expectations:
+      calls:
+        - any_order: [get_calendar, 'find_table(covers=2)']   # both
+    rules:
+      - never: x   # never ever
+    {state}: {{n: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"tags": ["x"]}, {"final_session_state": {"n": 2}}, {"response_schema": {"type": "object"}}],
+)
+@pytest.mark.parametrize(("named", "state"), [("case", "final_state"), ("id", "final_session_state")])
+def test_yaml_with_rules_and_expectations_keeps_its_words_and_comments(
+    tmp_path: Path, change: dict[str, Any], named: str, state: str
+) -> None:
+    path = tmp_path / "y.evalset.yaml"
+    text = RULED.format(id=named, state=state)
+    path.write_text(text)
+    source = open_eval_set(path)
+    value = {**source.value(0), **change}
+    edited = with_case(path, source, text, 0, value)
+    assert edited.lost == []
+    path.write_text(edited.text)
+    assert open_eval_set(path).value(0) == value
+    assert [line for line in text.splitlines() if line not in edited.text.splitlines()] == (
+        [f"    {state}: {{n: 1}}"] if "final_session_state" in change else []
+    )
+    if not change:
+        assert edited.text == text

@@ -200,6 +200,23 @@ def test_an_old_format_is_shown_and_migrated_beside_itself(client: TestClient, t
 # --- one case ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_document_inside_a_json_string_is_shown_and_only_read(client: TestClient, tmp_path: Path) -> None:
+    path = tmp_path / "trip.evalset.json"
+    path.write_text(json.dumps(json.dumps(eval_set(case("a")))))
+    before = path.read_text()
+    page = client.get(f"/api/eval-sets/{set_id(client)}").json()
+    assert (page["cases"], page["can_edit"]) == (1, False)
+    assert "inside a JSON string" in page["why_not"]
+    value, etag = read(client, "a")
+    for answer in (
+        save(client, "a", {**value, "tags": ["x"]}, etag),
+        client.post(f"/api/eval-sets/{set_id(client)}/case", json={"value": case("b")}),
+        client.delete(address(client, "a"), headers={"If-Match": etag}),
+    ):
+        assert (answer.status_code, "proctor convert" in answer.json()["detail"]) == (409, True)
+    assert path.read_text() == before
+
+
 def test_saving_what_was_read_changes_no_byte(client: TestClient, trip: Path) -> None:
     value, etag = read(client, "rome")
     assert value["big"] == 12345678901234567890123

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
 from proctor.files.documents import LINES_SUFFIX, YAML_SUFFIXES
-from proctor.files.editable import cases_of, edit_of, text_of_file
+from proctor.files.editable import ENCODED_TWICE, cases_of, edit_of, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.files.find import SET_SUFFIXES
 from proctor.files.kinds import Kind
@@ -141,6 +141,8 @@ def _changeable(path: Path, source: EvalSetFile) -> EvalSetFile:
         raise EvalFileError(
             f"{path}: {source.kind}: this form cannot be changed in place; `proctor migrate` or `proctor convert` it first"
         )
+    if source.is_encoded_twice:
+        raise EvalFileError(f"{path}: {ENCODED_TWICE}; `proctor convert` it to plain JSON first")
     return source
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from proctor.errors import EvalFileError
 from proctor.files.cases import read_case
 from proctor.files.documents import YAML_SUFFIXES
-from proctor.files.editable import IN_PLACE
+from proctor.files.editable import ENCODED_TWICE, IN_PLACE
 from proctor.files.eval_sets import EvalSetFile
 from proctor.files.explain import Finding, explain
 from proctor.files.json_edit import JsonEdit
@@ -43,6 +43,8 @@ def findings_in(value: Any) -> tuple[EvalCase | None, list[Finding], list[Findin
 
 def changeable(source: EvalSetFile) -> str:
     """Say why the cases of a set cannot be changed in place; empty where they can."""
+    if source.is_encoded_twice:
+        return f"{ENCODED_TWICE}, which is only read: `proctor convert` it to plain JSON first"
     if source.kind in IN_PLACE:
         return ""
     return f"this is an {source.kind}, which is only read: migrate it first"

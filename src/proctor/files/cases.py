@@ -204,6 +204,11 @@ class HeldCases:
         """The key that a case's id has in the file."""
         return self._id_key or id_key(from_json(self._pieces[index]))
 
+    @property
+    def is_encoded_twice(self) -> bool:
+        """The document that they come from is JSON within a JSON string."""
+        return bool(getattr(self._document, "double_encoded", False))
+
     def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
         """Findings with their places."""
         moved = [

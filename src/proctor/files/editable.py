@@ -17,6 +17,8 @@ from proctor.schema.invocation import Invocation
 
 IN_PLACE = frozenset({Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE})
 
+ENCODED_TWICE = "the document is inside a JSON string"
+
 
 class Editable(Protocol):
     """The text of a set whose cases can be blessed."""
@@ -46,6 +48,8 @@ def editable(source: EvalSetFile, text: str) -> Editable:
         raise EvalFileError(
             f"{source.label}: {source.kind}: this form cannot be changed in place; `proctor convert` it to JSON first"
         )
+    if source.is_encoded_twice:
+        raise EvalFileError(f"{source.label}: {ENCODED_TWICE}; `proctor convert` it to plain JSON first")
     is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
     return _Yaml(source, text) if is_yaml else _Json(source, text)
 

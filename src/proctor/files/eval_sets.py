@@ -16,6 +16,7 @@ from proctor.files.documents import (
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
+    JsonDocument,
     problems_at,
     read_bytes,
     read_json,
@@ -100,6 +101,11 @@ class EvalSetFile:
         """One case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))
 
+    @property
+    def is_encoded_twice(self) -> bool:
+        """The file is JSON within a JSON string, which is only read."""
+        return isinstance(self._cases, HeldCases) and self._cases.is_encoded_twice
+
     def piece(self, index: int) -> bytes:
         """One case as JSON: the bytes of its file, where that is plain JSON."""
         return self._cases.piece(index)
@@ -175,6 +181,9 @@ def _opened(path: Path, label: str) -> Opened:
     if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
         return _from_document(read_yaml(data, label), _digest_of(data))
+    if path.exists() and not path.is_file():  # a pipe, which is read once, from its start to its end
+        data = read_bytes(path, label)
+        return _whole(read_json(data, label), data)
     try:
         source = FileBytes(path, label)
     except OSError as error:
@@ -192,11 +201,14 @@ def _opened(path: Path, label: str) -> Opened:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
-        document = read_json(data, label)
-        opened = _from_document(document, _digest_of(data))
-        if source.size <= QUICK:
-            opened.warnings += stated_twice(document)
-        return opened
+        return _whole(read_json(data, label), data)
+
+
+def _whole(document: JsonDocument, data: bytes) -> Opened:
+    opened = _from_document(document, _digest_of(data))
+    if len(data) <= QUICK:
+        opened.warnings += stated_twice(document)
+    return opened
 
 
 def _doubled_in(source: FileBytes) -> list[Problem]:
@@ -256,13 +268,11 @@ def _from_document(document: Document, digest: Callable[[], str]) -> Opened:
     return opened
 
 
-_BOTH_SPELLINGS = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
-
-
 def _held(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
     fields, cases, base = _parts(document.value, found)
     if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
-        raise file_error(problems_at(document, [Finding((second[0],), _BOTH_SPELLINGS, at_key=True)]))
+        both = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
+        raise file_error(problems_at(document, [Finding((second[0],), both, at_key=True)]))
     header, errors, warnings = read_header(fields, document.name, needs_id=found is Kind.EVAL_SET)
     if not isinstance(cases, list):
         errors, cases = [*errors, Finding(base, "expected a list of cases")], []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
 from proctor.files.yaml_edit import YamlEdit
 from proctor.files.yaml_emit import emit
-from proctor.files.yaml_keys import ONE_TURN_KEYS
+from proctor.files.yaml_keys import CASE_KEYS, ONE_TURN_KEYS
 from proctor.files.yaml_write import write_case
 from proctor.schema.case import EvalCase
 
@@ -25,9 +26,12 @@ def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCa
     node = listed[index] if listed else edit.root
     old, new = write_case(before), write_case(after)
     there = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    old, new = _named_as(there, old), _named_as(there, new)
     if "turns" in there:
         old, new = _in_turns(old), _in_turns(new)
-    if "case" not in there and before.eval_id == after.eval_id:  # named by its place, or by what is asked
+    if (
+        "case" in old and "case" not in there and before.eval_id == after.eval_id
+    ):  # named by its place, or by what is asked
         del old["case"], new["case"]
     stays = [key for key in there if key in new]
     if set(there) != set(old) or not stays:
@@ -44,6 +48,16 @@ def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCa
     for key in there:
         if key not in new:
             edit.remove_entry(node, key)
+
+
+_OTHERWISE = ("eval_id", "final_session_state", "trajectory_rules")
+"""Fields that a case may have under several names, with the same value under each."""
+
+
+def _named_as(there: Sequence[str], written: Object) -> Object:
+    """What is written, under the names that the file has for it: `rules` for `trajectory_rules`."""
+    names = {CASE_KEYS[key]: key for key in there if CASE_KEYS.get(key) in _OTHERWISE}
+    return {names.get(CASE_KEYS.get(key, key), key): value for key, value in written.items()}
 
 
 def _in_turns(written: Object) -> Object:
