@@ -101,9 +101,12 @@ def _in_folders(files: Sequence[str], *, allow_duplicate_ids: bool) -> Iterator[
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
+    from proctor.files.find import may_be_read
+
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
-        yield from (Path(place, name) for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+        paths = (Path(place, name) for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+        yield from filter(may_be_read, paths)
 
 
 def _as_text(reports: Sequence[Report]) -> Iterator[str]:

@@ -128,13 +128,14 @@ def read_bytes(path: Path, name: str, *, limit: int = WHOLE_LIMIT) -> bytes:
     """
     try:
         size = path.stat().st_size
-        if size > limit:
-            raise file_error(
-                [_problem(name, f"the file has {size >> 20} MiB; at most {limit >> 20} are read whole")]
-            )
-        return path.read_bytes()
+        with path.open("rb") as file:  # a pipe or a device has no size, and maybe no end
+            data = file.read(limit + 1) if size <= limit else b""
     except OSError as error:
         raise unreadable(path, name, error) from None
+    if size > limit or len(data) > limit:
+        has = f"{size >> 20} MiB" if size > limit else "no end"
+        raise file_error([_problem(name, f"the file has {has}; at most {limit >> 20} MiB are read whole")])
+    return data
 
 
 def unreadable(path: Path, name: str, error: OSError) -> EvalFileError:

@@ -133,8 +133,14 @@ def sets_in(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
         for name in sorted(files):
-            if name.lower().endswith(SET_SUFFIXES) and not name.startswith("."):
-                yield Path(place) / name
+            path = Path(place) / name
+            if name.lower().endswith(SET_SUFFIXES) and not name.startswith(".") and may_be_read(path):
+                yield path
+
+
+def may_be_read(path: Path) -> bool:
+    """Whether an entry of a folder is a file, or a link that should lead to one; reading a pipe might never end."""
+    return path.is_file() or not path.exists()
 
 
 def _by_id(name: str, agent_folder: Path | None) -> Path | None:
