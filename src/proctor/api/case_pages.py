@@ -17,11 +17,11 @@ from proctor.reports.pages.spans import SpansPage, spans_page
 from proctor.reports.pages.trial import TrialPage, trial_page
 from proctor.reports.run_list import short_ids
 from proctor.schema.invocation import Invocation
-from proctor.schema.run import PlannedCase, RunRecord, counting
+from proctor.schema.run import PlannedCase, counting
 
 if TYPE_CHECKING:
     from proctor.reports.case_view import CaseView
-    from proctor.stores.base import Store
+    from proctor.stores.base import RunEntry, Store
 
 __all__ = ["CaseAt", "aligned"]
 
@@ -104,10 +104,10 @@ class CaseAt:
 
     def _before(self) -> CaseBefore | None:
         """What the case came to in the last run before this one of the same agent that decided it."""
-        records = [*self._store.runs()]
-        ids = [one.run_id for one in records]
-        mine = records[ids.index(self.run_id)]
-        older = [one for one in records[ids.index(self.run_id) + 1 :] if one.agent == mine.agent]
+        entries = self._store.index()
+        ids = [one.run_id for one in entries]
+        place = ids.index(self.run_id)
+        older = (one for one in entries[place + 1 :] if one.agent == entries[place].agent)
         wanted = (one for one in older if self.view.case.eval_set_id in one.sets)
         for record in islice(wanted, _RUNS_LOOKED_AT):
             if (found := self._in(record)) is not None:
@@ -123,7 +123,7 @@ class CaseAt:
                     )
         return None
 
-    def _in(self, record: RunRecord) -> tuple[int, int] | None:
+    def _in(self, record: RunEntry) -> tuple[int, int] | None:
         case = self._planned.case
         there = (
             one.position

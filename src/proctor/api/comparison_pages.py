@@ -54,7 +54,7 @@ def compared_page(
 
 def as_page(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
     """Return a comparison of runs in `store` as a page; `baseline`: the name of the base, where that is one."""
-    short = short_ids([one.run_id for one in store.runs()])
+    short = short_ids([one.run_id for one in store.index()])
     sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
     cases = _named(found)
     places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
@@ -130,7 +130,7 @@ class _Two:
 
     @classmethod
     def of(cls, store: Store, runs: tuple[str, str]) -> _Two:
-        short = short_ids([one.run_id for one in store.runs()])
+        short = short_ids([one.run_id for one in store.index()])
         base, candidate = (_side(store, _compared(store, run), short) for run in runs)
         return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate))
 
@@ -167,11 +167,10 @@ def lined_up_page(store: Store, names: Sequence[str]) -> MatrixPage:
     if not 1 <= len(names) <= MOST_RUNS:
         raise SetupError(f"1 to {MOST_RUNS} runs stand side by side, got {len(names)}")
     wanted = [*dict.fromkeys(store.find(name) for name in names)]
-    records = {one.run_id: one for one in store.runs()}
-    short = short_ids([*records])
+    short = short_ids([one.run_id for one in store.index()])
     return matrix_page(
         [
-            MatrixRun(records[run], short[run], store.manifest(run).agent.commit, [*_cases(store, run)])
+            MatrixRun(store.record(run), short[run], store.manifest(run).agent.commit, [*_cases(store, run)])
             for run in wanted
         ]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from proctor.api.baselines import baseline_names
@@ -24,7 +25,7 @@ from proctor.schema.run import RunRecord, RunState
 from proctor.schema.verdict import CaseResult, Outcome
 
 if TYPE_CHECKING:
-    from proctor.stores.base import Store
+    from proctor.stores.base import RunEntry, Store
 
 
 # --- the list -----------------------------------------------------------------------------------------------------------
@@ -36,15 +37,26 @@ def runs_page(store: Store, wanted: RunFilter, *, limit: int, before: str | None
     Raises:
         UnknownNameError: the run `before` is not there.
     """
-    everything = list(store.runs())
-    ids = [run.run_id for run in everything]
+    entries = store.index()
+    ids = [entry.run_id for entry in entries]
     first = ids.index(store.find(before)) + 1 if before else 0
-    found = [run for run in everything[first:] if wanted.takes(run)]
-    short, trends = short_ids(ids), _trends(everything)
+    found = list(islice(_records(store, entries[first:], wanted), limit + 1))
+    short, trends = short_ids(ids), _trends(store, entries, found[:limit])
     rows = [
         run_row(_listed(store, run, short[run.run_id]), trends.get(run.run_id, ())) for run in found[:limit]
     ]
     return RunsPage(items=rows, next=rows[-1].run_id if len(found) > limit else None, total=len(ids))
+
+
+def _records(store: Store, entries: Sequence[RunEntry], wanted: RunFilter) -> Iterator[RunRecord]:
+    """Read those of the runs that are wanted: one by one, where the index tells which that are."""
+    if wanted.outcome or wanted.state:
+        left = {entry.run_id for entry in entries}
+        yield from (run for run in store.runs() if run.run_id in left and wanted.takes(run))
+        return
+    for entry in entries:
+        if wanted.takes_by_index(entry):
+            yield store.record(entry.run_id)
 
 
 def _listed(store: Store, run: RunRecord, short: str) -> ListedRun:
@@ -52,16 +64,31 @@ def _listed(store: Store, run: RunRecord, short: str) -> ListedRun:
     return ListedRun(run, short, manifest.agent.commit, manifest.imported_from)
 
 
-def _trends(runs: Sequence[RunRecord]) -> dict[str, list[float]]:
-    """Return for each run that ended the pass rates of its like up to it, oldest first."""
-    rates: defaultdict[tuple[str, tuple[str, ...]], list[float]] = defaultdict(list)
+def _trends(store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]) -> dict[str, list[float]]:
+    """Return for each of the runs that ended the pass rates of its like up to it, oldest first."""
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {(run.agent, run.sets): [] for run in runs}
+    for entry in entries:
+        if entry.complete and (of_its_like := alike.get((entry.agent, entry.sets))) is not None:
+            of_its_like.append(entry.run_id)
+    rates: dict[str, float | None] = {run.run_id: _rate(run) for run in runs}
     found = {}
-    for run in reversed(runs):
-        rate = passed_of(run).rate
-        if run.state is RunState.FINISHED and rate is not None:
-            rates[run.agent, run.sets].append(rate)
-            found[run.run_id] = rates[run.agent, run.sets][-TREND:]
+    for run in runs:
+        if rates[run.run_id] is None or run.run_id not in (ids := alike[run.agent, run.sets]):
+            continue
+        known: list[float] = []
+        for run_id in islice(ids, ids.index(run.run_id), None):
+            if run_id not in rates:
+                rates[run_id] = _rate(store.record(run_id))
+            if (rate := rates[run_id]) is not None:
+                known.append(rate)
+            if len(known) == TREND:
+                break
+        found[run.run_id] = known[::-1]
     return found
+
+
+def _rate(run: RunRecord) -> float | None:
+    return passed_of(run).rate if run.state is RunState.FINISHED else None
 
 
 # --- one run ------------------------------------------------------------------------------------------------------------
@@ -108,31 +135,32 @@ def find_kept(store: Store, name: str, judging: int | None = None) -> FoundRun:
     Raises:
         UnknownNameError: there is none, several begin so, or it has no such judging.
     """
-    run_id = store.find(name)
-    everything = list(store.runs())
-    short = short_ids([run.run_id for run in everything])
-    place = next(place for place, run in enumerate(everything) if run.run_id == run_id)
-    run, manifest = everything[place], store.manifest(run_id)
+    run_id, entries = store.find(name), store.index()
+    short = short_ids([entry.run_id for entry in entries])
+    place = next(place for place, entry in enumerate(entries) if entry.run_id == run_id)
+    run, manifest = store.record(run_id), store.manifest(run_id)
     listed = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
     kept = KeptRun(listed, manifest, store.judgings(run_id), judging_of(store, run_id, judging))
-    alike = [one for one in everything if one is not run and _is_like(one, run)]
+    alike = [entry.run_id for entry in entries if entry is not entries[place] and _is_like(entry, run)]
     named = baseline_names(store) if alike else {}
-    earlier = next((one for one in alike if one.run_id in named), None)
+    earlier = _finished(store, (one for one in alike if one in named))
     if earlier is None:
-        before = {one.run_id for one in everything[place + 1 :]}
-        earlier = next((one for one in alike if one.run_id in before), None)
+        before = {entry.run_id for entry in entries[place + 1 :]}
+        earlier = _finished(store, (one for one in alike if one in before))
     if earlier is None:
         return FoundRun(kept, None)
     kind = named.get(earlier.run_id, ["previous"])[0]
     return FoundRun(kept, _listed(store, earlier, short[earlier.run_id]), kind)
 
 
-def _is_like(earlier: RunRecord, run: RunRecord) -> bool:
-    return (
-        earlier.agent == run.agent
-        and set(earlier.sets) == set(run.sets)
-        and earlier.state is RunState.FINISHED
-    )
+def _is_like(earlier: RunEntry, run: RunRecord) -> bool:
+    return earlier.complete and earlier.agent == run.agent and set(earlier.sets) == set(run.sets)
+
+
+def _finished(store: Store, run_ids: Iterable[str]) -> RunRecord | None:
+    """The first of the runs that nobody is at work on."""
+    records = (store.record(run_id) for run_id in run_ids)
+    return next((one for one in records if one.state is RunState.FINISHED), None)
 
 
 def look_at(store: Store, found: FoundRun) -> RunLook:

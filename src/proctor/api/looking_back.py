@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 from proctor.api.runs import RunFilter, StoreLike, open_runs
 from proctor.errors import ProctorError, SetupError, UnknownNameError
 from proctor.registry import METRICS
-from proctor.schema.history import CaseHistory, CasePoint, HistoryRun, MetricPoint, RunHistory
+from proctor.schema.history import CaseHistory, CasePoint, MetricPoint, RunHistory
 from proctor.schema.outcome import Outcome
-from proctor.schema.verdict import CaseResult
 
 if TYPE_CHECKING:
     from proctor.api.runs_looked_at import LookedAt, RunsLookedAt
@@ -147,28 +146,23 @@ def _points(
     for one in looked.runs:
         means.begin(one.run.run_id)
         seen: defaultdict[tuple[str, str], int] = defaultdict(int)
-        verdicts = looked.store.verdicts(one.run.run_id, one.judging.number)
-        for position, (content_hash, case) in enumerate(verdicts):
+        for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):
             name = case.eval_set_id, case.eval_id
             place = seen[name]
             seen[name] += 1
             if places is not None and not place:
-                places[name].append((one, PlannedCase(position, *name, content_hash, case.place)))
+                places[name].append((one, PlannedCase(position, *name, case.content_hash, case.place)))
             if is_reached(case.outcome) and looked.takes(case.eval_set_id):
-                means.add(case)
-                yield (*name, place), _point(one.run, case, position, content_hash)
+                means.add(case.outcome, case.metrics)
+                reason = "" if case.outcome is Outcome.PASSED else case.reason
+                yield (
+                    (*name, place),
+                    CasePoint(
+                        one.run, case.outcome, case.trials, reason, position, _NO_METRICS, case.content_hash
+                    ),
+                )
 
 
-def _point(run: HistoryRun, case: CaseResult, position: int, content_hash: str) -> CasePoint:
-    trials = tuple([trial.outcome for trial in case.trials])
-    trials = _SEEN.setdefault(trials, trials) if len(trials) <= _SHORT else trials
-    reason = "" if case.outcome is Outcome.PASSED else case.reason or case.missed
-    return CasePoint(run, case.outcome, trials, reason, position, _NO_METRICS, content_hash)
-
-
-_SHORT = 8
-_SEEN: dict[tuple[Outcome, ...], tuple[Outcome, ...]] = {}
-"""Strips of trials, each once: of hundreds of thousands of points most have the same."""
 _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 
@@ -199,11 +193,17 @@ def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
     for one, planned in where:
         case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
         if is_reached(case.outcome):
-            point = _point(one.run, case, planned.position, planned.content_hash)
-            point.metrics = {
-                metric.name: of_trials(metric, _bounds(metric.name)) for metric in case.metrics.values()
-            }
-            points.append(point)
+            points.append(
+                CasePoint(
+                    one.run,
+                    case.outcome,
+                    tuple([trial.outcome for trial in case.trials]),
+                    "" if case.outcome is Outcome.PASSED else case.reason or case.missed,
+                    planned.position,
+                    {name: of_trials(metric, _bounds(name)) for name, metric in case.metrics.items()},
+                    planned.content_hash,
+                )
+            )
     if not points:
         raise UnknownNameError(
             f"the case {name!r} is in {len(where)} of the runs, and none of them reached it"

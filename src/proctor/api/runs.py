@@ -18,7 +18,7 @@ from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 from proctor.settings import load_settings, project_root
-from proctor.stores.base import Store
+from proctor.stores.base import RunEntry, Store
 
 FOLDER = ".proctor"
 STORE_FILE = "store.sqlite3"
@@ -131,10 +131,16 @@ class RunFilter:
     def takes(self, run: RunRecord) -> bool:
         """Tell whether `run` is wanted."""
         return (
-            (self.agent is None or fnmatchcase(run.agent, self.agent))
-            and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
+            self.takes_by_index(run)
             and (not self.outcome or run.summary.outcome in self.outcome)
             and (not self.state or run.state in self.state)
+        )
+
+    def takes_by_index(self, run: RunRecord | RunEntry) -> bool:
+        """Tell whether a run is wanted, its outcome and state aside."""
+        return (
+            (self.agent is None or fnmatchcase(run.agent, self.agent))
+            and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
             and (self.since is None or run.created_at >= _seconds(self.since))
             and (self.until is None or run.created_at < _seconds(self.until))
         )

@@ -53,16 +53,15 @@ class RunsLookedAt:
         """Read which runs there are (`limit` at most; 0: all); what their cases came to is read later."""
         self.store = store
         self._wanted = wanted
-        records = sorted(
-            store.runs(), key=lambda one: -one.created_at
-        )  # one may be imported after newer ones
-        self.sets = sorted({name for one in records for name in one.sets})
-        self.agents = sorted({one.agent for one in records})
-        short = short_ids([one.run_id for one in records])
-        taken = [one for one in records if wanted.takes(one)]
+        # one may be imported after newer ones
+        entries = sorted(store.index(), key=lambda one: -one.created_at)
+        self.sets = sorted({name for one in entries for name in one.sets})
+        self.agents = sorted({one.agent for one in entries})
+        short = short_ids([one.run_id for one in entries])
+        taken = [one for one in entries if wanted.takes_by_index(one)]
         some = taken[:limit] if limit else taken
         self.older = len(taken) - len(some)
-        self.runs = [_looked_at(store, one, short[one.run_id]) for one in some]
+        self.runs = [_looked_at(store, store.record(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._unlike: dict[tuple[str, str, str], list[Unlike]] = {}
 

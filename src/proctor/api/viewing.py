@@ -11,7 +11,7 @@ from proctor.registry import METRICS
 from proctor.reports.case_view import CaseView, Judged
 from proctor.reports.run_list import ListedRun, short_ids
 from proctor.schema.case import EvalCase
-from proctor.schema.run import PlannedCase, RunRecord, counting
+from proctor.schema.run import PlannedCase, counting
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, TrialResult
 
@@ -38,11 +38,9 @@ def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as a list has it."""
-    records = {run.run_id: run for run in store.runs()}
-    record: RunRecord = records[run_id]
+    short = short_ids([entry.run_id for entry in store.index()])[run_id]
     manifest = store.manifest(run_id)
-    short = short_ids(list(records))[run_id]
-    return ListedRun(record, short, manifest.agent.commit, manifest.imported_from)
+    return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from)
 
 
 def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import isfinite
+from typing import Any
 
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.history import MetricPoint
 from proctor.schema.outcome import Outcome
-from proctor.schema.verdict import CaseResult, MetricVerdict
+from proctor.schema.verdict import MetricVerdict
 from proctor.stats import ClusteredMean, wilson
 
+_ERROR = Outcome.ERROR.value
 Bounds = tuple[float, float]
 PASSED = "passed"
 """The name under which the share of the decided cases that passed is kept."""
@@ -29,14 +31,29 @@ class MetricMeans:
         """Go on with another run."""
         self._now = self._sums.setdefault(run_id, {})
 
-    def add(self, case: CaseResult) -> None:
-        """Take one case of the run."""
-        if case.outcome in {Outcome.PASSED, Outcome.FAILED}:
-            self._add(PASSED, 1.0 if case.outcome is Outcome.PASSED else 0.0, None, gate=True)
-        for name, metric in case.metrics.items():
-            score = metric.score
-            if score is not None and metric.outcome is not Outcome.ERROR and isfinite(score):
-                self._add(name, score, metric.threshold, gate=metric.gate)
+    def add(self, outcome: Outcome, metrics: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take one case of the run: what it came to, and its metrics as a `BriefVerdict` has them."""
+        if outcome is Outcome.PASSED or outcome is Outcome.FAILED:
+            self._add(PASSED, 1.0 if outcome is Outcome.PASSED else 0.0, None, gate=True)
+        now = self._now
+        for name, metric in metrics.items():
+            score = metric.get("score")
+            found = now.get(name)
+            if (
+                type(score) is float  # nearly all are, and of a metric that was there before
+                and found is not None
+                and found.threshold == metric.get("threshold")
+                and metric["outcome"] != _ERROR
+            ):
+                found.scores[score] += 1
+            elif score is not None:
+                self._add_unlike(name, metric)
+
+    def _add_unlike(self, name: str, metric: Mapping[str, Any]) -> None:
+        score, threshold = float(metric["score"]), metric.get("threshold")
+        if metric["outcome"] != _ERROR and isfinite(score):
+            threshold = None if threshold is None else float(threshold)
+            self._add(name, score, threshold, gate=metric.get("gate", True))
 
     def points(self, bounds: Callable[[str], Bounds | None]) -> dict[str, dict[str, MetricPoint]]:
         """Return the points by metric and run, `passed` first; `bounds`: between what the scores of a metric lie."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunState
+from proctor.stores.base import RunEntry
 from proctor.stores.database import Connection, Row, damaged, sound
 from proctor.stores.encoding import checksum
 from proctor.stores.leases import held_by
@@ -60,6 +61,26 @@ def run_lines(connection: Connection) -> Iterator[RunLine]:
             yield _line(connection, row)
         if len(rows) < _AT_ONCE:
             break
+    _check_all(connection, seen)
+
+
+def run_index(connection: Connection) -> list[RunEntry]:
+    """Return all runs, newest first, without what is long in them; their checksums are not looked at."""
+    with connection.looking():
+        rows = connection.rows("SELECT run_id, created_at, agent, sets, complete FROM runs ORDER BY seq DESC")
+        _check_all(connection, len(rows))
+    sets: dict[str, tuple[str, ...]] = {}
+    with sound(connection.name, "the list of runs"):
+        for row in rows:
+            if row[3] not in sets:
+                sets[row[3]] = tuple(json.loads(row[3]))
+        return [
+            RunEntry(run_id, created_at, agent, sets[names], bool(complete))
+            for run_id, created_at, agent, names, complete in rows
+        ]
+
+
+def _check_all(connection: Connection, seen: int) -> None:
     total = connection.row("SELECT value FROM totals WHERE name = 'runs'")
     if total is None or total[0] > seen:
         raise damaged(connection.name, "not all runs are there")

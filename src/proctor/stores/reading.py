@@ -12,7 +12,8 @@ from proctor.schema.score import MetricScore
 from proctor.schema.spoiling import spoiled_by
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import CaseResult, Outcome, TrialResult
-from proctor.stores.base import StoredTrial
+from proctor.stores.base import BriefVerdict, StoredTrial
+from proctor.stores.brief import brief_verdict
 from proctor.stores.database import Connection, damaged, sound
 from proctor.stores.encoding import (
     Evidence,
@@ -82,6 +83,16 @@ class RunReader:
                     read_briefly(result, *verdict)
                 yield content_hash, result
 
+    def briefly(self, first: int, last: int) -> Iterator[BriefVerdict]:
+        """Return the same cases in short."""
+        held = _Held()
+        with self._sound(first, last), self._connection.looking():
+            planned = self.planned(first, last)
+            self._read_verdicts(held, first, last)
+        with self._sound(first, last):
+            for position, texts in enumerate(planned, first):
+                yield brief_verdict(texts, held.verdicts.get(position))
+
     def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
         found = self._connection.rows(
@@ -91,7 +102,8 @@ class RunReader:
         )
         with self._sound(first, last):
             for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
-                _check(position == expected and crc == checksum(planned_key(self._run, position, texts)))
+                if position != expected or crc != checksum(planned_key(self._run, position, texts)):
+                    raise _unlike()
         return [(row[2], row[3], row[4], row[5]) for row in found]
 
     def check_totals(self) -> None:
@@ -214,8 +226,8 @@ class RunReader:
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            key = verdict_key(self._run, self._judging, position, outcome)
-            _check(crc == checksum(key, text))
+            if crc != checksum(verdict_key(self._run, self._judging, position, outcome), text):
+                raise _unlike()
             held.verdicts[position] = (outcome, text)
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
@@ -275,7 +287,11 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
 
 def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
     if not holds:
-        raise ValueError("it does not match its checksum")
+        raise _unlike()
+
+
+def _unlike() -> ValueError:
+    return ValueError("it does not match its checksum")
 
 
 def _scores_in(row: bytes | None) -> dict[str, MetricScore]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.run import AgentManifest, Judging, Manifest, PlannedCase, RunRecord, RunSummary
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 from proctor.stores import leases, urls
 from proctor.stores.answers import AnsweringStore
-from proctor.stores.base import Committed, StoredTrial, runs_back
+from proctor.stores.base import BriefVerdict, Committed, StoredTrial, runs_back
 from proctor.stores.beginning import begin_judging, begin_run, name_agent, resume_run
 from proctor.stores.cases import StoredCases
 from proctor.stores.database import Place, damaged, sound
@@ -28,6 +29,7 @@ from proctor.stores.states import judging_progress
 from proctor.stores.writer import Writer
 
 _AT_ONCE = 1000
+_T = TypeVar("_T")
 
 _OLDEST = (3, 35, 0)
 """The first SQLite that has `RETURNING`."""
@@ -165,20 +167,11 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
 
     def runs(self) -> Iterator[RunRecord]:
         """List the runs, newest first."""
-        for line in run_lines(self._connection):
-            number = self._last_judged(line)
-            yield RunRecord(
-                run_id=line.run_id,
-                created_at=line.created_at,
-                agent=line.agent,
-                sets=line.sets,
-                num_runs=line.num_runs,
-                cases=line.progress.cases,
-                state=line.state,
-                summary=self._summary(line, number),
-                judgings=line.progress.judgings,
-                judging=number,
-            )
+        return map(self._record, run_lines(self._connection))
+
+    def record(self, run_id: str) -> RunRecord:
+        """Return one run as `runs` lists it."""
+        return self._record(self._line(run_id))
 
     def manifest(self, run_id: str) -> Manifest:
         """Return what exactly was run."""
@@ -225,11 +218,11 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
 
     def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
         """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
-        line = self._line(run_id)
-        reader, total = self._reader(line, self._chosen(line, judging)), line.progress.cases
-        reader.check_totals()
-        for first in range(0, total, _AT_ONCE):
-            yield from reader.verdicts(first, min(total, first + _AT_ONCE))
+        return self._in_parts(run_id, judging, RunReader.verdicts)
+
+    def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
+        """Return each case as `verdicts` has it, in short."""
+        return self._in_parts(run_id, judging, RunReader.briefly)
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a judging, by position."""
@@ -284,6 +277,22 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         if line is None:
             raise UnknownNameError(f"No run named {run_id!r} in {self._name}")
         return line
+
+    def _in_parts(
+        self, run_id: str, judging: int | None, read: Callable[[RunReader, int, int], Iterator[_T]]
+    ) -> Iterator[_T]:
+        line = self._line(run_id)
+        reader, total = self._reader(line, self._chosen(line, judging)), line.progress.cases
+        reader.check_totals()
+        for first in range(0, total, _AT_ONCE):
+            yield from read(reader, first, min(total, first + _AT_ONCE))
+
+    def _record(self, line: RunLine) -> RunRecord:
+        number = self._last_judged(line)
+        return RunRecord(
+            line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
+            self._summary(line, number), line.progress.judgings, number,
+        )  # fmt: skip
 
     def _reader(self, line: RunLine, judging: int) -> RunReader:
         return RunReader(self._connection, line.seq, line.run_id, judging)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from proctor.errors import UnknownNameError
-from proctor.stores.base import Standing
+from proctor.stores.base import RunEntry, Standing
 from proctor.stores.database import Connection
 from proctor.stores.leases import held_by
-from proctor.stores.listing import run_line
+from proctor.stores.listing import run_index, run_line
 from proctor.stores.states import judging_progress
 
 _HOLDER = (
@@ -15,9 +15,13 @@ _HOLDER = (
 
 
 class StandingStore:
-    """The part of a store that says how far a run is."""
+    """The part of a store that says which runs there are, and how far one is."""
 
     _connection: Connection
+
+    def index(self) -> list[RunEntry]:
+        """List the runs, newest first, by what tells which one to look at."""
+        return run_index(self._connection)
 
     def standing(self, run_id: str, judging: int = 1) -> Standing:
         """Return how far a judging of a run is, without reading its cases.
