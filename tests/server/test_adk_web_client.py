@@ -181,6 +181,14 @@ def test_a_web_socket_is_closed_with_a_reason(
     assert reason in closed.value.reason
 
 
+def test_a_web_socket_takes_no_bytes(client: TestClient) -> None:
+    posted(client, SESSIONS, {"sessionId": "s"})
+    with client.websocket_connect(f"{LIVE}?app_name={APP}&user_id=user&session_id=s") as socket:
+        socket.send_bytes(b"\x00\x01")
+        closed = socket.receive()
+    assert (closed["code"], "text only" in closed["reason"]) == (1003, True)
+
+
 def _send(client: TestClient, query: str, message: Any) -> None:
     with client.websocket_connect(f"{LIVE}?{query}") as socket:
         if message is not None:

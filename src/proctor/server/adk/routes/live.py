@@ -78,9 +78,10 @@ async def _talk(socket: WebSocket, world: AdkWorld, app_name: str, user_id: str,
 async def _text(socket: WebSocket) -> str:
     """What the client says next. A frame of bytes is audio to google-adk's own server."""
     try:
-        return await socket.receive_text()
+        text: str = await socket.receive_text()
     except KeyError:
         raise _RefusedError(_UNSUPPORTED, _TEXT_ONLY) from None
+    return text
 
 
 def _message(text: str) -> Content | None:
