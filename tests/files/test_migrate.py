@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
+from proctor.files.base import Problem
 from proctor.files.load import load_eval_set
 from proctor.files.migrate import migrate
 
@@ -152,3 +153,29 @@ def test_an_initial_session_in_camel_case(tmp_path: Path) -> None:
     (case,) = migrate(tmp_path / "old.test.json", tmp_path / "new.json", initial_session=session).eval_cases
     assert case.session_input is not None
     assert (case.session_input.app_name, case.session_input.user_id) == ("house", "ada")
+
+
+def test_what_is_dropped_as_by_adk_is_told(tmp_path: Path) -> None:
+    call = {"tool_name": "f", "tool_input": {}, "mock_tool_output": 1}
+    turns = [{"query": "q", "mood": "good", "expected_tool_use": [call, call]}, {"query": "r"}]
+    old, session = tmp_path / "old.test.json", tmp_path / "s.json"
+    old.write_text(json.dumps(turns, indent=1), encoding="utf-8")
+    session.write_text('{"app_name": "a", "user": "u", "state": {}}', encoding="utf-8")
+    told: list[Problem] = []
+    migrate(old, tmp_path / "new.json", initial_session=session, warnings=told)
+    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in told] == [
+        (4, "[0].mood", "dropped", "as by ADK's own helper; `proctor convert` keeps it"),
+        (9, "[0].expected_tool_use[0].mock_tool_output", "dropped, 2 times", "as by ADK's own helper; `proctor convert` keeps it"),
+        (1, "user", "dropped", "did you mean `user_id`?"),
+    ]  # fmt: skip
+
+
+def test_nothing_is_told_where_nothing_is_dropped(tmp_path: Path) -> None:
+    session = {"appName": "a", "userId": "u", "state": {"lamp": "off"}}
+    turn = {"query": "q", "expectedToolUse": [{"toolName": "f", "toolInput": {}}], "reference": "r"}
+    (tmp_path / "o.json").write_text(
+        json.dumps([{"name": "a", "data": [turn], "initialSession": session}]), encoding="utf-8"
+    )
+    told: list[Problem] = []
+    migrate(tmp_path / "o.json", tmp_path / "n.json", warnings=told)
+    assert told == []

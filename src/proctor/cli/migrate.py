@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.files import refuse_to_overwrite
 from proctor.sanitize import clean
+
+if TYPE_CHECKING:
+    from proctor.files.base import Problem
 
 EXAMPLES = """
 proctor migrate old.test.json new.evalset.json
@@ -37,6 +41,11 @@ def migrate(old: Path, new: Path, *, initial_session: Path | None, force: bool) 
 
     if not force:
         refuse_to_overwrite(new)
-    eval_set = migration.migrate(old, new, initial_session=initial_session, comments_may_go=force)
+    warnings: list[Problem] = []
+    eval_set = migration.migrate(
+        old, new, initial_session=initial_session, comments_may_go=force, warnings=warnings
+    )
+    for warning in warnings:
+        click.echo(clean(str(warning)), err=True)
     count = len(eval_set.eval_cases)
     click.echo(clean(f"{new}: {count} {'case' if count == 1 else 'cases'} from {old}"))

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
 
-from proctor.files.base import file_error
+from proctor.files.base import Path_, Problem, file_error
 from proctor.files.documents import Document, problems_at, read_document
 from proctor.files.eval_sets import not_a, open_document
-from proctor.files.explain import Finding, explain, kind_of
+from proctor.files.explain import Finding, explain, kind_of, near_key
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.old import path_findings
 from proctor.files.save import save_eval_set
-from proctor.files.variants import adapt_turns
+from proctor.files.variants import CALL_INPUTS, adapt_turns
 from proctor.schema.eval_set import EvalSet
-from proctor.schema.legacy import SESSION_KEYS, PathError, convert_cases, convert_turns, in_snake_case
+from proctor.schema.legacy import (
+    CALL_KEYS,
+    SESSION_KEYS,
+    TURN_KEYS,
+    PathError,
+    convert_cases,
+    convert_turns,
+    in_snake_case,
+)
 from proctor.schema.session import SessionInput
 
 
@@ -28,11 +39,12 @@ def migrate(
     *,
     initial_session: str | Path | None = None,
     comments_may_go: bool = False,
+    warnings: list[Problem] | None = None,
 ) -> EvalSet:
     """Convert the file `old` (either old list format) and write the set to `new`, with all fields; return it.
 
     `initial_session` is a file `{app_name, user_id, state}`, for a list of turns only: old sets of cases have theirs.
-    A file that is in the new schema already is written as it is read.
+    A file that is in the new schema already is written as it is read. What is dropped, as by ADK, goes to `warnings`.
 
     Raises:
         EvalFileError: a file cannot be read or written, or an initial session is given where it has no place.
@@ -40,6 +52,9 @@ def migrate(
     document = read_document(Path(old))
     session = read_initial_session(initial_session)
     eval_set = convert_document(document, str(old), session)
+    if warnings is not None:
+        warnings += _dropped(document)
+        warnings += _dropped_of_session(initial_session, session)
     save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
     return eval_set
 
@@ -86,6 +101,59 @@ def _adapted(cases: list[Any]) -> list[Any]:
         else case
         for case in cases
     ]
+
+
+# --- what is dropped ---------------------------------------------------------------------------------------------------
+
+
+def _dropped(document: Document) -> list[Problem]:
+    """Keys of an old document that ADK's helper leaves out: each where it stands first."""
+    found = kind(document.value, document.name)
+    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+        return []
+    places: dict[str, list[Path_]] = {}
+    for path in (
+        _unknown_in_turns(document.value, ()) if found is Kind.OLD_TURNS else _unknown_in(document.value)
+    ):
+        places.setdefault(str(path[-1]), []).append(path)
+    hint = "as by ADK's own helper; `proctor convert` keeps it"
+    findings = [
+        Finding(paths[0], f"dropped, {len(paths)} times" if len(paths) > 1 else "dropped", hint, at_key=True)
+        for paths in islice(places.values(), 100)
+    ]
+    return problems_at(document, findings, "warning")
+
+
+def _unknown_in(cases: list[dict[str, Any]]) -> Iterator[Path_]:
+    for index, case in enumerate(cases):
+        for key, inside in case.items():
+            if key == "data":
+                yield from _unknown_in_turns(inside, (index, key))
+            elif to_snake(key) == "initial_session":
+                yield from _others(inside or {}, SESSION_KEYS, (index, key))
+            elif key != "name":
+                yield index, key
+
+
+def _unknown_in_turns(turns: list[dict[str, Any]], base: Path_) -> Iterator[Path_]:
+    for index, turn in enumerate(turns):
+        yield from _others(turn, TURN_KEYS, (*base, index))
+        for key in turn.keys() & {"expected_tool_use", "expectedToolUse"}:
+            for number, call in enumerate(turn[key] or ()):
+                known = {*CALL_KEYS, *CALL_INPUTS[3:]}  # the others under which an input is read
+                yield from _others(call, known, (*base, index, key, number))
+
+
+def _others(value: dict[str, Any], known: Collection[str], base: Path_) -> Iterator[Path_]:
+    return ((*base, key) for key in value if to_snake(key) not in known)
+
+
+def _dropped_of_session(path: str | Path | None, session: dict[str, Any] | None) -> Iterator[Problem]:
+    for key in islice(session or (), 100):
+        if to_snake(key) not in SESSION_KEYS:
+            near = near_key(key, SESSION_KEYS)
+            hint = f"did you mean `{near}`?" if near else "as by ADK's own helper"
+            yield Problem("warning", str(path), 1, 1, key, "dropped", hint)
 
 
 def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from proctor.files.explain import Finding
 from proctor.schema.legacy import TURN_KEYS, in_snake_case
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
-_CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
+CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
 def adapt_case(value: Any) -> dict[str, Any] | None:
@@ -77,9 +77,9 @@ def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
 
 
 def _adapt_call(call: Any, path: Path_, findings: list[Finding]) -> Any:
-    if not isinstance(call, dict) or any(key in call for key in _CALL_INPUTS[:3]):
+    if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
         return call
-    other = next((key for key in _CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
+    other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
     if other is None:
         return call
     findings.append(

@@ -18,11 +18,19 @@ from proctor.schema.eval_set import EvalSet
 from proctor.schema.invocation import IntermediateData, Invocation
 from proctor.schema.session import SessionInput
 
-__all__ = ["SESSION_KEYS", "TURN_KEYS", "PathError", "convert_cases", "convert_turns", "in_snake_case"]
+__all__ = [
+    "CALL_KEYS",
+    "SESSION_KEYS",
+    "TURN_KEYS",
+    "PathError",
+    "convert_cases",
+    "convert_turns",
+    "in_snake_case",
+]
 
 TURN_KEYS = frozenset({"query", "reference", "expected_tool_use", "expected_intermediate_agent_responses"})
 _CASE_KEYS = frozenset({"name", "data", "initial_session"})
-_CALL_KEYS = frozenset({"tool_name", "tool_input"})
+CALL_KEYS = frozenset({"tool_name", "tool_input"})
 SESSION_KEYS = frozenset({"app_name", "user_id", "state"})
 
 _Model = TypeVar("_Model", bound=WireModel)
@@ -161,8 +169,8 @@ class _Conversion:
         )
 
     def _call(self, value: Any, path: Path) -> FunctionCall:
-        item = _object(value, path, "a tool call", _CALL_KEYS)
-        kept = item if not self.compat_adk else {key: item[key] for key in item if key in _CALL_KEYS}
+        item = _object(value, path, "a tool call", CALL_KEYS)
+        kept = item if not self.compat_adk else {key: item[key] for key in item if key in CALL_KEYS}
         call = _validated(FunctionCall, dict(kept), path)
         if call.name is None:
             raise PathError("expected `tool_name` (which tool is called), but it is missing", path)
