@@ -6,7 +6,6 @@ from typing import Any
 
 from proctor.files.base import Path_
 from proctor.files.explain import Finding
-from proctor.schema.legacy import TURN_KEYS, in_snake_case
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
 CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
@@ -62,6 +61,8 @@ def adapt_turns(turns: Any, base: Path_) -> tuple[Any, list[Finding]]:
 
 
 def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
+    from proctor.schema.legacy import TURN_KEYS, in_snake_case  # only old files need it
+
     if not isinstance(turn, dict):
         return turn
     turn = in_snake_case(turn, TURN_KEYS)
