@@ -1,4 +1,6 @@
+import { type ReactNode, useState } from "react";
 import { Button } from "../../parts/Button";
+import { visible } from "../../parts/visible";
 import styles from "./EvalCase.module.css";
 import { type Path, keyOf, moved, said, spelled } from "./draft";
 import { useEdit, useTold, useValue } from "./EditContext";
@@ -6,6 +8,8 @@ import { type Json, isObject } from "./exact";
 import { ItemTools, JsonPlace, OthersFolded, OthersPlace, TextPlace } from "./fields";
 import { CallsEditor, MessageEditor, emptyTurn } from "./MessageEditor";
 import { RubricsEditor } from "./RubricsEditor";
+
+const MANY = 40; // turns whose fields are all there at once
 
 const TURN = ["user_content", "final_response", "intermediate_data", "rubrics", "invocation_id"];
 const OLDER = ["tool_uses", "tool_responses", "intermediate_responses"];
@@ -15,8 +19,13 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
   const { set, readOnly, isCamel } = useEdit();
   const value = useValue(path);
   const told = useTold(path);
+  const [newest, setNewest] = useState(-1);
   if (value !== undefined && value !== null && !Array.isArray(value)) return <JsonPlace label={label} path={path} />;
   const turns = value ?? [];
+  const add = (): void => {
+    setNewest(turns.length);
+    set(path, [...turns, emptyTurn(isCamel)]);
+  };
   return (
     <>
       {told.error && <p role="alert" className={styles.wrong}>{told.error}</p>}
@@ -36,12 +45,46 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
               remove={() => set([...path, index], undefined)}
             />
           </div>
-          <Turn path={[...path, index]} turn={turn} />
+          <Folded path={[...path, index]} turn={turn} open={turns.length <= MANY || index === newest}>
+            <Turn path={[...path, index]} turn={turn} />
+          </Folded>
         </section>
       ))}
-      {!readOnly && <Button onClick={() => set(path, [...turns, emptyTurn(isCamel)])}>Add a turn</Button>}
+      {!readOnly && <Button onClick={add}>Add a turn</Button>}
     </>
   );
+}
+
+interface FoldedProps {
+  path: Path;
+  turn: Json;
+  /** It begins open. */
+  open: boolean;
+  children: ReactNode;
+}
+
+/** One of very many turns: its fields come when somebody wants them, or when something in it is wrong. */
+function Folded({ path, turn, open, children }: FoldedProps) {
+  const [isOpen, setOpen] = useState(open);
+  const { error } = useTold(path, true);
+  if (error !== null && !isOpen) setOpen(true); // and it stays so when the error is gone
+  if (isOpen) return children;
+  return (
+    <Button look="quiet" aria-expanded={false} onClick={() => setOpen(true)}>
+      {visible(summary(turn))}
+    </Button>
+  );
+}
+
+const EXCERPT = 100;
+
+/** The beginning of what the user says in a turn. */
+function summary(turn: Json): string {
+  const content = isObject(turn) ? turn[keyOf(turn, "user_content") ?? ""] : turn;
+  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : [content];
+  const texts = parts.map((part) => (isObject(part) ? part.text : part)).filter((text): text is string => typeof text === "string" && text !== "");
+  const text = texts.join(" ");
+  return text === "" ? "Show this turn" : text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
 }
 
 function Turn({ path, turn }: { path: Path; turn: Json }) {
