@@ -183,3 +183,21 @@ def test_hostile_answers_are_text(page: Page) -> None:
     expect(page.get_by_label("State of the session")).to_contain_text("<img src=x onerror=alert(1)>")
     assert page.locator("img, main script, iframe, [onerror], main a[href^=javascript]").count() == 0
     assert dialogs == []
+
+
+def test_a_set_beside_the_agent_is_offered_before_those_of_others(page: Page, site: Site) -> None:
+    """A case must not land in the set of another agent because that one's name comes first."""
+    case = {"eval_id": "one", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]}
+    sets = [site.folder / "agents" / name / f"{name}.evalset.json" for name in ("broken", "guide")]
+    for path in sets:
+        path.write_text(json.dumps({"eval_set_id": path.name, "eval_cases": [case]}), encoding="utf-8")
+    try:
+        begin(page)
+        say(page, "Bern")
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
+        page.get_by_role("button", name="Save as case").click()
+        chosen = page.get_by_role("dialog").get_by_label("Eval set").locator("option:checked")
+        expect(chosen).to_have_text("agents/guide/guide.evalset.json")
+    finally:
+        for path in sets:
+            path.unlink()

@@ -241,5 +241,5 @@ def test_an_address_without_a_page_shows_the_way(page: Page, axe: Look) -> None:
     page.goto("/nowhere/at/all")
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
     axe(page)
-    page.get_by_role("link", name="Go there").click()
+    page.get_by_role("link", name="All runs").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()

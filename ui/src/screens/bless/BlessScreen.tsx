@@ -75,7 +75,7 @@ function Review({ page, wanted, path, again, choose }: ReviewProps) {
         <ErrorNote key={index} error={{ message: problem }} />
       ))}
       {!page.cases.length && (
-        <Empty title="There is nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} />
+        <Empty title="There is nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
       {page.cases.map((one) => (
         <Reviewed key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
@@ -140,6 +140,7 @@ function Written({ page, blessed }: { page: BlessPage; blessed: BlessedPage }) {
       title="Written"
       does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(visible).join("; ") || "Every case expects already what was done."}
       to={`/runs/${page.run_id}`}
+      toName="Back to the run"
     >
       {blessed.files.map(({ path }) => (
         <CopyLine key={path} text={`git diff -- ${path}`} />

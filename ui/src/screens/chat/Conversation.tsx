@@ -49,7 +49,7 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
         </div>
         <State chat={chat} entries={talk.entries} />
       </div>
-      <SaveAsCase open={isSaving} close={() => setSaving(false)} path={talk.path} turns={talk.turns} />
+      <SaveAsCase open={isSaving} close={() => setSaving(false)} path={talk.path} turns={talk.turns} agent={chat.agent} />
     </>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import { ownFirst } from "../../data/own";
 import { useChange, useData } from "../../data/queries";
-import type { ChatSaved, EvalSetList } from "../../data/types";
+import type { AgentsPage, ChatSaved, EvalSetList } from "../../data/types";
 import { Button } from "../../parts/Button";
 import { CopyLine } from "../../parts/Copy";
 import { Dialog } from "../../parts/Dialog";
@@ -12,12 +13,22 @@ import styles from "./Chat.module.css";
 
 const NEW = ""; // no set has this id
 
+interface Props {
+  open: boolean;
+  close: () => void;
+  path: string;
+  turns: number;
+  /** Whose conversation it is: sets of its folder are offered first. */
+  agent: string;
+}
+
 /** Keep the conversation as a case of a set that is there, or of a new one. */
-export function SaveAsCase({ open, close, path, turns }: { open: boolean; close: () => void; path: string; turns: number }) {
+export function SaveAsCase({ open, close, path, turns, agent }: Props) {
+  const agents = useData<AgentsPage>(open ? "/api/agents" : null);
   const sets = useData<EvalSetList>(open ? "/api/eval-sets" : null);
   const change = useChange<ChatSaved>(["/api/eval-sets"]);
   const [made, setMade] = useState({ set: null as string | null, name: "", eval_id: proposed(), final_state: false });
-  const there = (sets.data?.items ?? []).filter(({ can_edit }) => can_edit);
+  const there = ownFirst((sets.data?.items ?? []).filter(({ can_edit }) => can_edit), agents.data, agent);
   const set = made.set ?? there[0]?.id ?? NEW;
   const saved = change.data?.body;
   const save = (): void => {
@@ -46,7 +57,7 @@ export function SaveAsCase({ open, close, path, turns }: { open: boolean; close:
       open={open}
       onClose={close}
       title={`Save ${turns} ${turns === 1 ? "turn" : "turns"} as a case`}
-      foot={<Button look="first" busy={change.isPending} disabled={!isReady || !sets.data} onClick={save}>Save</Button>}
+      foot={<Button look="first" busy={change.isPending} disabled={!isReady || !sets.data || agents.isPending} onClick={save}>Save</Button>}
     >
       <form
         className={styles.save}

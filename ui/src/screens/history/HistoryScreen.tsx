@@ -53,7 +53,7 @@ function Loading() {
 }
 
 function NoRuns({ narrowed }: { narrowed: boolean }) {
-  if (narrowed) return <Empty title="No run is like that" does="No run that is kept is of this agent and set." to="/history" />;
+  if (narrowed) return <Empty title="No run is like that" does="No run that is kept is of this agent and set." to="/history" toName="All cases" />;
   return (
     <Empty
       title="No history yet"

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
+import { ownFirst } from "../../data/own";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
 import { Button } from "../../parts/Button";
@@ -130,13 +131,6 @@ function What({ asked, change, agents, start, problems }: Part & Omit<Known, "me
       </div>
     </section>
   );
-}
-
-/** The sets in the agent's own folder come first. */
-function ownFirst(sets: StartPage["sets"], agents: AgentsPage, agent: string): StartPage["sets"] {
-  const folder = agents.items.find(({ name }) => name === agent)?.reference;
-  const own = (path: string) => folder !== undefined && path.startsWith(`${folder}/`);
-  return [...sets.filter(({ path }) => own(path)), ...sets.filter(({ path }) => !own(path))];
 }
 
 function FailedOf({ asked, change, problems }: Part) {
