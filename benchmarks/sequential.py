@@ -1,7 +1,7 @@
 """What adding trials until it is decided saves, and how often it is wrong.
 
-python -m benchmarks.sequential [RUNS]      10,000 by default, a tenth of runs that are large or differ; the same figures
-                                            every time
+python -m benchmarks.sequential [CASES]     10,000 by default; a fifth as many runs, a tenth of those that are large or
+                                            differ; the same figures every time
 
 Two uses: cases whose share of passes is held against a rate, and runs that are held against another run. Both are drawn,
 and decided by the very code that decides runs; beside each stands what the same test comes to where all trials are made.
@@ -185,7 +185,7 @@ def main(runs: int) -> None:
         f"\n{'against another run':42} {'regression':>11} {'no regr.':>9}   {'of all trials:':>14} {'no regr.':>9} {'saved':>7}"
     )
     for model in MODELS:
-        two = against(model, runs if model.cases < 100 and not model.drop else max(100, runs // 10))
+        two = against(model, max(100, runs // (5 if model.cases < 100 and not model.drop else 10)))
         shares = [found.get(change, 0.0) for found in (two.outcomes, two.beforehand) for change in _TOLD]
         print(
             f"{model.name:42} {shares[0]:11.1%} {shares[1]:9.1%}   {shares[2]:14.1%} {shares[3]:9.1%} {two.saved:7.0%}",

@@ -251,3 +251,9 @@ def test_the_interval_is_scipys_bootstrap_where_cases_are_many() -> None:
 def test_the_variance_within_cases_is_that_of_scipys_groups(cases: list[list[float]]) -> None:
     theirs = sum(scipy_stats().tvar(case) for case in cases) / len(cases)
     assert variance_within(cases) == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-9, 1e9, 1e200, 1e308])
+def test_an_interval_goes_with_the_scale_however_large_or_small(scale: float) -> None:
+    found, one = mean_difference([scale] * 5 + [-scale, 0.0]), mean_difference([1.0] * 5 + [-1.0, 0.0])
+    assert (found.low, found.high) == pytest.approx((one.low * scale, one.high * scale))

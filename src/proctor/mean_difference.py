@@ -58,11 +58,18 @@ def mean_difference(
     most = max(farthest, reach if reach is not None else farthest or 1.0)
     if not cases:
         return MeanDifference(0.0, -most, most, 0.0, 0)
-    value = fsum(each * count for each, count in counts.items()) / cases
-    spread = fsum((each - value) ** 2 * count for each, count in counts.items())
+    scaled: Counter[float] = (
+        Counter()
+    )  # to at most 1: squares of what is huge, or next to nothing, are no numbers
+    for each, count in counts.items():
+        scaled[each / most] += count
+    value = fsum(each * count for each, count in scaled.items()) / cases
+    spread = fsum((each - value) ** 2 * count for each, count in scaled.items())
     deviation = sqrt(spread / (cases - 1)) if cases > 1 else 0.0
-    low, high = _interval(counts, cases, most, confidence)
-    return MeanDifference(value, min(low, value), max(high, value), deviation, cases)
+    low, high = _interval(scaled, cases, 1.0, confidence)
+    return MeanDifference(
+        value * most, min(low, value) * most, max(high, value) * most, deviation * most, cases
+    )
 
 
 _LEAST = 0.1

@@ -145,6 +145,15 @@ def test_different_numbers_of_trials_pair() -> None:
     assert found.measure("passed").difference == -0.5
 
 
+def test_trials_that_were_added_are_told_as_so_many_at_most() -> None:
+    base, candidate = side(cases("PPPP", "PPPP"), num_runs=4), side(cases("PP", "PF"), num_runs=9)
+    added = replace(candidate, run=replace(candidate.run, most=9))
+    assert compare_runs(base, added, CompareOptions()).sentence.endswith(
+        "; by 2 cases x 4 and up to 9 trials"
+    )
+    assert compare_runs(added, added, CompareOptions()).sentence.endswith("; by 2 cases x up to 9 trials")
+
+
 def test_a_trial_in_error_is_neither_a_pass_nor_a_fail() -> None:
     found = compared(cases("PPP", "PPP"), cases("PPE", "PPP"))
     assert (found.pairs, found.undecided) == (1, 1)

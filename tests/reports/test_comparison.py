@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from proctor.reports.base import ReportOptions
-from proctor.reports.comparison import write_comparison, writer_of
+from proctor.reports.comparison import numbers, write_comparison, writer_of
 from proctor.reports.comparison_terminal import draw_comparison
 from proctor.schema.comparison import (
     CaseChange,
@@ -152,6 +152,15 @@ def test_many_cases_are_counted_unless_all_are_asked_for() -> None:
     assert drawn(found, verbose=True).count("covers is 4") == 60
     assert "... 10 more (-v: all)" in written(found, "text")
     assert "… and 10 more" in written(found, "md")
+
+
+@pytest.mark.parametrize(
+    ("difference", "told"),
+    [(-0.0002, "0.000"), (0.0002, "0.000"), (0.0, "0.000"), (-0.0006, "-0.001"), (0.01, "+0.010")],
+)
+def test_what_is_nothing_as_it_is_rounded_goes_neither_way(difference: float, told: str) -> None:
+    one = Measured("quality_v1", 0.5, 0.5 + difference, difference, difference, difference, 0.5, 40)
+    assert numbers(one)[2:] == (told, told, told)
 
 
 def test_markdown_has_the_outcome_first_and_regressions_open() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.engine.futility import FUTILE
-from proctor.schema.comparison import PASSED, CaseChange, Change, Comparison, Look, Measured
+from proctor.schema.comparison import PASSED, CaseChange, Change, ComparedRun, Comparison, Look, Measured
 
 
 def sentence_of(found: Comparison, lowest: float | None) -> str:
@@ -42,10 +42,15 @@ def _rests_on(found: Comparison) -> str:
     cases = f"{found.pairs:,} case{'' if found.pairs == 1 else 's'}"
     if found.look is not None:
         return f"; by {cases}, {_looked(found, found.look)}"
-    runs = found.base.num_runs, found.candidate.num_runs
-    if runs[0] != runs[1]:
-        return f"; by {cases} x {runs[0]:,} and {runs[1]:,} trials"
-    return f"; by {cases}" + (f" x {runs[0]:,} trials" if runs[0] > 1 else "")
+    base, candidate = _trials(found.base), _trials(found.candidate)
+    if base != candidate:
+        return f"; by {cases} x {base} and {candidate} trials"
+    return f"; by {cases}" + (f" x {base} trials" if base != "1" else "")
+
+
+def _trials(run: ComparedRun) -> str:
+    """How many trials a case has; where they were added until something was decided, as many at most."""
+    return f"up to {run.num_runs:,}" if run.most else f"{run.num_runs:,}"
 
 
 def _looked(found: Comparison, look: Look) -> str:

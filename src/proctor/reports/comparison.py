@@ -82,8 +82,15 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
         form, scale = FIGURES[one.name][1] if one.name in FIGURES else "{:.3f}", 1
         signed = form.replace("{:", "{:+")
     before, now = (form.format(scale * value) for value in (one.base, one.candidate))
-    difference, low, high = (signed.format(scale * value) for value in (one.difference, one.low, one.high))
+    difference, low, high = (
+        _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
+    )
     return before, now, difference, low, high
+
+
+def _without_sign_of_zero(text: str) -> str:
+    """What is 0 as it is rounded goes neither way: `0.000`, not `-0.000`."""
+    return text[1:] if text[:1] in "+-" and not any(digit in text for digit in "123456789") else text
 
 
 def score_pair(case: ChangedCase) -> tuple[str, str] | None:
