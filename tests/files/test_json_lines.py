@@ -140,6 +140,7 @@ def test_the_same_cases_as_the_json_set_of_them(
     ("text", "says"),
     [
         pytest.param(f"{HEADER}\n{A}\n{B[:30]}", ["3:1: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="a torn last line"),
+        pytest.param(f"{A}{B}", [f"1:{len(A) + 1}: error: text after the end of the document: got “{{” (a line holds one case, and nothing else)"], id="two cases in the last line"),
         pytest.param(f"{HEADER}\n{A}\n  {B[:3]}", ["3:3: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="torn inside a key"),
         pytest.param(f"{A}\n{B}\n".encode()[:-3] + "é".encode()[:1], ["2:1: error: the last line ends in the middle (the file was cut off while it was written, or copied: complete the line, or remove it)"], id="torn inside a character"),
         pytest.param(lines(HEADER, A[:-1], B), ["2:97: error: conversation: the text ends inside the `{` opened at 2:1 (`}` is missing; was the file cut off?)"], id="torn in the middle of the file"),

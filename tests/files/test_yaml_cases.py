@@ -343,6 +343,7 @@ MISTAKES = [
     ("- ask: a\n  app: [x]", "2:8: [0].app: expected text, got a list"),
     ("- ask: a\n  tags: {x: y}", "2:9: [0].tags: expected a list of texts, got an object"),
     ("- ask: a\n  tags: [[x]]", "2:10: [0].tags: expected text, got a list"),
+    ("- ask: a\n  rubrics: [{text: t}, {id: r, tex: t}]", "2:24: [0].rubrics[1]: `text` is missing (what must every answer be, or do?)"),
     ("- ask: a\n  rubrics: [{id: r, text: t, typ: x}]", "2:30: [0].rubrics[0].typ: a rubric has no key “typ” (did you mean `type`?)"),
     ("- ask: a\n  rubrics: Be kind.", "2:12: [0].rubrics: expected a list of rubrics"),
     ("- ask: a\n  extra: [x]", "2:10: [0].extra: expected an object, got a list"),

@@ -6,6 +6,7 @@ that one broken line says nothing about the others: all of them are reported at 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -208,12 +209,19 @@ _NOTHING = object()
 
 
 def _is_begun(text: bytes) -> bool:
-    """Whether the text is the beginning of a JSON value."""
+    """Whether the text is the beginning of a JSON value; one that is whole, and more behind it, is none."""
+    readable = text.decode("utf-8", "ignore")
+    with suppress(ValueError, RecursionError):
+        _DECODER.raw_decode(readable)
+        return False
     try:
-        from_json(text.decode("utf-8", "ignore"), allow_inf_nan=False, allow_partial="trailing-strings")
+        from_json(readable, allow_inf_nan=False, allow_partial="trailing-strings")
     except ValueError:
         return False
     return True
+
+
+_DECODER = json.JSONDecoder()
 
 
 def streamed_lines(source: FileBytes) -> Opened:

@@ -105,6 +105,8 @@ class TurnForm(CallForm):
         if isinstance(node, Word) and not is_null(node):
             return rubric(node.text, node.place, stable_rubric_id(node.text), [_about_answers(node.place)])
         if not isinstance(node, Map) or "text" not in node.values:
+            if isinstance(node, Map) and _FULL_RUBRIC.isdisjoint(node.values):
+                self.problem(node.place, path, "`text` is missing", "what must every answer be, or do?")
             return _with_type(node)
         found = self.fields(node, path, RUBRIC_KEYS, "a rubric")
         if "text" not in found or (text := self.text(found["text"][1], (*path, "text"))) is None:
@@ -128,6 +130,8 @@ def _with_type(node: Node) -> Node:
     return replace(node, values={**node.values, name: value}, keys={**node.keys, name: node.place})
 
 
+_FULL_RUBRIC = frozenset({"rubric_id", "rubricId", "rubric_content", "rubricContent", "criterion"})
+"""Keys of a rubric in the format's own words."""
 _WEIGHTED = {"criterion", "points", "description"}
 
 
