@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
+from proctor.api.project import as_seen_from_here
 from proctor.api.runs import NoRunsError
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
 from proctor.sanitize import clean
@@ -24,11 +26,26 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
 """What each of our errors is for a client; the first that fits."""
 
 
+_NOT_OURS = frozenset(
+    (
+        errno.EACCES,
+        errno.EPERM,
+        errno.EROFS,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EEXIST,
+    )
+)
+
+
 def add_handlers(app: FastAPI) -> None:
     """Have whatever is raised in a route become an answer."""
     app.add_exception_handler(ProctorError, _said)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(ProblemsError, problems_answer)
+    app.add_exception_handler(OSError, _of_the_system)
 
 
 def answer(status: int, text: str) -> JSONResponse:
@@ -43,6 +60,17 @@ def status_of(error: Exception) -> int:
 
 async def _said(_request: Request, error: Exception) -> JSONResponse:
     return answer(status_of(error), str(error))
+
+
+async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
+    """A folder that may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
+    if not isinstance(error, OSError) or error.errno not in _NOT_OURS:
+        raise error
+    place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
+    return answer(
+        409,
+        f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or make room",
+    )
 
 
 async def _not_valid(_request: Request, error: Exception) -> JSONResponse:
