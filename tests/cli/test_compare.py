@@ -262,6 +262,17 @@ def test_a_comparison_is_a_page_in_one_file(store: Path, tmp_path: Path, built_p
     assert read.get(f"/api/runs/{candidate}/cases/0/trials/0")["turns"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("report", ["html", "md", "json"])
+def test_a_report_for_which_there_is_no_room_is_told_by_its_place(
+    store: Path, built_page: Path, report: str
+) -> None:
+    runs(store, good, bad)
+    done = compare(store, "--report", f"{report}=/dev/full")
+    assert done.exit_code == 3
+    assert "error: the report could not be written to /dev/full: No space left on device" in done.output
+
+
 def test_a_comparison_with_a_baseline_has_the_run_that_is_kept(
     store: Path, tmp_path: Path, built_page: Path
 ) -> None:

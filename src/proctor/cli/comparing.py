@@ -72,15 +72,19 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
     """Write every report; a file is whole or not there.
 
     Raises:
-        OSError: one could not be written.
+        OSError: one could not be written; it says which.
     """
     for place in places:
         if place.path is None:
             place.write(found, stdout)
             continue
-        place.path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(place.path, errors="backslashreplace") as file:
-            place.write(found, file)
+        try:
+            place.path.parent.mkdir(parents=True, exist_ok=True)
+            with new_file(place.path, errors="backslashreplace") as file:
+                place.write(found, file)
+        except OSError as error:  # a full disk names no file
+            what = f"the report could not be written to {place.path}"
+            raise OSError(error.errno, error.strerror, what) from error
 
 
 def show_parting(
