@@ -102,7 +102,7 @@ class TestDollars:
             await budget.admit("judge")
             now += 1
             most = max(most, now)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.1)
             now -= 1
             budget.settle("judge", Reply(cost=0.001))
 
