@@ -373,6 +373,20 @@ def test_a_browser_gets_a_cookie_that_no_script_and_no_other_site_can_use(guarde
 
 
 @pytest.mark.parametrize(
+    "cookies",
+    [
+        "{ours}", "a[b]=c; {ours}", "@=; {ours}", 'said={{"a": 1, "b": "x"}}; {ours}', "{ours}; a[b]=c", "; ;{ours};;", "x=proctor; {ours}",
+        "{name}=another; {ours}", "{ours}; {name}=another", "a,b; {ours}", 'x="a', "=; {ours}",
+    ],
+)  # fmt: skip
+def test_cookies_of_other_servers_of_this_host_do_not_hide_ours(guarded: FastAPI, cookies: str) -> None:
+    ours = cookie_of(guarded)
+    given = cookies.format(ours=ours, name=ours.partition("=")[0])
+    answer = ask(guarded, "GET", "/api/about", (("host", HOST), ("cookie", given)))
+    assert answer.status == (200 if "{ours}" in cookies else 401)
+
+
+@pytest.mark.parametrize(
     "token", ["", TOKEN[:-1], TOKEN + "x", None, 7, [TOKEN], {"token": TOKEN}, "\ud800"], ids=repr
 )
 def test_another_token_logs_nobody_in(guarded: FastAPI, token: object) -> None:
