@@ -1,5 +1,5 @@
 import { useCallback } from "react";
-import { useLocation, useSearch } from "wouter";
+import { useLocation, useRouter } from "wouter";
 
 export type AddressChanges = Record<string, string | null>;
 
@@ -13,13 +13,19 @@ export function changed(search: string, changes: AddressChanges): string {
   return params.toString();
 }
 
+/** The query as it stands in the address: wouter's `useSearch` decodes it once too often, and `%252F` would be a `/`. */
+function useQuery(): string {
+  const router = useRouter();
+  return router.searchHook(router).replace(/^\?/, "");
+}
+
 /**
  * What the address says behind its `?`, and how to change it: state that a link carries and a reload keeps.
  * `const [query, setQuery] = useAddress(); query.get("q"); setQuery({ q: "outcome:failed" })`.
  * Changes replace the place in the history unless `{ push: true }`.
  */
 export function useAddress(): [URLSearchParams, (changes: AddressChanges, how?: { push?: boolean }) => void] {
-  const search = useSearch();
+  const search = useQuery();
   const [path, navigate] = useLocation();
   const set = useCallback(
     (changes: AddressChanges, how: { push?: boolean } = {}) => {
