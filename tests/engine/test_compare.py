@@ -215,3 +215,9 @@ def test_a_run_is_no_worse_and_no_better_than_itself(trials: list[str]) -> None:
     found = compared(cases(*trials), cases(*trials))
     assert found.outcome in {SAME, OPEN, BROKEN}
     assert list(found.cases) == []
+
+
+def test_scores_that_cannot_be_added_up_are_left_out() -> None:
+    runs = [scored("q", *([sign * 1e308] * 3), 0.5) for sign in (1, -1)]
+    found = compared(*runs)
+    assert found.measure("q").pairs == 1

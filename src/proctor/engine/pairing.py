@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from math import isfinite
 
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.comparison import CaseChange, ChangedCase, Trials
 from proctor.schema.verdict import CaseResult, Outcome
+
+_HUGE = 1e100
+"""Scores as large say nothing, and of several there is no sum; nor is there of what is no number."""
 
 Key = tuple[str, str, int]
 """Eval set, case, and which one of that id it is (from 0)."""
@@ -21,7 +23,7 @@ class BriefCase:
     outcome: Outcome
     trials: Trials
     scores: dict[str, float]
-    """By metric the mean over the trials; without those that could not be computed, or are no finite number."""
+    """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
     gating: tuple[str, ...]
     """The metrics that decide."""
     reason: str
@@ -51,7 +53,7 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
     for name, metric in case.metrics.items():
         if metric.gate:
             gating.append(name)
-        if metric.score is not None and metric.outcome is not Outcome.ERROR and isfinite(metric.score):
+        if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
             scores[name] = metric.score
     return BriefCase(case.outcome, trials, scores, tuple(gating), case.reason or case.missed, content_hash)
 

@@ -10,7 +10,9 @@ from proctor.schema.outcome import Outcome
 from proctor.schema.run import Judging, Manifest
 
 VERSION = 1
-_Count = Annotated[int, Field(ge=0)]
+_MOST = 10**9
+"""Of anything that is counted: what is more is a slip of the pen."""
+_Count = Annotated[int, Field(ge=0, le=_MOST)]
 
 CaseRow = tuple[str, str, str, Outcome, _Count, _Count, _Count, list[FiniteFloat | None]]
 """Eval set, case, hash of its content, outcome; trials that passed, that failed, others; the metrics' means."""
@@ -25,7 +27,7 @@ class Baseline(BaseModel):
     run_id: str
     agent: str
     started_at: float
-    num_runs: Annotated[int, Field(ge=1)]
+    num_runs: Annotated[int, Field(ge=1, le=_MOST)]
     most: _Count = 0
     """Trials of a case that there could be, where they were added until something was decided."""
     against: str = ""
