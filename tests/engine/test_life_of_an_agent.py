@@ -208,3 +208,14 @@ def test_what_is_shown_of_a_case_can_be_changed_without_a_trace(by: str) -> None
     options: dict[str, Any] = {"setup": forget} if by == "setup" else {}
     result = run_sync(lambda: run(agent_with(**steps), given, TEXT, num_runs=3, concurrency=1, **options))
     assert result.counts == {Outcome.PASSED: 1}
+
+
+def test_what_cannot_be_opened_or_closed_tells_no_password() -> None:
+    async def refused() -> None:
+        raise ConnectionError("no answer from postgres://me:hunter2@db.example/shop")
+
+    with pytest.raises(AgentLoadError, match="ConnectionError: no answer from postgres://") as raised:
+        judged(agent_with(open=refused))
+    (said,) = judged(agent_with(close=refused)).warnings
+    assert "db.example" in said
+    assert "hunter2" not in f"{said} {raised.value}"

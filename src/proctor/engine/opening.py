@@ -18,6 +18,7 @@ from proctor.engine.inference import BLOCKED_BY_STEP
 from proctor.engine.plan import Plan
 from proctor.errors import AgentLoadError, ProctorError, SetupProblems
 from proctor.exits import contained_exits
+from proctor.redaction import without_secrets
 from proctor.schema.invocation import AppDetails
 from proctor.settling import settle
 
@@ -197,7 +198,7 @@ def _settle(
 
 
 def _told(error: BaseException) -> str:
-    said = safe_str(error)
+    said = without_secrets(safe_str(error))
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
