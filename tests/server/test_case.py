@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.reports.summary import duration
 from proctor.sanitize import clean
 from proctor.schema.score import score_text
 from proctor.server.app import create_app
@@ -110,7 +111,10 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
 def test_words_scores_and_reasons_are_those_of_show(project: Project, asked: TestClient, run: str) -> None:
     for case, trial in every_trial(project, asked, run):
         text = "\n".join(show(project, run, case["eval_id"], "--trial", str(trial["number"] + 1)))
-        assert f"TRIAL  {trial['number'] + 1}  {trial['outcome']}  {'  '.join(trial['facts'])}" in text
+        took = [duration(trial["seconds"])] if trial["seconds"] else []  # the page says it in its own units
+        assert (
+            "  ".join(["TRIAL", str(trial["number"] + 1), trial["outcome"], *took, *trial["facts"]]) in text
+        )
         assert clean(trial["reason"]) in text
         for turn in trial["turns"]:
             said = clean(turn["user"]["text"]).strip()
