@@ -262,6 +262,19 @@ def test_a_comparison_is_a_page_in_one_file(store: Path, tmp_path: Path, built_p
     assert read.get(f"/api/runs/{candidate}/cases/0/trials/0")["turns"]
 
 
+def test_an_exported_page_has_what_the_store_knows_of_its_run(
+    store: Path, tmp_path: Path, built_page: Path
+) -> None:
+    runs(store, good, good)
+    file = tmp_path / "run.html"
+    done = CliRunner().invoke(cli, ["export", "latest", "--store", str(store), "--output", str(file)])
+    assert done.exit_code == 0, done.output
+    newest, before = (one.run_id for one in proctor.list_runs(store))
+    read = Read(file.read_text("utf-8"))
+    assert read.get(f"/api/runs/{newest}")["against"]["run_id"] == before
+    assert set(read.head["places"]) == {"/compare", "/history"}
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("report", ["html", "md", "json"])
 def test_a_report_for_which_there_is_no_room_is_told_by_its_place(
