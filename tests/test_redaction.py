@@ -77,6 +77,8 @@ def test_text_without_secrets_stays_as_it_is(text: str) -> None:
         pytest.param("Authorization: Basic dTpw", "Authorization: ***", id="a header"),
         pytest.param("connect(password=c4n, host=h)", "connect(password=***, host=h)", id="an argument"),
         pytest.param("api_key=c4n; access_token=c4n", "api_key=***; access_token=***", id="two"),
+        pytest.param(r'{"h": "{\"api_key\": \"c4n\"}"}', r'{"h": "{\"api_key\": \"***\"}"}', id="JSON inside of JSON"),
+        pytest.param(r"password=c4\n4ry end", "password=*** end", id="a backslash in it"),
     ],
 )  # fmt: skip
 def test_an_error_without_its_secrets(text: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:

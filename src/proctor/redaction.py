@@ -24,15 +24,18 @@ _KNOWN = re.compile(
 )
 
 _VARIABLE = re.compile(rf"(?:[A-Z0-9]+_)*{_WORD}", re.IGNORECASE)
-_BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+")
+_BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _SHORTEST = 8  # characters: "true" and "1" are no secrets, whatever the variable is called
 _TOLD = re.compile(
     r"((?:api[-_]?key|(?:access|auth|refresh|id|session)[-_]?token|authorization|passwo?r?d|(?:client|api)[-_]?secret"
-    r"|secret[-_]?key|(?<![\w-])x-[\w-]{0,40}(?:key|token))['\"]?\s*[=:]\s*['\"]?|[?&](?:key|token|sig|signature|code)=)"
-    r"(?:(?:bearer|basic|token)\s+)?[^\s&;,'\"<>()]+",
+    r"|secret[-_]?key|(?<![\w-])x-[\w-]{0,40}(?:key|token))\\*['\"]?\s*[=:]\s*\\*['\"]?|[?&](?:key|token|sig|signature|code)=)"
+    r"(?:(?:bearer|basic|token)\s+)?(?:[^\s&;,'\"<>()\\]|\\+(?!['\"\\]))+",
     re.IGNORECASE,
 )
-"""As errors of providers tell them. Less than `_ASSIGNED`: "unknown key: covers" is to be read."""
+"""As errors of providers tell them, also in JSON inside of JSON (`\\"api_key\\": \\"…`).
+
+Less than `_ASSIGNED`: "unknown key: covers" is to be read.
+"""
 
 
 def redacted(arguments: Sequence[str]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -82,6 +83,7 @@ def test_of_endless_spans_the_first_are_kept_and_the_others_counted() -> None:
         ("response", "see https://me:word@host/x", "see https://***@host/x"),
         ("error", "401: Authorization: Bearer abc.def", "401: Authorization: ***"),
         ("name", "GET /?token=abcdef", "GET /?token=***"),
+        ("id", "AKIAABCDEFGHIJKL1234", "***"),
     ],
 )
 def test_secrets_are_hidden(field: str, told: str, kept: str) -> None:
@@ -98,6 +100,9 @@ def test_secrets_are_hidden(field: str, told: str, kept: str) -> None:
         ("url.full", "https://h/x?key=1234", "https://h/x?key=***"),
         ("gen_ai.usage.input_tokens", 12, 12),
         ("nested", [{"a": [{"password": "p"}]}], [{"a": [{"password": "***"}]}]),
+        ("authorization", {"scheme": "Basic", "pin": 1234, "is_set": True}, {"scheme": "***", "pin": "***", "is_set": True}),
+        ("accessToken", "short", "***"),
+        ("headers", '{"h": "{\\"Authorization\\": \\"Bearer abc\\"}"}', '{"h": "{\\"Authorization\\": \\"***\\"}"}'),
     ],
 )  # fmt: skip
 def test_secrets_in_attributes_are_hidden(name: str, value: Any, kept: Any) -> None:
@@ -108,6 +113,52 @@ def test_the_value_of_a_secret_variable_is_hidden(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MODEL_API_KEY", "correct horse battery")
     (span,) = trace_of([{"id": "a", "request": "I was told: correct horse battery."}]).spans
     assert span.request == "I was told: ***."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"correct horse battery": 1}, id="a key"),
+        pytest.param(b"correct horse battery", id="bytes"),
+        pytest.param({"x" * 110 + "correct horse battery"}, id="in what is no JSON"),
+        pytest.param(json.loads("[" * 14 + '"correct horse battery"' + "]" * 14), id="deep inside"),
+    ],
+)
+def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(
+    value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_API_KEY", "correct horse battery")
+    (span,) = trace_of([{"id": "a", "attributes": {"v": value, "correct horse battery": 1}}]).spans
+    assert "***" in str(span.attributes["v"])
+    assert "correct" not in span.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("duration", -0.5),
+        ("duration", 1.7e308),
+        ("started_at", -1.0),
+        ("started_at", 1e308),
+        pytest.param("input_tokens", 10**5_000, id="a number without end"),
+        ("output_tokens", -1),
+    ],
+)
+def test_what_no_clock_tells_and_nobody_counted_is_not_kept(name: str, value: float) -> None:
+    trace = trace_of([{"id": "a", "started_at": 1.0, "duration": 2.0, name: value}])
+    assert getattr(trace.spans[0], name) is None
+    assert trace.notes == [f"{name} of a span: below 0 or beyond reason, and not kept"]
+
+
+def test_spans_that_cannot_be_read_to_their_end_are_kept_as_far_as_they_can() -> None:
+    def broken() -> Iterator[dict[str, str]]:
+        yield {"id": "a"}
+        raise RuntimeError("no more")
+
+    turn, _ = recorded(broken())
+    assert turn.trace is not None
+    assert [span.id for span in turn.trace.spans] == ["a"]
+    assert turn.trace.notes == ["the rest of the spans cannot be read: no more"]
 
 
 def test_many_attributes_are_counted() -> None:
