@@ -308,6 +308,16 @@ def test_a_case_of_two_sets_is_named_with_its_set(run: Run, tmp_path: Path) -> N
     )
 
 
+def test_so_is_one_of_two_sets_of_one_run(run: Run, tmp_path: Path) -> None:
+    run()
+    write_set(tmp_path / "more.evalset.json", case("b"))
+    assert in_this_process("eval", "agent.py", "words.evalset.json", "more.evalset.json").returncode == 0
+    done = in_this_process("history", "b")
+    assert done.returncode == 2
+    assert "several sets have a case 'b': say words/b or more/b" in done.stderr
+    assert shown("more/b").startswith("CASE  more/b  ")
+
+
 def test_only_the_runs_of_one_agent(run: Run) -> None:
     run()
     shutil.copy("agent.py", "other.py")

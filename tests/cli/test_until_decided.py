@@ -181,3 +181,32 @@ def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None
         again = proctor("compare", *words, cwd=project)
         assert (again.returncode, again.stdout.splitlines()[-1]) == (code, said.splitlines()[-1])
     assert proctor("compare", "--margin", "0.01", cwd=project).returncode == 4
+
+
+def test_a_base_whose_cases_are_all_others_by_now_is_refused_before_the_first_call(project: Path) -> None:
+    evaluate(project, "--num-runs", "2")
+    path = project / "numbers.evalset.json"
+    path.write_text(path.read_text().replace("You said", "They said"))
+    code, said, why = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest")
+    assert (code, said) == (2, "")
+    assert "every case that it has in common with what is to be run is another one by now" in why
+    assert len(json.loads(proctor("runs", "--json", cwd=project).stdout)["runs"]) == 1
+
+
+def test_the_exit_code_of_the_json_report_is_the_commands(project: Path) -> None:
+    (project / "worse").touch()
+    evaluate(project, "--num-runs", "8")
+    how = ["--num-runs", "8", "--until-decided", "--against", "latest", "--margin", "0.2", "--json"]
+    code, said, why = evaluate(project, *how)
+    report = json.loads(said)
+    assert (code, report["exit_code"], report["outcome"]) == (0, 0, "failed"), why
+
+
+def test_cases_of_an_imported_base_are_paired_by_their_ids(project: Path) -> None:
+    (project / "there").mkdir()
+    evaluate(project, "--num-runs", "8", "--store", "adk:there")
+    for words in (["import", "there"], ["score", "latest", "--config", "plain.json"]):
+        assert proctor(*words, cwd=project).returncode == 0
+    how = ["--num-runs", "8", "--until-decided", "--against", "latest", "--margin", "0.2"]
+    code, said, _ = evaluate(project, *how)
+    assert (code, said.splitlines()[-1].partition(":")[0]) == (0, "OUTCOME  no regression")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.engine.plan import Plan
     from proctor.schema.comparison import Comparison
     from proctor.schema.run import Judging, Manifest
-    from proctor.schema.verdict import RunResult
+    from proctor.schema.verdict import CaseResult, RunResult
     from proctor.stores.base import Store
 
 MARGIN = 0.05
@@ -57,7 +59,11 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     counts = {chosen.num_runs for chosen in plan.sets}
     if len(counts) > 1 or min(counts) < 2:
         raise SetupProblems([SetupError(_too_few(counts))])
-    base, (_, judging) = _base(str(against), store, options.get("store"))
+    base, (manifest, judging) = _base(str(against), store, options.get("store"))
+    if (
+        manifest.imported_from
+    ):  # what its cases were is told in another way: they are paired by their ids alone
+        base = replace(base, cases=[("", case) for _, case in base.cases])
     _check_common(base, plan)
     _check_alike(base, judging, plan)
     how = CompareOptions(margin=options.get("margin") or MARGIN, reach=_reach(plan))
@@ -146,20 +152,32 @@ def _runs(url: Any) -> Store:
 
 
 def _check_common(base: Side, plan: Plan) -> None:
-    there = {(case.eval_set_id, case.eval_id): case for _, case in base.cases}
-    asked = (
-        (chosen.summary.eval_set_id, chosen.source.ids()[index])
-        for chosen in plan.sets
-        for index in chosen.cases
-    )
-    common = [there[name] for name in asked if name in there]
-    why = "it has no case in common with what is to be run" if not common else ""
-    if not why and not any(
-        case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common
-    ):
+    there: defaultdict[tuple[str, str], list[tuple[str, CaseResult]]] = defaultdict(list)
+    for hashed, case in base.cases:
+        there[case.eval_set_id, case.eval_id].append((hashed, case))
+    found = [
+        (case, not (was and hashed and was != hashed))
+        for name, hashed in _asked(plan)
+        for was, case in there.get(name, ())
+    ]
+    common = [case for case, is_same in found if is_same]
+    why = ""
+    if not found:
+        why = "it has no case in common with what is to be run"
+    elif not common:
+        why = "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
+    elif not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
         why = "no case of it could be judged in all trials, so that nothing can be decided"
     if why:
         raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
+
+
+def _asked(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
+    """The cases that are to be run, by eval set and id, each with the hash of its content."""
+    for chosen in plan.sets:
+        ids = chosen.source.ids()
+        for place, index in enumerate(chosen.cases):
+            yield (chosen.summary.eval_set_id, ids[index]), chosen.content_hash(place)
 
 
 def _reach(plan: Plan) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -98,11 +98,7 @@ class RunsLookedAt:
             UnknownNameError: none has; the message has the closest id.
             SetupError: several sets have one.
         """
-        found = [
-            (one, case)
-            for one in self.runs
-            if (case := next(self._named(self.store.planned(one.run.run_id), name), None)) is not None
-        ]
+        found = [(one, case) for one in self.runs for case in self._named(one, name)]
         names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
         if len(names) > 1:
             raise SetupError(f"several sets have a case {name!r}: say {' or '.join(names)}")
@@ -110,10 +106,15 @@ class RunsLookedAt:
             raise UnknownNameError(self._nobody(name))
         return found
 
-    def _named(self, planned: Iterable[PlannedCase], name: str) -> Iterator[PlannedCase]:
-        for case in planned:
+    def _named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
+        """The first case of each set that is called so."""
+        found: dict[str, PlannedCase] = {}
+        for case in self.store.planned(looked.run.run_id):
             if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}") and self.takes(case.eval_set_id):
-                yield case
+                found.setdefault(case.eval_set_id, case)
+                if len(looked.run.sets) == 1:
+                    break
+        return found.values()
 
     def _nobody(self, name: str) -> str:
         if not self.runs:

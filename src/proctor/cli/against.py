@@ -29,17 +29,18 @@ def carry_out_against(
 
     found: list[Comparison] = []
 
-    def compare(runs: Sequence[RunResult]) -> None:
-        ended = (run for run in runs if not (run.stopped_by or run.failure))
-        found.extend(compared_as_begun(run, against, store, margin) for run in ended)
-        _show(found, execution)
+    def compared(runs: Sequence[RunResult]) -> list[Comparison]:
+        if not found:
+            ended = [run for run in runs if not (run.stopped_by or run.failure)]
+            found.extend([compared_as_begun(run, against, store, margin) for run in ended])
+        return found
 
     def code_of(runs: Sequence[RunResult]) -> int:
-        if len(found) < len(runs) or not found:
+        if len(compared(runs)) < len(runs) or not found:
             return exit_code(runs) or ERROR
         return min((one.exit_code for one in found), key=_WORST_FIRST.index)
 
-    execution.afterwards, execution.code_of = compare, code_of
+    execution.afterwards, execution.code_of = lambda runs: _show(compared(runs), execution), code_of
     return execution.carry_out(start)
 
 

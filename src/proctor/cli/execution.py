@@ -14,7 +14,7 @@ from proctor.cli.process import imports_go_on
 from proctor.cli.running import Stop, run_until_stopped
 from proctor.cli.screen import Screen
 from proctor.engine.stopping import StopRequest
-from proctor.errors import StoreError
+from proctor.errors import ProctorError, StoreError
 from proctor.quick_dataclasses import dataclass, field
 from proctor.reports.base import ReportOptions
 from proctor.reports.show import is_terminal
@@ -55,7 +55,7 @@ class Execution:
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called when the result of something that was not stopped has been shown."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
-        """Says what the runs come to as an exit code; called after that."""
+        """Says what the runs come to as an exit code; called before reports are written, and after that."""
         options = ReportOptions(verbose=shown.verbose, only_different=shown.only_different, color=shown.color)
         self._screen = Screen(sys.stderr, options)
 
@@ -87,7 +87,7 @@ class Execution:
         try:
             with self._screen, imports_go_on():
                 runs = run_until_stopped(lambda: start(options), stop)
-            is_written = self._show(runs, stop.code)
+            is_written = self._show(runs, self._reported_code(runs) if stop.code is None else stop.code)
         except KeyboardInterrupt:  # the run is over, and somebody has no patience with its report
             self._say_how_to_resume()
             raise
@@ -100,6 +100,13 @@ class Execution:
         code = self.code_of(runs)
         self._say_how_to_go_on(runs, code)
         return code if is_written or code == 1 else ERROR
+
+    def _reported_code(self, runs: Sequence[RunResult]) -> int | None:
+        """The exit code that reports tell; `None`: that of the outcomes."""
+        try:
+            return self.code_of(runs)
+        except ProctorError:  # said when it is asked for again, once everything is written
+            return None
 
     def _show(self, runs: Sequence[RunResult], code: int | None) -> bool:
         """Show the runs and write their reports; returns whether all reports were written."""
