@@ -94,6 +94,31 @@ class TestEveryScreen:
             assert over <= 0, f"{over} pixels too wide at {size['width']}"
 
 
+# Texts of a table's cells that are too narrow to be read, and those that reach into the cell beside theirs.
+_CRAMPED = """() => [...document.querySelectorAll('[role=cell] :is(span, code)')].filter((one) => one.checkVisibility())
+    .map((one) => ({ one, box: one.getBoundingClientRect(), cell: one.closest('[role=cell]').getBoundingClientRect() }))
+    .filter(({ one, box, cell }) => box.right > cell.right + 1 || (one.textContent.length > 60 && box.width < 100))
+    .map(({ one }) => one.textContent)"""
+PAPER = {"width": 718, "height": 1000}  # A4 with the usual margins
+
+
+class TestOnPaper:
+    @pytest.mark.parametrize("screen", ["runs", "a run", "a comparison", "history"])
+    def test_cells_have_room_for_what_they_say(self, page: Page, site: Site, screen: str) -> None:
+        page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+        page.goto(_SCREENS[screen](site))
+        expect(page.get_by_role("cell").first).to_be_visible()
+        page.emulate_media(media="print")
+        assert page.evaluate(_CRAMPED) == []
+
+    def test_a_run_says_why_its_cases_fail(self, page: Page, site: Site) -> None:
+        page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+        page.goto(_SCREENS["a run"](site))
+        page.emulate_media(media="print")
+        row = page.get_by_role("row").filter(has_text="two_turn_booking")
+        expect(row.get_by_text("was called but not expected").locator("visible=true")).to_have_count(1)
+
+
 class TestNames:
     @pytest.mark.parametrize("screen", ["a comparison", "a case of two runs", "history", "a case's history"])
     def test_in_backticks_read_as_names(self, page: Page, site: Site, screen: str) -> None:

@@ -15,6 +15,8 @@ export interface Column<Row> {
   align?: "end";
   /** Left out on a narrow page. */
   optional?: boolean;
+  /** Left out already where a page is as wide as paper: its words need more room, and stand in another cell there. */
+  wordy?: boolean;
   /** What the column is sorted by; without it the column is not. `null` comes last. */
   sortBy?: (row: Row) => number | string | null;
   /** Which way the first press sorts. Default: ascending. */
@@ -153,10 +155,10 @@ interface HeadCellProps<Row> {
 }
 
 function HeadCell<Row>({ column, sort, onSort }: HeadCellProps<Row>) {
-  const { id, head, align, optional, sortBy, first } = column;
+  const { id, head, align, optional, wordy, sortBy, first } = column;
   const way = sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
   return (
-    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional}>
+    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wordy={wordy}>
       {sortBy && onSort ? (
         <button type="button" className={styles.sort} onClick={() => onSort(nextSort(id, sort, first))}>
           {head}
@@ -177,7 +179,9 @@ export function nextSort(id: string, sort: string, first: "asc" | "desc" = "asc"
 
 function tracks<Row>(columns: readonly Column<Row>[], choice: Choice | undefined): CSSProperties {
   const wide = columns.map(({ width = "minmax(0, 1fr)" }) => width);
+  const middle = columns.filter(({ wordy }) => !wordy).map(({ width = "minmax(0, 1fr)" }) => width);
   const narrow = columns.filter(({ optional }) => !optional).map(({ width = "minmax(0, 1fr)", narrow: own = width }) => own);
   const box = choice ? ["40px"] : [];
-  return { "--tracks": [...box, ...wide].join(" "), "--narrow": [...box, ...narrow].join(" ") } as CSSProperties;
+  const told = { "--tracks": wide, "--middle": middle, "--narrow": narrow };
+  return Object.fromEntries(Object.entries(told).map(([name, its]) => [name, [...box, ...its].join(" ")])) as CSSProperties;
 }

@@ -36,7 +36,7 @@ function Row<Row>({ id, row, index, start, columns, current, measure, href, choi
     >
       {choice && <Box id={id} choice={choice} />}
       {columns.map((column, at) => (
-        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional}>
+        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional} data-wordy={column.wordy}>
           {at === 0 && href ? (
             <Link href={href} className={styles.link}>
               {column.cell(row)}

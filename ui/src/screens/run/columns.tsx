@@ -25,11 +25,11 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={row.outcome} /> },
     ...(page.num_runs > 1 ? [trials] : []),
-    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, cell: (row) => <Why row={row} /> },
+    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wordy: true, cell: (row) => <Why row={row} /> },
     ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, needs ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
-      width: `${Math.min(124, Math.max(76, 30 + 7 * short.length))}px`,
+      width: `minmax(60px, ${Math.min(124, Math.max(76, 30 + 7 * short.length))}px)`,
       align: "end",
       optional: true,
       sortBy: (row) => row.scores[name] ?? null,
@@ -75,7 +75,12 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
         </span>
       )}
       <span className={styles.narrowOnly}>
-        {row.strip.length > 1 && <Strip strip={row.strip} />} <Prose text={row.why} />
+        {row.strip.length > 1 && (
+          <span className={styles.strip}>
+            <Strip strip={row.strip} />{" "}
+          </span>
+        )}
+        <Prose text={row.why} />
       </span>
     </>
   );
