@@ -1,6 +1,7 @@
 """In what two runs differ: change any one thing, and exactly that is named."""
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ JUDGED = "final_response_match_v2"
 def run() -> tuple[Manifest, Judging]:
     """What a run with a judge, played users and a trajectory metric says of itself."""
     manifest = Manifest(
-        run_id="r", created_at=0.0, agent=AgentManifest(label="desk", source_hash="a1"), num_runs=5,
+        run_id="r", created_at=0.0, num_runs=5,
+        agent=AgentManifest(label="desk", source_hash="a1", description={"agent_details": {"desk": {}}}),
         sets=[SetManifest(eval_set_id="trips", num_runs=5)], options={"user": "gemini-2.5-flash"},
         versions={"python": "3.11", "proctor": "0.1.0", "openai": "2.0"},
     )  # fmt: skip
@@ -28,8 +30,10 @@ def run() -> tuple[Manifest, Judging]:
         "user_simulator_config": {"model": "m2", "max_allowed_invocations": 20},
     }
     metrics = [
-        MetricManifest(name=JUDGED, definition="d1", threshold=0.5, judge="m1", prompts={"verdict": "p1"}),
-        MetricManifest(name="tool_trajectory_avg_score", definition="d2", threshold=1.0),
+        MetricManifest(
+            name=JUDGED, definition="d1", code="c1", threshold=0.5, judge="m1", prompts={"verdict": "p1"}
+        ),
+        MetricManifest(name="tool_trajectory_avg_score", definition="d2", code="c2", threshold=1.0),
     ]
     return manifest, Judging(
         sets=[JudgedSet(eval_set_id="trips", config=config, config_hash="c", metrics=metrics)]
@@ -71,6 +75,12 @@ def _gate(manifest: Manifest, judging: Judging) -> None:
 
 def _code(manifest: Manifest, judging: Judging) -> None:
     judging.sets[0].metrics[1].definition = "other"
+    judging.sets[0].metrics[1].code = "c9"
+
+
+def _code_of_an_older_run(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].metrics[1].definition = "other"
+    judging.sets[0].metrics[1].code = ""
 
 
 def _gone(manifest: Manifest, judging: Judging) -> None:
@@ -103,41 +113,81 @@ def _source(manifest: Manifest, judging: Judging) -> None:
     manifest.agent.source_hash = "b2"
 
 
+def _description(manifest: Manifest, judging: Judging) -> None:
+    manifest.agent.description = {"agent_details": {"desk": {"instructions": "Be quick."}}}
+
+
 def _agent(manifest: Manifest, judging: Judging) -> None:
     manifest.agent = AgentManifest(label="hasty", source_hash="b2", version="9")
 
 
+Change = Callable[[Manifest, Judging], None]
+CHANGES: list[tuple[Change, str, str]] = [
+    (_judge, "judge", f"the judge of {JUDGED} was m1 and is m9"),
+    (_prompt, "prompt", f"the prompt of {JUDGED} is another one"),
+    (_samples, "option", f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
+    (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
+    (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
+    (_gate, "gate", "the metric tool_trajectory_avg_score does not decide any more"),
+    (
+        _code,
+        "code",
+        "the metric tool_trajectory_avg_score is not defined as it was (its code, or a default)",
+    ),
+    (
+        _code_of_an_older_run,
+        "code",
+        "the metric tool_trajectory_avg_score is not defined as it was (its code, or a default)",
+    ),
+    (_gone, "metric", "the metric tool_trajectory_avg_score is not judged any more"),
+    (_user, "user", "the users of scenarios were played by gemini-2.5-flash and are by gpt-5"),
+    (_user_model, "user", "model of the users of scenarios was m2 and is m9"),
+    (_rule, "config", "min_pass_rate of the config's trials was 0.9 and is 0.8"),
+    (_trials, "trials", "the cases of trips had 5 trials and have 1 trial"),
+    (_version, "version", "proctor was 0.1.0 and is 0.2.0"),
+    (_source, "agent", "the source of the agent desk has changed"),
+    (_description, "agent", "the agent desk describes itself differently (instructions or tools)"),
+    (_agent, "agent", "the agent was desk and is hasty"),
+]
+HIDDEN = {
+    (_gone, _option), (_gone, _threshold), (_gone, _gate), (_gone, _code), (_gone, _code_of_an_older_run),
+    (_source, _agent), (_source, _description), (_description, _agent), (_code, _code_of_an_older_run),
+    (_option, _code_of_an_older_run), (_threshold, _code_of_an_older_run), (_gate, _code_of_an_older_run),
+}  # fmt: skip
+"""Of these two only one can be told: a metric or an agent is another one altogether, or what is known is too little."""
+
+
 @pytest.mark.parametrize(
-    ("change", "what", "text"),
-    [
-        (_judge, "judge", f"the judge of {JUDGED} was m1 and is m9"),
-        (_prompt, "prompt", f"the prompt of {JUDGED} is another one"),
-        (_samples, "option", f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
-        (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
-        (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
-        (_gate, "gate", "the metric tool_trajectory_avg_score does not decide any more"),
-        (
-            _code,
-            "code",
-            "the metric tool_trajectory_avg_score is not defined as it was (its code, or a default)",
-        ),
-        (_gone, "metric", "the metric tool_trajectory_avg_score is not judged any more"),
-        (_user, "user", "the users of scenarios were played by gemini-2.5-flash and are by gpt-5"),
-        (_user_model, "user", "model of the users of scenarios was m2 and is m9"),
-        (_rule, "config", "min_pass_rate of the config's trials was 0.9 and is 0.8"),
-        (_trials, "trials", "the cases of trips had 5 trials and have 1 trial"),
-        (_version, "version", "proctor was 0.1.0 and is 0.2.0"),
-        (_source, "agent", "the source of the agent desk has changed"),
-        (_agent, "agent", "the agent was desk and is hasty"),
-    ],
-    ids=lambda given: given.__name__.strip("_") if callable(given) else "",
+    ("change", "what", "text"), CHANGES, ids=[change.__name__.strip("_") for change, _, _ in CHANGES]
 )
-def test_one_change_is_named_and_nothing_else(
-    change: Callable[[Manifest, Judging], None], what: str, text: str
-) -> None:
+def test_one_change_is_named_and_nothing_else(change: Change, what: str, text: str) -> None:
     after = run()
     change(*after)
     assert [(one.what, one.text) for one in unlike(run(), after)] == [(what, text)]
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        both
+        for both in combinations(CHANGES, 2)
+        if {(both[0][0], both[1][0]), (both[1][0], both[0][0])}.isdisjoint(HIDDEN)
+    ],
+    ids=lambda both: " and ".join(change.__name__.strip("_") for change, _, _ in both),
+)
+def test_two_changes_are_named_both(both: tuple[tuple[Change, str, str], ...]) -> None:
+    after = run()
+    for change, _, _ in both:
+        change(*after)
+    assert {(one.what, one.text) for one in unlike(run(), after)} == {one[1:] for one in both}
+
+
+def test_a_metric_of_another_code_decides_nothing_though_its_threshold_is_another_one_too() -> None:
+    before, after = run(), run()
+    _threshold(*after)
+    assert apart(before[1].sets, after[1].sets) == {PASSED}
+    _code(*after)
+    assert apart(before[1].sets, after[1].sets) == {PASSED, "tool_trajectory_avg_score"}
 
 
 def test_runs_that_are_alike_differ_in_nothing() -> None:

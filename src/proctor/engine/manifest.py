@@ -69,10 +69,11 @@ def judged_set(chosen: SetPlan) -> JudgedSet:
 
 def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
     criterion = chosen.config.criterion_for(bound.name)
+    code = _code_of(bound.metric)
     definition = {
         "name": bound.name,
         "criterion": criterion.model_dump(mode="json", exclude_none=True) if criterion else None,
-        "code": _code_of(bound.metric),
+        "code": code,
     }
     prompts = prompts_of(bound.metric) if bound.judge else {}
     if bound.judge:
@@ -80,6 +81,7 @@ def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
     return MetricManifest(
         name=bound.name,
         definition=_hash_of(definition),
+        code=_hash_of(code),
         threshold=bound.threshold,
         gate=bound.gate,
         judge=bound.judge,

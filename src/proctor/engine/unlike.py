@@ -96,6 +96,9 @@ def _agents(before: Manifest, now: Manifest) -> Iterator[Unlike]:
     elif before.agent.version != now.agent.version:
         was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
         yield Unlike("agent", f"the agent's version was {was} and is {is_now}", expected=True)
+    elif before.agent.description and now.agent.description not in (None, before.agent.description):
+        what = f"the agent {now.agent.label} describes itself differently (instructions or tools)"
+        yield Unlike("agent", what, expected=True)
 
 
 def knows_cases(before: Manifest, now: Manifest) -> bool:
@@ -217,8 +220,15 @@ _Measured = tuple[MetricManifest | None, dict[str, Any]]
 def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
     found = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from found
-    if not found and before[0] and now[0] and before[0].definition != now[0].definition:
+    if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=bool(found)):
         yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
+
+
+def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
+    """Tell whether a metric is computed in another way; `is_told`: another difference of theirs was named."""
+    if before.code and now.code and before.code != now.code:
+        return True
+    return not is_told and before.definition != now.definition
 
 
 def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:

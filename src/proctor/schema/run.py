@@ -34,6 +34,8 @@ class MetricManifest(WireModel):
     name: str
     definition: str
     """Hash of its code's identity, its criterion and its prompts: another one is another metric."""
+    code: str = ""
+    """Hash of its code's identity alone; empty where that is not known."""
     threshold: float | None = None
     gate: bool = True
     judge: str = ""
