@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import exp, fsum, log, sqrt
+from math import exp, fsum, lgamma, log, log1p, sqrt
 
 from proctor.paired import finite
 from proctor.quick_dataclasses import dataclass
@@ -70,6 +70,40 @@ def mean_difference(
     return MeanDifference(
         value * most, min(low, value) * most, max(high, value) * most, deviation * most, cases
     )
+
+
+def most_lost(lost: float, cases: int, *, error: float) -> float:
+    """Return the share of cases that may be lost where `lost` of `cases` were, and none was gained.
+
+    Where each is lost or as it was, a larger share is no more probable than `error`: exactly, by the binomial distribution.
+    Between whole numbers of cases it lies in proportion.
+
+    Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial", Biometrika 26 (1934), 404-413.
+
+    Raises:
+        ValueError: not 0 <= lost <= cases, no cases, or not 0 < error < 1.
+    """
+    if not (0 <= lost <= cases and cases >= 1 and 0 < error < 1):
+        raise ValueError(f"expected 0 <= lost <= cases, and 0 < error < 1; got {lost}, {cases}, {error}")
+    whole = int(lost)
+    least = _upper_share(whole, cases, error)
+    if whole == lost:
+        return least
+    return least + (lost - whole) * (_upper_share(whole + 1, cases, error) - least)
+
+
+def _upper_share(lost: int, cases: int, error: float) -> float:
+    ways = [lgamma(cases + 1) - lgamma(k + 1) - lgamma(cases - k + 1) for k in range(lost + 1)]
+    low, high = lost / cases, 1.0
+    if lost == cases:
+        return high
+    for _ in range(50):
+        middle = (low + high) / 2
+        one, other = log(middle), log1p(-middle)
+        chance = fsum(exp(way + k * one + (cases - k) * other) for k, way in enumerate(ways))
+        low, high = (middle, high) if chance > error else (low, middle)
+    return high
 
 
 _LEAST = 0.1

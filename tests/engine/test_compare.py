@@ -1,6 +1,7 @@
 """Two runs of the same cases: what a comparison says of them, and that it says it for both directions alike."""
 
 from dataclasses import replace
+from math import comb
 from random import Random
 
 import pytest
@@ -48,6 +49,24 @@ def test_outcome(base: list[str], candidate: list[str], outcome: Change, exit_co
 def test_the_margin_is_how_much_the_pass_rate_may_fall(margin: float, outcome: Change) -> None:
     found = compared(cases(*["P"] * 200), cases(*["F", *["P"] * 199]), margin=margin)
     assert found.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("count", "margin"), [(3, 0.5), (10, 0.2), (25, 0.2), (45, 0.05), (50, 0.2), (60, 0.1), (59, 0.05)]
+)
+def test_no_regression_is_seldom_said_where_just_the_margin_breaks_and_nothing_else_changes(
+    count: int, margin: float
+) -> None:
+    """By all that can come of it: how many of the cases break is binomial."""
+    wrong = sum(
+        comb(count, broken) * margin**broken * (1 - margin) ** (count - broken)
+        for broken in range(count + 1)
+        if compared(
+            cases(*["P"] * count), cases(*["F"] * broken, *["P"] * (count - broken)), margin=margin
+        ).outcome
+        is SAME
+    )
+    assert wrong <= 0.05
 
 
 def test_a_significant_drop_below_the_margin_is_a_regression_and_is_told_as_small() -> None:
