@@ -135,6 +135,16 @@ def test_a_value_of_the_final_state_becomes_a_matcher(
     )
 
 
+def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
+    page.goto(sets.case("rich"))
+    value = group(group(page, "Keys that must stand so"), "when")
+    kinds = value.get_by_label("when is", exact=True)
+    for kind in ("number", "ignore", "one_of", "regex"):
+        kinds.select_option(kind)
+    expect(value.get_by_label("Pattern")).to_have_value("^19")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+
+
 @pytest.mark.slow
 def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Sets) -> None:
     sets.write({key: CASE[key] for key in ("eval_id", "conversation")})

@@ -133,6 +133,20 @@ def test_a_link_that_leads_out_is_not_read_and_not_written(client: TestClient, t
     assert outside.read_text() == BROKEN
 
 
+def test_a_file_that_becomes_a_link_that_leads_out_is_not_read_and_not_written(
+    client: TestClient, tmp_path: Path, broken: Path
+) -> None:
+    where = address(client)
+    _, etag = read(client)
+    outside = tmp_path.parent / "secret.evalset.json"
+    outside.write_text(BROKEN)
+    broken.unlink()
+    broken.symlink_to(outside)
+    assert client.get(where).status_code == 409
+    assert client.put(where, json={"text": MENDED}, headers={"If-Match": etag}).status_code == 409
+    assert outside.read_text() == BROKEN
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

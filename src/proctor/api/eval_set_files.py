@@ -59,7 +59,7 @@ class ProjectSets:
             UnknownNameError: the project has none, or no longer.
         """
         known = self._known.get(set_id)
-        if known is None or not known.path.is_file():
+        if known is None or not known.path.is_file() or not (known.fault or self._is_inside(known.path)):
             known = next((file for file in self.all() if file.id == set_id), None)
         if known is None:
             raise UnknownNameError(

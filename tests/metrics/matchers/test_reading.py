@@ -18,6 +18,8 @@ from proctor.schema.criterion import BaseCriterion
     [
         ({"$match": "regx"}, "Did you mean 'regex'"),
         ({"$match": 5}, "got 5"),
+        ({"$match": ["text"]}, "got"),
+        ({"$match": {}}, "got {}"),
         ({"$match": "regex", "pattern": "("}, "is no regular expression"),
         ({"$match": "regex"}, "`pattern` must be a regular expression"),
         ({"$match": "regex", "pattern": "a*"}, "is found in every text"),

@@ -83,7 +83,7 @@ class MatcherReader:
     def _inline(self, spec: Mapping[str, Any], where: str) -> Template:
         template = self._matched(spec, where, INLINE)
         kind = spec[INLINE]
-        if kind in KINDS and kind not in WITHOUT_VALUE and "value" not in spec:
+        if isinstance(kind, str) and kind in KINDS and kind not in WITHOUT_VALUE and "value" not in spec:
             self.problem(
                 where,
                 f'{show_value(kind)} needs a `value` to compare with: {{"{INLINE}": "{kind}", "value": …}}',

@@ -1,4 +1,4 @@
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { Button } from "../../parts/Button";
 import { SelectField } from "../../parts/Field";
 import styles from "./EvalCase.module.css";
@@ -6,7 +6,7 @@ import { type Path, moved } from "./draft";
 import { useEdit, useTold, useValue } from "./EditContext";
 import { type Json, isObject } from "./exact";
 import { ItemTools, JsonPlace, KeyedPlace, OthersFolded, TextPlace } from "./fields";
-import { type Form, KIND_WORDS, MATCH, OPTIONS, OPTION_WORDS, holdsMatcher, inKind, kindOf } from "./matchers";
+import { type Form, KIND_WORDS, type Left, MATCH, OPTIONS, OPTION_WORDS, holdsMatcher, kindOf, switched } from "./matchers";
 import { CheckPlace, ChoicePlace, NumberPlace, WordsPlace } from "./smallFields";
 
 const PLAIN = "";
@@ -19,11 +19,14 @@ export function ValuePlace({ label, path }: { label: string; path: Path }) {
   const told = useTold(path);
   const kind = kindOf(value);
   const canOpen = kind === PLAIN && (isObject(value) || Array.isArray(value));
+  const left = useRef<Left | null>(null);
   const [isOpen, setOpen] = useState(canOpen && holdsMatcher(value));
   const shown = canOpen && isOpen ? INNER : kind;
   const choose = (next: string): void => {
     setOpen(next === INNER);
-    if (next !== INNER) set(path, inKind(value, next));
+    if (next === INNER) return;
+    left.current = switched(value, next, left.current);
+    set(path, left.current.now);
   };
   const inner = Array.isArray(value) ? "a list, item by item" : "an object, key by key";
   const options = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Json, readJson, writeJson } from "./exact";
 import { renamed, rest, withRest } from "./draft";
-import { KIND_WORDS, OPTIONS, OPTION_WORDS, holdsMatcher, inKind, kindOf } from "./matchers";
+import { KIND_WORDS, OPTIONS, OPTION_WORDS, holdsMatcher, inKind, kindOf, switched } from "./matchers";
 import { ruleInKind, ruleKind } from "./RulesEditor";
 
 const VALUES = ['"Rome"', "1.0", "12345678901234567890", "null", "[1, 2]", '{"a": {"b": 1e3}}', "true", '""'].map((text) => readJson(text));
@@ -32,6 +32,30 @@ describe("a value becomes a matcher and is a value again", () => {
   test("the same kind changes nothing", () => {
     const value = { mine: 1, $match: "text", value: "x" };
     expect(inKind(value, "text")).toBe(value);
+  });
+});
+
+describe("looking at other kinds and coming back", () => {
+  const many: Json = { $match: "one_of", values: ["a", "b", { $match: "present" }] };
+  const about: Json = { $match: "number", value: { k: 1 }, tolerance: 0.5, relative: 0.01, mine: 1 };
+  test.each([[many], [about], [{ $match: "regex", pattern: "a|b", full: true }], [{ $match: "numbr", value: [1] }], ["Rome"], [null]] as [Json][])("%j", (value) => {
+    for (const kind of ["", "ignore", ...Object.keys(OPTIONS)].filter((one) => one !== kindOf(value))) {
+      const away = switched(value, kind, null);
+      expect(kindOf(away.now)).toBe(kind);
+      expect(switched(away.now, kindOf(value), away).now).toEqual(value);
+      const further = switched(away.now, kind === "ignore" ? "exact" : "ignore", away);
+      expect(switched(further.now, kindOf(value), further).now).toEqual(value);
+    }
+  });
+
+  test("what was changed meanwhile is what counts", () => {
+    const away = switched(many, "text", null);
+    expect(switched({ $match: "text", value: "c" }, "one_of", away).now).toEqual({ $match: "one_of", values: ["c"] });
+  });
+
+  test("a key such as __proto__ goes along", () => {
+    const value = readJson('{"$match": "text", "value": "x", "__proto__": 5}');
+    expect(writeJson(inKind(value, "json"))).toContain("__proto__");
   });
 });
 

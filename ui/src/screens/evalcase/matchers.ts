@@ -1,6 +1,6 @@
 // What stands in the place of a value: the value itself, or a matcher (`{"$match": kind, …}`). The kinds and their options
 // are those of the server (`matchers.json`; a test holds the two against each other).
-import { Exact, type Json, type JsonObject, isObject } from "./exact";
+import { Exact, type Json, type JsonObject, isObject, same } from "./exact";
 import KINDS from "./matchers.json";
 
 /** How an option is written; a list: one of these words. */
@@ -61,11 +61,21 @@ export function inKind(value: Json | undefined, kind: string): Json {
   if (kind === kindOf(value)) return value ?? null;
   const stated = statedIn(value);
   if (kind === "") return stated;
-  const others: JsonObject = {};
-  if (kindOf(value) !== "" && isObject(value)) {
-    for (const [key, item] of Object.entries(value)) if (key !== MATCH && !ANY_OPTION.has(key)) others[key] = item;
-  }
-  return { [MATCH]: kind, ...beginning(kind, stated), ...others };
+  const others = kindOf(value) !== "" && isObject(value) ? Object.entries(value).filter(([key]) => key !== MATCH && !ANY_OPTION.has(key)) : [];
+  return { [MATCH]: kind, ...beginning(kind, stated), ...(Object.fromEntries(others) as JsonObject) };
+}
+
+/** What an expectation was in other kinds, for as long as nobody has changed what became of it. */
+export interface Left {
+  now: Json;
+  were: ReadonlyMap<string, Json>;
+}
+
+/** An expectation in another kind, or as it was in that kind before: looking at another kind and coming back loses nothing. */
+export function switched(value: Json | undefined, kind: string, left: Left | null): Left {
+  const were = new Map(left && same(left.now, value) ? left.were : []);
+  if (value !== undefined) were.set(kindOf(value), value);
+  return { now: were.has(kind) ? (were.get(kind) ?? null) : inKind(value, kind), were };
 }
 
 const ANY_OPTION = new Set(Object.values(OPTIONS).flatMap((options) => Object.keys(options)));
