@@ -145,6 +145,15 @@ def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets:
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+def test_a_kind_that_nobody_knows_can_be_come_back_to(page: Page, sets: Sets) -> None:
+    sets.write({**CASE, "final_session_state": {"n": {"$match": "numbr", "value": 5, "tol": 1}}})
+    page.goto(sets.case("rich"))
+    kinds = group(group(page, "Keys that must stand so"), "n").get_by_label("n is", exact=True)
+    kinds.select_option("number")
+    kinds.select_option("numbr")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+
+
 @pytest.mark.slow
 def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Sets) -> None:
     sets.write({key: CASE[key] for key in ("eval_id", "conversation")})

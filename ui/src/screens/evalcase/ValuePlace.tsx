@@ -33,7 +33,9 @@ export function ValuePlace({ label, path }: { label: string; path: Path }) {
     [PLAIN, "this very value"] as const,
     ...(canOpen ? [[INNER, inner] as const] : []),
     ...Object.keys(OPTIONS).map((one) => [one, `${one}: ${KIND_WORDS[one] ?? ""}`] as const),
-    ...(kind !== PLAIN && !Object.hasOwn(OPTIONS, kind) ? [[kind, `${kind} (nobody knows it)`] as const] : []),
+    ...[...new Set([kind, ...(left.current?.were.keys() ?? [])])]
+      .filter((one) => one !== PLAIN && !Object.hasOwn(OPTIONS, one))
+      .map((one) => [one, `${one} (nobody knows it)`] as const),
   ];
   return (
     <div role="group" aria-label={label} className={styles.value}>
