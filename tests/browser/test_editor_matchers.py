@@ -145,6 +145,16 @@ def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets:
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+def test_looking_at_another_kind_of_rule_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
+    page.goto(sets.case("rich"))
+    for number, kind in ((3, "only_after"), (4, "implies_later"), (5, "before")):
+        kinds = page.get_by_label(f"Rule {number} says that", exact=True)
+        kinds.select_option("never")
+        kinds.select_option("at_most")
+        kinds.select_option(kind)
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+
+
 def test_a_kind_that_nobody_knows_can_be_come_back_to(page: Page, sets: Sets) -> None:
     sets.write({**CASE, "final_session_state": {"n": {"$match": "numbr", "value": 5, "tol": 1}}})
     page.goto(sets.case("rich"))

@@ -1,3 +1,4 @@
+import { useRef } from "react";
 import { Button } from "../../parts/Button";
 import { SelectField } from "../../parts/Field";
 import { CallPattern } from "./CallPattern";
@@ -7,6 +8,7 @@ import type { Path } from "./draft";
 import { useEdit, useTold, useValue } from "./EditContext";
 import { type Json, type JsonObject, isObject } from "./exact";
 import { JsonPlace, OthersFolded, TextPlace } from "./fields";
+import { type Left, switched } from "./matchers";
 import { NumberPlace, OrJson, WordsPlace } from "./smallFields";
 
 /** A kind of rule: its keys, and what stands under them; `second` is a call, or the most times. */
@@ -68,13 +70,18 @@ function Rule({ path, number }: { path: Path; number: number }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const told = useTold(path);
+  const left = useRef<Left | null>(null);
   const key = ruleKind(value);
   const kind = key === null ? undefined : KINDS[key];
   if (key === null || !kind || !isObject(value)) return <JsonPlace label={`Rule ${number}, as JSON`} path={path} />;
+  const choose = (next: string): void => {
+    left.current = switched(value, next, left.current, key, () => ruleInKind(value, key, next));
+    set(path, left.current.now);
+  };
   const names = ["name", "same", kind.first, ...(kind.second ? [kind.second] : [])].filter((name) => name !== "same" || kind.second);
   return (
     <div role="group" aria-label={`Rule ${number}`}>
-      <SelectField label={`Rule ${number} says that`} error={told.error} hint={told.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => set(path, ruleInKind(value, key, event.target.value))} />
+      <SelectField label={`Rule ${number} says that`} error={told.error} hint={told.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
       <div className={styles.done}>
         <CallPattern label={kind.firstWords} path={[...path, kind.first]} />
         {kind.second === "at_most" && <NumberPlace label={kind.secondWords ?? ""} path={[...path, kind.second]} />}

@@ -72,10 +72,10 @@ export interface Left {
 }
 
 /** An expectation in another kind, or as it was in that kind before: looking at another kind and coming back loses nothing. */
-export function switched(value: Json | undefined, kind: string, left: Left | null): Left {
+export function switched(value: Json | undefined, kind: string, left: Left | null, from = kindOf(value), make = inKind): Left {
   const were = new Map(left && same(left.now, value) ? left.were : []);
-  if (value !== undefined) were.set(kindOf(value), value);
-  return { now: were.has(kind) ? (were.get(kind) ?? null) : inKind(value, kind), were };
+  if (value !== undefined) were.set(from, value);
+  return { now: were.has(kind) ? (were.get(kind) ?? null) : make(value, kind), were };
 }
 
 const ANY_OPTION = new Set(Object.values(OPTIONS).flatMap((options) => Object.keys(options)));
