@@ -63,6 +63,15 @@ def test_each_case_gets_as_many_trials_as_it_takes(project: Path) -> None:
     assert "until_decided" in said
 
 
+def test_a_run_that_was_stopped_has_saved_nothing(project: Path) -> None:
+    (project / "agent.py").write_text(AGENT + COUNTED)
+    how = ["--until-decided", "--max-tokens", "200", "--concurrency", "1"]
+    said = evaluate(project, *how, config="sure.json")[1]
+    (added,) = [line for line in said.splitlines() if line.startswith("ADDED")]
+    assert added.endswith(" of 1,800 trials")
+    assert "stopped by max_tokens" in said
+
+
 def test_without_a_rule_there_is_nothing_to_decide(project: Path) -> None:
     code, said, why = evaluate(project, "--until-decided", "--num-runs", "9")
     assert (code, said) == (2, "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proctor.reports.marks import Marks
 from proctor.reports.summary import against, bounds, percent, short_names
 from proctor.schema.repeats import Repeats, TrialRule
-from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult, SetSummary
+from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.stats import Mean
 
 FLAKY = "flaky"
@@ -64,10 +64,14 @@ def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
 
 
 def added_text(run: RunResult, made: int) -> str:
-    """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`."""
+    """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`.
+
+    Where cases were not reached nothing was saved: these are still to come.
+    """
     if not run.at_most or not made:
         return ""
-    saved = f" ({percent(1 - made / run.at_most)} % fewer)" if made < run.at_most else ""
+    is_saved = made < run.at_most and not run.counts.get(Outcome.NOT_RUN)
+    saved = f" ({percent(1 - made / run.at_most)} % fewer)" if is_saved else ""
     return f"{made:,} of {run.at_most:,} trials{saved}"
 
 
