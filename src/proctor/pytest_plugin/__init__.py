@@ -75,10 +75,12 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let go of what the session has opened."""
-    WATCHERS.pop()
-    if project := sys.modules.get("proctor.pytest_plugin.project"):
-        project.close(session.config)
+    """Let go of what the session has opened; runs that end by that are this session's, too."""
+    try:
+        if project := sys.modules.get("proctor.pytest_plugin.project"):
+            project.close(session.config)
+    finally:
+        WATCHERS.pop()
 
 
 @pytest.hookimpl(optionalhook=True)
