@@ -182,7 +182,7 @@ def score(actual: Any = INVOCATION, expected: Any = INVOCATION, criteria: Any = 
         (lambda: score(criteria={"tool_call_count_v1": 1}), "informational"),
         (lambda: score(actual="hello"), "actual: expected invocations or a list of tool names, got str"),
         (lambda: score(actual=None), "actual: expected invocations or a list of tool names, got NoneType"),
-        (lambda: score(actual=[{"final_response": {}}]), "actual: "),
+        (lambda: score(actual=[{"final_response": {}}]), "actual[0]: "),
         (lambda: score(expected=3), "expected: expected invocations or a list of tool names, got int"),
         (lambda: score(scenario={"plan": "none"}), "scenario: "),
     ],
