@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from proctor.errors import EvalError
@@ -134,7 +135,10 @@ def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
     and nothing can interrupt it. What the stack of a daemon thread holds is never closed.
     """
     if stuck:
-        threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
+        with suppress(
+            RuntimeError
+        ):  # no thread can be started any more: what was judged is told all the same
+            threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
 
 
 def _hold(_stuck: Collection[asyncio.Task[Any]]) -> None:

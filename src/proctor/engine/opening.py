@@ -84,7 +84,13 @@ class OpenedAgent:
             return ""
         if not self._wanted.done():
             self._wanted.set_result(None)
-        return await self._in_time("close", self._closed)
+        try:
+            return await self._in_time("close", self._closed)
+        except (
+            RuntimeError
+        ) as error:  # an agent can break threads, which time limits need: that costs no verdict
+            await asyncio.wait([self._closed], timeout=PATIENCE)
+            return self._closed.result() if self._closed.done() else f"closing the agent: {_told(error)}"
 
     # --- in the task of its own ---------------------------------------------------------------------------------------
 
