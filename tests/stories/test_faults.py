@@ -383,6 +383,13 @@ PIECES: dict[str, Any] = {
     "a wrong author": {"author": 7, "content": {"parts": [{"text": "fine"}]}},
     "a state that is no dict": {"text": "fine", "state_delta": [1]},
     "half of a pair": "\ud83d",
+    "5,001 digits in an unknown field of a call": {"functionCall": {"id": "x", "response": 10**5000}},
+    "5,001 digits in an unknown field of a response": {
+        "parts": [{"function_response": {"name": "f", "response": {"a": 1}, "more": [10**5000]}}]
+    },
+    "5,001 digits in an unknown field of a content": {
+        "content": {"parts": [{"text": "x"}], "more": 10**5000}
+    },
 }
 
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
+from pydantic import BaseModel
+
 from proctor.agents.base import Session
 from proctor.causes import safe_repr
 from proctor.engine.deadlines import Slot
@@ -76,8 +78,9 @@ def _take(given: Event, session: Session, intake: Intake) -> Event:
         or ((author := fields["author"]) != "agent" and not author.isidentifier())
     ):
         _take_words(fields, _WORDS_OF_EVENT, intake)
-    if event.__pydantic_extra__:
-        _put(event, "__pydantic_extra__", intake.object(event.__pydantic_extra__, "unknown fields: "))
+    for model in (event, content, fields["usage_metadata"]):
+        if model is not None and model.__pydantic_extra__:
+            _take_unknown(model, intake)
     return event
 
 
@@ -132,7 +135,15 @@ def _take_part(part: Part, intake: Intake) -> None:
     if fields["executable_code"] or fields["code_execution_result"] or fields["inline_data"]:
         _take_code_and_media(fields, intake)
     if part.__pydantic_extra__:
-        _put(part, "__pydantic_extra__", intake.object(part.__pydantic_extra__, "unknown fields: "))
+        _take_unknown(part, intake)
+    for name in _INSIDE:
+        if (inside := fields[name]) is not None and inside.__pydantic_extra__:
+            _take_unknown(inside, intake)
+
+
+def _take_unknown(model: BaseModel, intake: Intake) -> None:
+    """Fields that a model does not know are an agent's words like any other."""
+    _put(model, "__pydantic_extra__", intake.object(model.__pydantic_extra__ or {}, "unknown fields: "))
 
 
 def _take_json(fields: dict[str, Any], field: str, what: str, intake: Intake) -> None:
