@@ -135,9 +135,8 @@ def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
     and nothing can interrupt it. What the stack of a daemon thread holds is never closed.
     """
     if stuck:
-        with suppress(
-            RuntimeError
-        ):  # no thread can be started any more: what was judged is told all the same
+        with suppress(RuntimeError):
+            # no thread can be started any more: what was judged is told all the same
             threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
 
 

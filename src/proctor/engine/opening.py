@@ -86,9 +86,8 @@ class OpenedAgent:
             self._wanted.set_result(None)
         try:
             return await self._in_time("close", self._closed)
-        except (
-            RuntimeError
-        ) as error:  # an agent can break threads, which time limits need: that costs no verdict
+        except RuntimeError as error:
+            # an agent can break threads, which time limits need: that costs no verdict
             await asyncio.wait([self._closed], timeout=PATIENCE)
             return self._closed.result() if self._closed.done() else f"closing the agent: {_told(error)}"
 
@@ -103,9 +102,8 @@ class OpenedAgent:
         said = ""
         try:
             _settle(opened, await self._begin())
-            with suppress(
-                asyncio.CancelledError
-            ):  # a task group that `open` entered broke: `close` leaves it
+            with suppress(asyncio.CancelledError):
+                # a task group that `open` entered broke: `close` leaves it
                 await asyncio.wait([wanted])
             said = await self._end()
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises is told
