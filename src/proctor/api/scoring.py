@@ -33,6 +33,7 @@ async def score(
     criteria: ConfigLike,
     scenario: Any = None,
     judge: Any = None,
+    timeout: float | None = 300.0,  # noqa: ASYNC109 - of each metric, as in `evaluate`; not of the whole
 ) -> dict[str, MetricVerdict]:
     """Score recorded invocations, without an agent.
 
@@ -41,24 +42,27 @@ async def score(
     names (`["search", "book"]`; a list of such lists for several turns): then only names are compared. The answer has, per metric name,
     `.score`, `.status`, `.outcome`, `.reason` and `.per_invocation[i]` with the same four.
 
+    What a metric raises is in its `.reason`, and its status is an error's; so is a metric of one's own that has not answered
+    after `timeout` seconds (`None`: it is waited for).
+
     Raises:
         SetupProblems: no criteria, a metric that does not exist, a criterion that does not fit, an invocation that
             cannot be read.
     """
+    from proctor.engine.alone import score_alone
     from proctor.engine.criteria import bind
-    from proctor.engine.judging import score_and_judge
-    from proctor.engine.scoring import explain
     from proctor.engine.verdict import decide_metric
 
     begun()
     config = _criteria(criteria)
+    judges = JudgesOnDemand(judge)
+    options = RunOptions(judges=judges, timeout=timeout)
     names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
     if names is not None or expected_names is not None:
         config = by_name_only(config)
-    judges = JudgesOnDemand(judge)
-    bound = bind(config, RunOptions(judges=judges))
-    if bound.problems:
-        raise SetupProblems(bound.problems)
+    bound = bind(config, options)
+    if problems := [*options.problems(), *bound.problems]:
+        raise SetupProblems(problems)
     metrics = [metric for metric in bound.metrics if metric.name in config.criteria]
     if not metrics:
         raise SetupProblems([SetupError("criteria: none are given, so there is nothing to score")])
@@ -69,11 +73,9 @@ async def score(
         scenario=None if scenario is None else _scenario(scenario),
     )
     try:
-        scores = await score_and_judge(metrics, view)
+        scores = await score_alone(metrics, view, timeout)
     finally:
         await judges.close()
-    for metric, scored in zip(metrics, scores, strict=True):
-        explain(metric, view, scored, everything=True)
     return {
         metric.name: decide_metric(metric, [scored]) for metric, scored in zip(metrics, scores, strict=True)
     }
@@ -86,11 +88,14 @@ def score_sync(
     criteria: ConfigLike,
     scenario: Any = None,
     judge: Any = None,
+    timeout: float | None = 300.0,
 ) -> dict[str, MetricVerdict]:
     """Do what `score` does, from code that is not asynchronous."""
     from proctor.engine.loop import run_sync
 
-    return run_sync(lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge))
+    return run_sync(
+        lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge, timeout=timeout)
+    )
 
 
 def _criteria(criteria: ConfigLike) -> EvalConfig:
