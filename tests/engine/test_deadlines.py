@@ -68,42 +68,49 @@ def test_a_hanging_agent_is_timed_out_and_the_others_go_on(fault: object) -> Non
     assert failure is not None
     assert failure.kind is FailureKind.TIMED_OUT
     assert result.counts == {Outcome.PASSED: 21, Outcome.ERROR: 1}
-    assert took < 5
+    assert took < 30
 
 
 def test_the_limit_is_per_turn() -> None:
     async def slow(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.25)
         yield Event.said("ok")
 
-    given = eval_set(case("c", turn("c"), turn("c"), turn("c")))
-    assert run_sync(lambda: run(Scripted({"c": slow}), given, timeout=0.3)).passed
+    given = eval_set(case("c", *(turn("c") for _ in range(6))))
+    assert run_sync(lambda: run(Scripted({"c": slow}), given, timeout=1.2)).passed
 
 
 def test_the_trial_has_a_limit_of_its_own() -> None:
-    async def slow(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.15)
+    async def hangs_in_the_third(session: Session) -> AsyncIterator[Event]:
+        asked.append(session.id)
+        if len(asked) == 3:
+            await asyncio.sleep(60)
         yield Event.said("ok")
 
+    asked: list[str] = []
     given = eval_set(case("c", turn("c"), turn("c"), turn("c"), turn("c")))
-    result = run_sync(lambda: run(Scripted({"c": slow}), given, timeout=0.3, trial_timeout=0.4))
-    assert "the trial took too long (0.4 s)" in result.cases[0].reason
+    agent = Scripted({"c": hangs_in_the_third})
+    result = run_sync(lambda: run(agent, given, timeout=30, trial_timeout=1))
+    assert "the trial took too long (1 s)" in result.cases[0].reason
     trial = result.cases[0].trials[0].trial
     assert trial is not None
-    assert 2 <= len(trial.turns) <= 3
+    assert len(trial.turns) == 3
+
+
+async def waits(_: Session) -> AsyncIterator[Event]:
+    """In steps: only one of them is over while somebody else blocks."""
+    for _step in range(10):
+        await asyncio.sleep(0.1)
+    yield Event.said("ok")
 
 
 def test_time_that_one_agent_blocks_is_given_back_to_the_others() -> None:
     async def brief_block(_: Session) -> AsyncIterator[Event]:
-        time.sleep(0.35)  # noqa: ASYNC251 - the fault under test
-        yield Event.said("ok")
-
-    async def waits(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.3)
+        time.sleep(0.9)  # noqa: ASYNC251 - the fault under test
         yield Event.said("ok")
 
     given = eval_set(case("waits"), case("block"))
-    result = run_sync(lambda: run(Scripted({"waits": waits, "block": brief_block}), given, timeout=0.4))
+    result = run_sync(lambda: run(Scripted({"waits": waits, "block": brief_block}), given, timeout=1.4))
     assert result.passed
 
 
@@ -124,7 +131,7 @@ def test_a_timed_out_turn_may_be_tried_again() -> None:
         yield Event.said("ok")
 
     result = run_sync(
-        lambda: run(Scripted({"c": slow_once}), eval_set(case("c")), timeout=0.2, retry_errors=1)
+        lambda: run(Scripted({"c": slow_once}), eval_set(case("c")), timeout=0.5, retry_errors=1)
     )
     assert result.passed
     trial = result.cases[0].trials[0].trial
@@ -134,16 +141,12 @@ def test_a_timed_out_turn_may_be_tried_again() -> None:
 
 def test_time_that_an_agent_blocks_is_its_own() -> None:
     async def blocks_then_waits(_: Session) -> AsyncIterator[Event]:
-        hold_the_interpreter(0.4)
-        await asyncio.sleep(0.3)
-        yield Event.said("ok")
-
-    async def waits(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.3)
+        hold_the_interpreter(0.9)
+        await asyncio.sleep(1.2)
         yield Event.said("ok")
 
     given = eval_set(case("waits"), case("block"))
-    result = run_sync(lambda: run(Scripted({"waits": waits, "block": blocks_then_waits}), given, timeout=0.5))
+    result = run_sync(lambda: run(Scripted({"waits": waits, "block": blocks_then_waits}), given, timeout=1.4))
     assert {done.eval_id: done.outcome for done in result.cases} == {
         "waits": Outcome.PASSED,
         "block": Outcome.ERROR,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from proctor.engine.progress import Silent
 from proctor.engine.stopping import StopRequest
 from proctor.schema.content import Content, UsageMetadata
 from proctor.schema.event import Event
-from proctor.schema.verdict import Outcome, RunResult
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 from .scripted import TEXT, Scripted, case, eval_set, run, text_of
 
@@ -34,15 +34,20 @@ class Spender(Scripted):
 
 
 class Slow(Scripted):
-    """Takes a while for every answer, and counts what it began and ended."""
+    """Takes a while for every answer but the first `at_once`, and counts what it began and ended.
 
-    def __init__(self, seconds: float) -> None:
+    `then` is called when so many are under way as there may be at once.
+    """
+
+    def __init__(self, seconds: float, *, at_once: int = 0, then: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self.seconds, self.began, self.ended = seconds, 0, 0
+        self.seconds, self.at_once, self.then, self.began, self.ended = seconds, at_once, then, 0, 0
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         self.began += 1
-        await asyncio.sleep(self.seconds)
+        if self.began == 4:
+            self.then()
+        await asyncio.sleep(self.seconds if self.began > self.at_once else 0)
         self.ended += 1
         yield Event.said("ok")
 
@@ -133,27 +138,32 @@ def test_the_parts_of_a_usage_are_what_is_limited_where_no_total_is_told() -> No
 
 
 def test_after_so_much_time_no_trial_begins_and_those_under_way_finish() -> None:
-    agent = Slow(0.2)
-    result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=4, max_time=0.3))
+    agent = Slow(1.5, at_once=4)
+    result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=4, max_time=1))
     assert agent.began == agent.ended == 8
     assert outcomes(result) == {Outcome.PASSED: 8, Outcome.NOT_RUN: 12}
-    assert result.stopped_by == "max_time: 0.3 s are over"
+    assert result.stopped_by == "max_time: 1 s are over"
     assert result.exit_code == 3
 
 
 @pytest.mark.parametrize(
-    ("drain", "finished"), [pytest.param(5.0, 4, id="given the time"), pytest.param(0.05, 0, id="cut short")]
+    ("seconds", "drain", "finished"),
+    [pytest.param(0.4, 60.0, 4, id="given the time"), pytest.param(3600, 0.05, 0, id="cut short")],
 )
-def test_a_request_to_stop_lets_what_is_under_way_finish(drain: float, finished: int) -> None:
-    agent, stop = Slow(0.4), StopRequest()
-    threading.Timer(0.1, stop, ["interrupted"], {"drain": drain}).start()
-    began = time.monotonic()
+def test_a_request_to_stop_lets_what_is_under_way_finish(seconds: float, drain: float, finished: int) -> None:
+    stop = StopRequest()
+    agent = Slow(seconds, then=lambda: in_a_thread(partial(stop, "interrupted", drain=drain)))
     result = run_sync(lambda: run(agent, eval_set(*CASES), TEXT, concurrency=4, stop=stop))
-    assert time.monotonic() - began < 3
     assert result.interrupted
     assert result.stopped_by == "interrupted"
     assert outcomes(result).get(Outcome.PASSED, 0) == finished
     assert agent.began == 4
+
+
+def in_a_thread(call: Callable[[], object]) -> None:
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
 
 
 def test_a_request_before_the_run_begins_runs_nothing() -> None:
@@ -184,11 +194,16 @@ def test_who_stops_a_run_that_a_limit_has_stopped_does_not_wait_for_what_never_e
                 await asyncio.sleep(3600)
             yield Event.said("wrong")
 
+    class Watch(Silent):
+        def case_finished(self, result: CaseResult) -> None:  # a moment later the limit has stopped the run
+            asyncio.get_running_loop().call_later(0.1, partial(stop, "enough", drain=0.1))
+
     stop = StopRequest()
-    threading.Timer(0.5, stop, ("enough",), {"drain": 0.1}).start()
-    began = time.monotonic()
-    result = run_sync(lambda: run(Stuck(), eval_set(*CASES), TEXT, concurrency=4, max_failures=1, stop=stop))
-    assert time.monotonic() - began < 20
+    result = run_sync(
+        lambda: run(
+            Stuck(), eval_set(*CASES), TEXT, concurrency=4, max_failures=1, stop=stop, progress=Watch()
+        )
+    )
     assert result.interrupted
     assert result.stopped_by.startswith("max_failures")
     assert outcomes(result) == {Outcome.FAILED: 1, Outcome.NOT_RUN: 19}
