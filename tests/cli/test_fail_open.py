@@ -260,3 +260,33 @@ def test_all_set_up_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytes
     wanted = ["no_such_metric", "'helo'", "gone.json", "--setup x:y", "No report named 'z'"]
     assert [words for words in wanted if words not in done.stderr] == []
     assert done.stderr.count("error: ") == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("cases.evalset.json", "by its name cases.evalset.json is an eval set"),
+        ("other.evalset.yaml", "by its name other.evalset.yaml is an eval set"),
+        ("agent.py", "by its name agent.py is a program"),
+        ("test_config.json", "by its name test_config.json is a config"),
+        ("proctor.toml", "by its name proctor.toml is a config"),
+        ("plain.json", "plain.json is read for this run"),
+        ("strict.json", "strict.json is read for this run"),
+        ("link", "plain.json is read for this run"),
+    ],
+)
+def test_a_report_never_takes_the_place_of_what_is_read(
+    place: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(tmp_path, criteria={"response_match_score": 0.8})
+    (tmp_path / "test_config.json").rename(tmp_path / "strict.json")
+    write_set(tmp_path / "plain.json", case("hello", "hello"))
+    (tmp_path / "link").symlink_to("plain.json")
+    monkeypatch.chdir(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    sets = ["cases.evalset.json", "plain.json:hello"]
+    done = in_this_process("eval", "agent.py", *sets, "--config", "strict.json", "--report", f"json={place}")
+    assert done.returncode == 2
+    assert f"{place}: {why}" in done.stderr
+    assert "; name another file" in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before

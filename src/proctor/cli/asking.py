@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,9 +12,10 @@ from proctor.api.runs import is_for_results
 from proctor.cli.common import common
 from proctor.cli.failures import problems_of
 from proctor.cli.keeping import NOWHERE, Keeping, choose_keeping
-from proctor.cli.outputs import Output, parse_outputs
+from proctor.cli.outputs import Output, outputs_over_inputs, parse_outputs
 from proctor.cli.request import Request, who_and_what
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.files.find import split_where_found
 from proctor.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ class Asking:
                 earlier=Request(failed.agents, failed.files),
             )
         )
+        self._problems += outputs_over_inputs(
+            self.outputs, self._inputs(given.get("config") or settings.config)
+        )
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
         self.options["outputs"] = self._to_be_kept()
@@ -87,6 +91,15 @@ class Asking:
         files = [output.word for output in self.outputs if output.path is not None]
         reports = files if len(self.chosen.agents) == 1 else []
         return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
+
+    def _inputs(self, config: str | None) -> Iterator[str]:
+        """Yield the files that are named for the run."""
+        if self.request is not None:
+            yield from (split_where_found(one)[0] for one in self.request.sets)
+            for agent in self.request.agents:
+                yield from (agent, agent.rpartition(":")[0])
+        if config is not None:
+            yield config
 
     def _load_hooks(self) -> None:
         for name in ("setup", "teardown"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from proctor.causes import safe_str
 from proctor.cli.failures import say
 from proctor.errors import SetupError, SetupProblems
+from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 from proctor.reports.base import Report, ReportOptions, load_report
@@ -121,8 +122,10 @@ def check_writable(path: Path, word: str) -> None:
     """Refuse a place that a report cannot be written to.
 
     Raises:
-        SetupError: it is a folder, or nobody may write there.
+        SetupError: it is a folder, or nobody may write there, or by its name it is something else than a report.
     """
+    if kind := _other_kind(path.name.lower()):
+        raise SetupError(f"--report {word}: by its name {path.name} is {kind}; name another file")
     if path.is_dir():
         raise SetupError(f"--report {word}: {path} is a folder; name a file in it")
     above = next(folder for folder in path.parents if folder.exists())
@@ -130,6 +133,26 @@ def check_writable(path: Path, word: str) -> None:
         raise SetupError(f"--report {word}: {above} is not a folder")
     if not os.access(above, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise SetupError(f"--report {word}: no permission to write {path}")
+
+
+def _other_kind(name: str) -> str:
+    """Say what else than a report a file of this name is to a run; a report in its place would be taken for it, or lose it."""
+    if name in (*CONFIG_NAMES, "proctor.toml", "pyproject.toml"):
+        return "a config"
+    if name.endswith(SET_SUFFIXES):
+        return "an eval set"
+    return "a program" if name.endswith(".py") else ""
+
+
+def outputs_over_inputs(outputs: Sequence[Output], inputs: Iterable[str]) -> list[SetupError]:
+    """Return what is wrong with reports that would be written over a file that the run is made of."""
+    read = {os.path.realpath(place): place for place in inputs if os.path.isfile(place)}  # noqa: PTH113 - any text
+    found = [(one, read.get(os.path.realpath(one.path))) for one in outputs if one.path is not None]
+    return [
+        SetupError(f"--report {one.word}: {place} is read for this run; name another file")
+        for one, place in found
+        if place is not None
+    ]
 
 
 def write_outputs(
