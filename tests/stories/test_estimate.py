@@ -77,6 +77,25 @@ def test_the_run_to_come_is_told_by_a_part_of_it(tmp_path: Path) -> None:
     assert cost.value == pytest.approx(3 * CASES * 0.01)
 
 
+def test_it_goes_by_the_agent_that_is_to_run_and_says_where_it_cannot(tmp_path: Path) -> None:
+    def other(text: str) -> str:
+        return f"no answer to {text}"
+
+    first = ran(tmp_path / "s.db", Judge(), limit=10)
+    proctor.evaluate_sync(other, a_set(), config=CONFIG, judge=Judge(), store=tmp_path / "s.db", limit=20)
+    found = estimated(tmp_path / "s.db", Judge())
+    assert (found.run_id, found.seen) == (first.run_id, 10), "the newer run is of another agent"
+    assert not [note for note in found.notes if "that run was of" in note]
+    found = proctor.estimate_sync(third, a_set(), config=CONFIG, judge=Judge(), store=tmp_path / "s.db")
+    assert found.seen == 20, "of agents that all are others, the newest run"
+    assert "that run was of other: third may take more, or less" in found.notes
+
+
+def third(text: str) -> str:
+    """Answer, as an agent that never ran."""
+    return f"perhaps {text}"
+
+
 def test_cases_that_differ_give_it_a_spread_in_which_the_run_lies(tmp_path: Path) -> None:
     judge = Uneven()
     assert ran(tmp_path / "s.db", judge, limit=12)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from proctor.api.preparing import Prepared
     from proctor.engine.plan import Plan
     from proctor.engine.progress import Progress
+    from proctor.schema.run import RunRecord
     from proctor.schema.verdict import CaseResult
     from proctor.stores.base import Store
 
@@ -33,7 +34,8 @@ async def estimate(
 ) -> Estimate:
     """Tell what `evaluate` with the same arguments would take: calls, tokens and dollars, with their intervals.
 
-    It goes by the newest run of these sets in the store (`store`, default: the project's): what each of its cases took.
+    It goes by the newest run of these sets in the store (`store`, default: the project's), by one of the same agent where
+    there is one: what each of its cases took.
     No agent and no model is asked, and nothing is written. Without such a run, run one case first (`limit=1`).
 
     The interval is that in which the run to come lies if its cases are like those seen, by Student's t: it takes in how
@@ -47,7 +49,7 @@ async def estimate(
 
     store = options.pop("store", None)
     prepared = prepare(agent, eval_sets, options)
-    plan, at_once = prepared.plan, prepared.options.concurrency
+    plan = prepared.plan
     found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
     if isinstance(store, str | Path) or store is None:
         try:
@@ -55,8 +57,8 @@ async def estimate(
         except NoRunsError:
             return _without_history(found, plan)
         with closing(opened):
-            return _by_history(found, plan, opened, at_once)
-    return _by_history(found, plan, store, at_once)
+            return _by_history(found, prepared, opened)
+    return _by_history(found, prepared, store)
 
 
 def estimate_sync(
@@ -79,7 +81,7 @@ def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
     if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
         return
     found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
-    found = _by_history(found, plan, store, prepared.options.concurrency)
+    found = _by_history(found, prepared, store)
     if found.run_id:
         tell(found)
 
@@ -96,13 +98,12 @@ class _Took:
     cost: float | None
 
 
-def _by_history(found: Estimate, plan: Plan, store: Store, at_once: int) -> Estimate:
+def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
+    plan = prepared.plan
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
-    for run in islice(store.runs(), _MOST_RUNS):
-        if not sets & set(run.sets):
-            continue
+    for run in _to_go_by(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
         seen = {name for case in cases for name, metric in case.metrics.items() if any(metric.per_trial)}
         if not cases or (judged and not judged & seen):
@@ -110,12 +111,20 @@ def _by_history(found: Estimate, plan: Plan, store: Store, at_once: int) -> Esti
         found.run_id, found.seen = run.run_id, len(cases)
         _add_judges(found, cases, judges)
         _add(found, "agent", [_acting(case) for case in cases])
-        found.seconds = _time([_seconds(case) for case in cases], found, at_once)
+        found.seconds = _time([_seconds(case) for case in cases], found, prepared.options.concurrency)
+        if run.agent != prepared.agent_label:
+            found.notes.append(f"that run was of {run.agent}: {prepared.agent_label} may take more, or less")
         found.notes += [
             f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
         ]
         return found
     return _without_history(found, plan)
+
+
+def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
+    """The latest runs of these sets, newest first: those of the same agent before others."""
+    runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
+    return sorted(runs, key=lambda run: run.agent != agent)
 
 
 def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
