@@ -404,7 +404,7 @@ def test_events_without_end_are_ended_by_time_and_what_came_is_kept() -> None:
     ended, fine = result.cases
     assert (ended.outcome, fine.outcome) == (Outcome.ERROR, Outcome.PASSED)
     assert "timed out" in ended.reason
-    assert 5 <= len(evidence(ended).turns[0].events) <= 40
+    assert 1 < len(evidence(ended).turns[0].events) < 100
 
 
 def test_what_is_kept_on_disk_says_the_same(tmp_path: Path) -> None:

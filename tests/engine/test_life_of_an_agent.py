@@ -76,7 +76,7 @@ def test_what_hangs_around_a_conversation_is_an_error_of_the_trial(step: str, ho
     assert failure is not None
     assert failure.kind is FailureKind.TIMED_OUT
     assert how == "swallows" or failure.message.startswith(f"{step}() ")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 40
 
 
 @pytest.mark.parametrize("how", HANGS)
@@ -166,8 +166,12 @@ def test_a_run_that_is_cancelled_while_it_opens_leaves_nothing_behind() -> None:
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        await asyncio.sleep(0.05)
-        return [task for task in asyncio.all_tasks() if "OpenedAgent" in repr(task)]
+        for _ in range(1000):
+            left = [task for task in asyncio.all_tasks() if "OpenedAgent" in repr(task)]
+            if not left:
+                break
+            await asyncio.sleep(0.01)
+        return left
 
     assert run_sync(main) == []
 

@@ -118,15 +118,15 @@ def test_those_after_one_that_cannot_be_ended_say_why_they_have_no_score(
 
 def test_the_time_of_the_agent_is_not_taken_from_the_metrics(judged_by: Callable[..., EvalConfig]) -> None:
     async def slow(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.7)
         yield Event.said("ok")
 
     async def slow_metric(actual: Any, expected: Any) -> float:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.7)
         return 1.0
 
     agent, given = Scripted({"a": slow}), eval_set(case("a"))
-    result = run_sync(lambda: run(agent, given, judged_by(slow_metric), timeout=0.5, trial_timeout=0.5))
+    result = run_sync(lambda: run(agent, given, judged_by(slow_metric), timeout=1.3, trial_timeout=1.3))
     assert result.passed, result.cases
 
 
@@ -145,7 +145,7 @@ def test_what_a_metric_may_not_answer_is_told_without_our_own_code(
 
 def test_metrics_of_other_people_have_their_time_each(judged_by: Callable[..., EvalConfig]) -> None:
     async def slow(actual: Any, expected: Any) -> float:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.7)
         return 1.0
 
     second = "second_metric_under_test"
@@ -153,7 +153,7 @@ def test_metrics_of_other_people_have_their_time_each(judged_by: Callable[..., E
     try:
         config = judged_by(slow)
         config.criteria[second] = 0.5
-        result = run_sync(lambda: run(Scripted(), eval_set(case("a")), config, timeout=0.5))
+        result = run_sync(lambda: run(Scripted(), eval_set(case("a")), config, timeout=1.3))
     finally:
         METRICS.remove(second)
     assert result.passed, result.cases

@@ -220,10 +220,10 @@ def test_a_trial_that_the_user_spoiled_is_repeated_where_that_is_asked_for() -> 
 
 def test_the_user_has_time_of_its_own() -> None:
     async def slow(so_far: Any) -> str | None:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.7)
         return user_of_rome(so_far)
 
-    run = evaluated(scenario(), user=slow, timeout=0.3, trial_timeout=0.4)
+    run = evaluated(scenario(), user=slow, timeout=0.6, trial_timeout=0.6)
     assert run.passed, run.cases[0].reason
 
 

@@ -62,17 +62,20 @@ def test_whatever_an_agent_raises_is_an_error_of_that_case_alone(error: BaseExce
 
 def test_results_come_in_the_order_of_the_set_whatever_ends_first() -> None:
     async def slow(_: Session) -> AsyncIterator[Event]:
-        await asyncio.sleep(0.05)
+        await others_are_done.wait()
         yield Event.said("ok")
 
     given = eval_set(case("slow"), case("b"), case("c"))
     finished: list[str] = []
+    others_are_done = asyncio.Event()
 
     class Watch:
         def run_started(self, run: RunResult, trials: int) -> None: ...
         def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None: ...
         def case_finished(self, result: CaseResult) -> None:
             finished.append(result.eval_id)
+            if len(finished) == 2:
+                others_are_done.set()
 
         def run_finished(self, run: RunResult) -> None: ...
 
@@ -294,11 +297,17 @@ def test_an_agent_is_opened_once_and_closed_at_the_end() -> None:
 
 def test_a_cancelled_run_tells_what_it_has_and_passes_the_cancellation_on() -> None:
     ended: list[RunResult] = []
+    finished: list[str] = []
+    others_are_done = asyncio.Event()
 
     class Watch:
         def run_started(self, run: RunResult, trials: int) -> None: ...
         def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None: ...
-        def case_finished(self, result: CaseResult) -> None: ...
+        def case_finished(self, result: CaseResult) -> None:
+            finished.append(result.eval_id)
+            if len(finished) == 2:
+                others_are_done.set()
+
         def run_finished(self, run: RunResult) -> None:
             ended.append(run)
 
@@ -310,7 +319,7 @@ def test_a_cancelled_run_tells_what_it_has_and_passes_the_cancellation_on() -> N
         task = asyncio.create_task(
             run(Scripted({"hang": hang}), eval_set(case("a"), case("hang"), case("b")), progress=Watch())
         )
-        await asyncio.sleep(0.1)
+        await others_are_done.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -162,7 +162,7 @@ def test_the_tear_down_has_time_of_its_own() -> None:
     cleaned = []
 
     async def teardown(case: EvalCase) -> None:
-        await asyncio.sleep(0.25)  # longer than a trial that ignores its cancellation gets
+        await asyncio.sleep(0.5)  # longer than a trial that ignores its cancellation gets
         cleaned.append(case.eval_id)
 
     async def hangs(_: Session) -> AsyncIterator[Event]:
@@ -171,11 +171,11 @@ def test_the_tear_down_has_time_of_its_own() -> None:
 
     result = run_sync(
         lambda: run(
-            Scripted({"c": hangs}), eval_set(case("c")), timeout=0.3, trial_timeout=0.4, teardown=teardown
+            Scripted({"c": hangs}), eval_set(case("c")), timeout=1, trial_timeout=1.2, teardown=teardown
         )
     )
     assert cleaned == ["c"]
-    assert failure(result.cases[0]).message == "no answer within the time of one turn (0.3 s)"
+    assert failure(result.cases[0]).message == "no answer within the time of one turn (1 s)"
 
 
 def test_what_a_trial_did_before_it_had_to_be_left_behind_is_its_evidence() -> None:
@@ -192,7 +192,7 @@ def test_what_a_trial_did_before_it_had_to_be_left_behind_is_its_evidence() -> N
     assert failure(bad).turn == 1
     assert [len(each.events) for each in evidence(bad).turns] == [1, 1]
     assert evidence(bad).session_id
-    assert 0.3 <= evidence(bad).duration < 3
+    assert 0.3 <= evidence(bad).duration < 30
 
 
 # --- the event loop ----------------------------------------------------------------------------------------------------
