@@ -25,11 +25,12 @@ def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[flo
         )
     if total == 0:
         return 0.0, 1.0
-    low, high = _wilson(successes / total, total, normal_quantile(confidence))
+    low, high = score_interval(successes / total, total, normal_quantile(confidence))
     return 0.0 if successes == 0 else low, 1.0 if successes == total else high
 
 
-def _wilson(rate: float, total: int, z: float) -> tuple[float, float]:
+def score_interval(rate: float, total: float, z: float) -> tuple[float, float]:
+    """Return what `wilson` does of a share of so many trials (also parts of one), `z` normal standard deviations wide."""
     centre = (rate + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * sqrt(rate * (1 - rate) / total + (z / (2 * total)) ** 2)
     return max(0.0, centre - half), min(1.0, centre + half)

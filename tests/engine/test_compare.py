@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.engine.compare import CompareOptions, compare_runs
+from proctor.engine.trial_counts import Both, p_value_of
 from proctor.schema.comparison import CaseChange, Change, Trials
 from proctor.schema.verdict import CaseResult, Outcome
 from tests.engine.comparing import case, cases, compared, side
@@ -240,3 +241,62 @@ def test_scores_that_cannot_be_added_up_are_left_out() -> None:
     runs = [scored("q", *([sign * 1e308] * 3), 0.5) for sign in (1, -1)]
     found = compared(*runs)
     assert found.measure("q").pairs == 1
+
+
+# --- different numbers of trials -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [6, 10, 20, 30])
+@pytest.mark.parametrize("reversed_", [False, True], ids=["few after many", "many after few"])
+@pytest.mark.parametrize("letters", ["PPPPPPPPPF", "FFFFFFFFFP"], ids=["9 of 10 pass", "1 of 10 passes"])
+def test_one_trial_of_what_goes_one_way_nine_times_of_ten_is_no_sign_of_a_change(
+    letters: str, reversed_: bool, count: int
+) -> None:
+    """All of so many cases go the likely way with a probability of 4 % to 53 %, where nothing has changed."""
+    runs = [cases(*[letters] * count), cases(*[letters[0]] * count)]
+    found = compared(*(reversed(runs) if reversed_ else runs))
+    assert found.outcome in {OPEN, SAME}
+    passed = found.measure("passed")
+    assert passed.verdict == ""
+    assert passed.low < 0 < passed.high
+
+
+def test_few_trials_after_many_are_still_seen_to_break() -> None:
+    found = compared(cases(*["PPPPPPPPPF"] * 20), cases(*["F"] * 12, *["P"] * 8))
+    assert found.outcome is WORSE
+
+
+@pytest.mark.parametrize("values", [(0.9, 1.0), (0.95, 1.0)], ids=["0 and 1", "halves"])
+def test_scores_in_steps_that_are_means_of_more_trials_are_no_sign_of_a_change(
+    values: tuple[float, float],
+) -> None:
+    before, now = (
+        [case(str(each), letters, scores={"steps": value}) for each in range(20)]
+        for letters, value in zip(("P" * 10, "P"), values, strict=True)
+    )
+    found = compared(before, now, reach={"steps": 1.0})
+    assert [one.verdict for one in found.measures] == ["", ""]
+    assert found.measure("steps").p_value > 0.05
+
+
+def test_trials_that_are_as_many_in_both_runs_are_tested_by_their_signs() -> None:
+    found = compared(cases(*["PPF"] * 12), cases(*["PFF"] * 12))
+    assert found.measure("passed").p_value == pytest.approx(2 / 2**12)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"), [(10, 1), (1, 10), (100, 1), (5, 3)], ids=["10 and 1", "1 and 10", "100 and 1", "5 and 3"]
+)  # fmt: skip
+@pytest.mark.parametrize("rate", [0.95, 0.9, 0.2])
+def test_false_alarms_keep_their_rate_whatever_the_numbers_of_trials(
+    rate: float, before: int, now: int
+) -> None:
+    random, alarms, times = Random(f"{rate} {before} {now}"), 0, 200
+    for _ in range(times):
+        shares = [
+            [sum(random.random() < rate for _ in range(trials)) / trials for trials in (before, now)]
+            for _ in range(20)
+        ]
+        drawn = [Both(was, is_now, before, now) for was, is_now in shares]
+        alarms += p_value_of(drawn) <= 0.05
+    assert alarms / times <= 0.08  # 5 % at most in truth; by signs alone up to 37 %

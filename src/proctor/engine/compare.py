@@ -12,8 +12,9 @@ from math import fsum, sqrt
 from proctor.engine.compare_words import sentence_of
 from proctor.engine.futility import FUTILE, Ahead, chance_to_decide
 from proctor.engine.pairing import BriefCase, Pairs, changed_cases, pair
+from proctor.engine.trial_counts import Both, p_value_of, widened
 from proctor.mean_difference import mean_difference, most_lost
-from proctor.paired import holm, sign_flip_test
+from proctor.paired import holm
 from proctor.quick_dataclasses import dataclass
 from proctor.sample_size import cases_needed, expected_deviation, variance_within
 from proctor.schema.comparison import (
@@ -134,16 +135,26 @@ def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     )
     reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
     reach = {**(options.reach or {}), PASSED: 1.0}
-    values = {PASSED: [_rates(before, now) for _, before, now in pairs.both]}
-    for name in (*deciding, *sorted(reported, key=_figures_first)):
-        values[name] = [(before.scores.get(name), now.scores.get(name)) for _, before, now in pairs.both]
     found = [
         _measured(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
-        for name, both in values.items()
-        if (known := [(a, b) for a, b in both if a is not None and b is not None])
-        and (name not in FIGURES or any(map(any, known)))  # nobody needs to read that no model was asked
+        for name in (PASSED, *deciding, *sorted(reported, key=_figures_first))
+        if (known := _known(((before, now) for _, before, now in pairs.both), name))
+        # nobody needs to read that no model was asked
+        and (name not in FIGURES or any(one.before or one.now for one in known))
     ]
     return list(_adjusted(found, options.level))
+
+
+def _known(cases: Iterable[tuple[BriefCase, BriefCase]], name: str = PASSED) -> list[Both]:
+    """What is measured of the cases of which it is known in both runs."""
+    found = []
+    for before, now in cases:
+        was, is_now = (
+            _rates(before, now) if name == PASSED else (before.scores.get(name), now.scores.get(name))
+        )
+        if was is not None and is_now is not None:
+            found.append(Both(was, is_now, before.trials.total, now.trials.total))
+    return found
 
 
 def _figures_first(name: str) -> int:
@@ -152,33 +163,28 @@ def _figures_first(name: str) -> int:
 
 def _measured(
     name: str,
-    values: Sequence[tuple[float, float]],
+    values: Sequence[Both],
     options: CompareOptions,
     reach: float | None,
     *,
     decides: bool,
 ) -> Measured:
-    differences = _differences(values)
-    interval = mean_difference(differences, confidence=1 - options.level, reach=reach)
-    count = len(values)
+    confidence, count = 1 - options.level, len(values)
+    interval = mean_difference((one.difference for one in values), confidence=confidence, reach=reach)
+    low, high = widened(interval.low, interval.high, values, confidence=confidence, reach=reach)
     return Measured(
         name,
-        fsum(before for before, _ in values) / count,
-        fsum(now for _, now in values) / count,
+        fsum(one.before for one in values) / count,
+        fsum(one.now for one in values) / count,
         interval.value,
-        interval.low,
-        interval.high,
-        sign_flip_test(differences),
+        low,
+        high,
+        p_value_of(values, reach),
         count,
         decides=decides and name not in options.apart,
         lower_is_better=name in FIGURES,
         apart=name in options.apart,
     )
-
-
-def _differences(values: Iterable[tuple[float, float]]) -> list[float]:
-    """Candidate less base; what is 0 but for rounding is 0, and equal differences are equal."""
-    return [round(now - before, 12) + 0.0 for before, now in values]
 
 
 def share_of(name: str, others: int) -> float:
@@ -224,18 +230,16 @@ def _adjusted(found: Sequence[Measured], level: float) -> Iterator[Measured]:
 
 def _bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
     """How much the pass rate may have fallen: the lower end of its difference, one-sided; `None` without pairs."""
-    differences = _differences(_known(judged))
+    known = _known(judged)
+    differences = [one.difference for one in known]
     if not differences:
         return None
     low = mean_difference(differences, confidence=options.both_sides, reach=1.0).low
+    low, _ = widened(low, low, known, confidence=options.both_sides)
     if max(differences) > 0 or low < -options.margin:
         return low
     # cases that never differ but by breaking: a few of them tell less of that than a bootstrap supposes
     return min(low, -most_lost(-fsum(differences), len(differences), error=(1 - options.both_sides) / 2))
-
-
-def _known(judged: Iterable[tuple[BriefCase, BriefCase]]) -> list[tuple[float, float]]:
-    return [(before.trials.rate or 0.0, now.trials.rate or 0.0) for before, now in judged]
 
 
 def _outcome(
@@ -266,9 +270,10 @@ def _more(
     Planned for builds that do the same: to show that they differ by less than the margin. Where there are as many cases
     already, for the difference that was seen.
     """
-    known = _known(judged)
-    differences, count = _differences(known), len(known)
-    seen = mean_difference(differences, confidence=options.confidence, reach=1.0)
+    count = len(judged)
+    seen = mean_difference(
+        (one.difference for one in _known(judged)), confidence=options.confidence, reach=1.0
+    )
     trials = round(2 * count / fsum(1 / before.trials.total + 1 / now.trials.total for before, now in judged))
     within = variance_within(_trials_of(judged))
     deviation = max(seen.deviation, expected_deviation(options.margin, within or 0.0, max(1, trials)))

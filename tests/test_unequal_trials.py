@@ -1,0 +1,141 @@
+"""Cases that two runs tried differently often: the test within cases, and the interval by trials."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import comb, prod
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from proctor import unequal_trials
+from proctor.unequal_trials import TwoCounts, dealt_out_test, two_shares_interval
+
+
+def scipy_stats() -> Any:
+    return pytest.importorskip("scipy.stats", reason="scipy, the oracle of the statistics, is not installed")
+
+
+def by_hand(cases: Sequence[TwoCounts]) -> float:
+    """All ways of dealing out, each with its probability: the definition."""
+    dealt = []
+    for case in cases:
+        passed, before, now = round(case.before + case.now), case.trials_before, case.trials_now
+        ways = [
+            (x / now - (passed - x) / before, comb(passed, x) * comb(before + now - passed, now - x))
+            for x in range(max(0, passed - before), min(passed, now) + 1)
+        ]
+        dealt.append([(value, count / comb(before + now, now)) for value, count in ways])
+    seen = sum(case.now / case.trials_now - case.before / case.trials_before for case in cases)
+    sums = [(sum(v for v, _ in each), prod(p for _, p in each)) for each in product(*dealt)]
+    above = sum(p for value, p in sums if value >= seen - 1e-9)
+    below = sum(p for value, p in sums if value <= seen + 1e-9)
+    return min(1.0, 2 * min(above, below))
+
+
+@st.composite
+def counts(draw: st.DrawFn) -> TwoCounts:
+    before, now = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+    return TwoCounts(draw(st.integers(0, before)), before, draw(st.integers(0, now)), now)
+
+
+@given(st.lists(counts(), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_the_test_is_the_share_of_all_ways_of_dealing_out(cases: list[TwoCounts]) -> None:
+    assert dealt_out_test(cases) == pytest.approx(by_hand(cases), abs=1e-9)
+
+
+@given(st.lists(counts(), min_size=1, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_swapped_runs_have_the_same_p(cases: list[TwoCounts]) -> None:
+    swapped = [TwoCounts(one.now, one.trials_now, one.before, one.trials_before) for one in cases]
+    assert dealt_out_test(swapped) == dealt_out_test(cases)
+
+
+@pytest.mark.parametrize(
+    "one", [TwoCounts(90, 100, 5, 10), TwoCounts(900, 1000, 0, 1), TwoCounts(3, 7, 6, 6)]
+)
+def test_one_case_is_fishers_exact_test_to_both_sides(one: TwoCounts) -> None:
+    table = [[one.now, one.trials_now - one.now], [one.before, one.trials_before - one.before]]
+    tails = [scipy_stats().fisher_exact(table, alternative=way).pvalue for way in ("less", "greater")]
+    assert dealt_out_test([one]) == pytest.approx(min(1.0, 2 * min(tails)))
+
+
+@pytest.mark.parametrize(
+    ("cases", "before", "now", "fall"),
+    [(20, 10, 1, 0.3), (50, 5, 1, 0.1), (30, 3, 2, 0.2), (40, 20, 1, 0.1), (60, 2, 7, 0.1), (40, 1, 10, 0.0)],
+)
+def test_many_cases_come_close_to_counting_them(
+    cases: int, before: int, now: int, fall: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(f"{cases} {before} {now}")
+    drawn = [
+        TwoCounts(
+            sum(random.random() < 0.9 for _ in range(before)), before,
+            sum(random.random() < 0.9 - fall for _ in range(now)), now,
+        )
+        for _ in range(cases)
+    ]  # fmt: skip
+    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", 10**9)
+    exactly = dealt_out_test(drawn)
+    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", 0)
+    assert dealt_out_test(drawn) == pytest.approx(exactly, rel=0.02, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        [TwoCounts(10, 10, 1, 1)] * 2_000,
+        [TwoCounts(0, 10, 1, 1)] * 2_000,
+        [TwoCounts(100_000, 200_000, 100_000, 100_000)] * 3,
+        [TwoCounts(5.5, 10, 0.25, 1)] * 500,
+        [TwoCounts(each % 7, 7 + each, 1, 1 + each % 5) for each in range(300)],
+    ],
+    ids=["all passed", "all fixed", "100,000 trials", "parts of trials", "no two alike"],
+)
+def test_awkward_counts_have_a_p_value(drawn: list[TwoCounts]) -> None:
+    assert 0 <= dealt_out_test(drawn) <= 1
+
+
+def test_parts_of_trials_lie_between_the_whole_numbers() -> None:
+    found = [dealt_out_test([TwoCounts(9.0, 10, now, 3)] * 8) for now in (1.0, 1.5, 2.0)]
+    assert found[0] < found[1] < found[2]
+
+
+def test_the_interval_is_newcombes_of_two_shares() -> None:
+    """56 of 70 and 48 of 80, his own example (Statistics in Medicine 17, table II, method 10): 0.0524 to 0.3339.
+
+    Here trials of one run resemble each other a little more than all of them do, and say as much more.
+    """
+    low, high = two_shares_interval([TwoCounts(48, 80, 56, 70)])
+    assert 0.0524 <= low <= 0.0624
+    assert 0.3239 <= high <= 0.3339
+
+
+def test_the_interval_knows_of_trials_that_were_not_made() -> None:
+    few = two_shares_interval([TwoCounts(95, 100, 1, 1)] * 20)
+    many = two_shares_interval([TwoCounts(95, 100, 100, 100)] * 20)
+    assert few[0] < 0.05 - 0.1
+    assert many[0] > 0.03
+
+
+@given(st.lists(counts(), min_size=1, max_size=30))
+@settings(max_examples=40, deadline=None)
+def test_the_difference_lies_in_its_interval(cases: list[TwoCounts]) -> None:
+    low, high = two_shares_interval(cases)
+    value = sum(one.now / one.trials_now - one.before / one.trials_before for one in cases) / len(cases)
+    assert -1 - 1e-9 <= low <= value + 1e-9
+    assert value - 1e-9 <= high <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("wrong", [(-1, 2, 0, 1), (3, 2, 0, 1), (0, 0, 0, 1), (0, 1, 0, 0)])
+def test_what_is_no_count_is_refused(wrong: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="expected 0 <= passed <= trials"):
+        TwoCounts(*wrong)
+
+
+@pytest.mark.parametrize(("cases", "confidence"), [(0, 0.95), (3, 1.0), (3, 0.0)])
+def test_an_interval_takes_cases_and_a_confidence(cases: int, confidence: float) -> None:
+    with pytest.raises(ValueError, match="expected cases, and 0 < confidence < 1"):
+        two_shares_interval([TwoCounts(1, 2, 1, 1)] * cases, confidence=confidence)
