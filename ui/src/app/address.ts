@@ -1,4 +1,4 @@
-import { useCallback } from "react";
+import { useCallback, useLayoutEffect, useRef } from "react";
 import { useLocation, useRouter } from "wouter";
 
 export type AddressChanges = Record<string, string | null>;
@@ -22,17 +22,20 @@ function useQuery(): string {
 /**
  * What the address says behind its `?`, and how to change it: state that a link carries and a reload keeps.
  * `const [query, setQuery] = useAddress(); query.get("q"); setQuery({ q: "outcome:failed" })`.
- * Changes replace the place in the history unless `{ push: true }`.
+ * Changes replace the place in the history unless `{ push: true }`, and are made to what the address says by then: what
+ * changes it later, as a filter does after a pause, undoes nothing.
  */
 export function useAddress(): [URLSearchParams, (changes: AddressChanges, how?: { push?: boolean }) => void] {
   const search = useQuery();
   const [path, navigate] = useLocation();
-  const set = useCallback(
-    (changes: AddressChanges, how: { push?: boolean } = {}) => {
-      const next = changed(search, changes);
-      navigate(next ? `${path}?${next}` : path, { replace: !how.push });
-    },
-    [search, path, navigate],
-  );
+  const now = useRef({ search, path, navigate });
+  useLayoutEffect(() => {
+    now.current = { search, path, navigate };
+  });
+  const set = useCallback((changes: AddressChanges, how: { push?: boolean } = {}) => {
+    const { search, path, navigate } = now.current;
+    const next = changed(search, changes);
+    navigate(next ? `${path}?${next}` : path, { replace: !how.push });
+  }, []);
   return [new URLSearchParams(search), set];
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 
 /** A key (`j`, `?`, `Enter`) or two in a row (`g r`), what it does in words for the help, and what it does. */
 export interface Binding {
@@ -68,13 +68,16 @@ function add(layer: Layer): () => void {
   };
 }
 
-/** Bind keys while this component is shown. They are off while a text field or a dialog has the focus. */
+/**
+ * Bind keys while this component is shown. They are off while a text field or a dialog has the focus. What is bound changes in
+ * the same step as the page: a later one would leave keys that are pressed at once to what was there before, or to nothing.
+ */
 export function useKeys(bindings: readonly Binding[]): void {
   const layer = useRef(bindings);
-  useEffect(() => {
+  useLayoutEffect(() => {
     layer.current = bindings;
   });
-  useEffect(() => add(layer), []);
+  useLayoutEffect(() => add(layer), []);
 }
 
 function watch(tell: () => void): () => void {

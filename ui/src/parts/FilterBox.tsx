@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keyboard";
 import { Chip } from "./Chip";
 import styles from "./FilterBox.module.css";
@@ -23,10 +23,18 @@ const PAUSE = 150; // milliseconds without a key before the filter is taken
 export function FilterBox({ value, onChange, label, placeholder, offers = [], found, pause = PAUSE }: Props) {
   const [text, setText] = useState(value);
   const box = useRef<HTMLInputElement>(null);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
+  const sent = useRef(value);
+  const send = (filter: string): void => {
+    sent.current = filter;
+    onChange(filter);
+  };
+  useLayoutEffect(() => {
+    if (value !== sent.current) setText(value); // what was typed comes back from the address: more may be typed by then
+    sent.current = value;
+  }, [value]);
+  useLayoutEffect(() => {
     if (text === value) return undefined;
-    const timer = window.setTimeout(() => onChange(text), pause);
+    const timer = window.setTimeout(() => send(text), pause);
     return () => window.clearTimeout(timer);
   }, [text]); // eslint-disable-line
   useKeys([{ keys: "/", does: "filter", run: () => focusAll(box.current) }]);
@@ -44,7 +52,7 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.blur();
-          if (event.key === "Enter") onChange(text);
+          if (event.key === "Enter") send(text);
         }}
       />
       {offers.length > 0 && (

@@ -1,4 +1,4 @@
-import { act } from "react";
+import { act, useState } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { click, press, render, settle } from "../../test/render";
 import { type Column, Table, type TableProps, nextSort } from "./Table";
@@ -21,6 +21,27 @@ const COLUMNS: Column<Row>[] = [
 
 function table(more: Partial<TableProps<Row>> = {}) {
   return <Table label="Things" rows={ROWS} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => `/things/${id}`} {...more} />;
+}
+
+/** A table with boxes, and n for the rows whose cost is known; what is chosen stands below. */
+function Choosing() {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const onChoose = (id: string, on?: boolean) =>
+    setChosen((was) => ((on ?? !was.has(id)) ? new Set([...was, id]) : new Set([...was].filter((one) => one !== id))));
+  return (
+    <>
+      {table({ choice: { chosen, onChoose, label: "Choose" }, stops: ({ cost }) => cost !== null })}
+      <output>{[...chosen].join("")}</output>
+    </>
+  );
+}
+
+/** Press a key where the focus is; as in a browser, a link that has it answers Enter unless somebody else did. */
+function strike(key: string): void {
+  const target = document.activeElement ?? document.body;
+  const event = new KeyboardEvent("keydown", { key: key === "\n" ? "Enter" : key, bubbles: true, cancelable: true });
+  const isLeft = target.dispatchEvent(event);
+  if (isLeft && key === "\n" && target instanceof HTMLAnchorElement) target.click();
 }
 
 const names = (host: HTMLElement) => [...host.querySelectorAll("[data-index] a")].map((one) => one.textContent);
@@ -75,12 +96,50 @@ describe("a table", () => {
     expect(current(host)).toBe("c0");
   });
 
-  it("loses no key, however fast they come", () => {
-    const { host } = render(table());
-    act(() => {
-      for (const key of ["j", "j", "j"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  describe.each([
+    ["each drawn before the next", (keys: string) => [...keys].forEach((key) => act(() => strike(key)))],
+    ["all of them before the first is drawn", (keys: string) => act(() => [...keys].forEach(strike))],
+  ])("does what keys mean, %s", (_, type) => {
+    it.each([
+      ["jjj", { row: "d" }],
+      ["jnkj", { row: "d" }],
+      ["nn", { row: "d" }],
+      ["jnkj\n", { row: "d", opened: "d" }],
+      ["jjjk\n", { row: "a", opened: "a" }],
+      ["nnnnn\n", { row: "c", opened: "c" }],
+      ["jxjxkx", { row: "b", chosen: "a" }],
+      ["jxx", { row: "b", chosen: "" }],
+    ])("%j", (keys, { row, opened = "", chosen = "" }: { row: string; opened?: string; chosen?: string }) => {
+      const { host, at } = render(<Choosing />);
+      type(keys);
+      expect(current(host)).toMatch(new RegExp(`${row}[^a-z]*$`));
+      expect(document.activeElement?.textContent).toBe(row);
+      expect(at()).toBe(opened ? `/things/${opened}` : "/");
+      expect(host.querySelector("output")?.textContent).toBe(chosen);
     });
-    expect(current(host)).toBe("d10");
+  });
+
+  it("opens a row that it went to and has not drawn yet", () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => ({ id: `row ${index}`, cost: index }));
+    const { host, at } = render(table({ rows, stops: ({ cost }) => cost === 5_000 }));
+    act(() => [..."jnj\n"].forEach(strike));
+    expect(host.textContent).not.toContain("row 5001");
+    expect(at()).toBe("/things/row 5001");
+  });
+
+  it.each([
+    ["are sorted", table({ sort: "id" }), "j", "b"],
+    ["are sorted the other way", table({ sort: "-id" }), "k", "b"],
+    ["go before it", table({ rows: ROWS.slice(1) }), "j", "d"],
+    ["go, and it with them", table({ rows: ROWS.slice(2) }), "j", "d"],
+    ["come before it", table({ rows: [{ id: "new", cost: 1 }, ...ROWS] }), "k", "b"],
+  ])("goes on from its row when rows %s", (_, changed, key, row) => {
+    const { host, at, again } = render(table());
+    act(() => [..."jj"].forEach(strike)); // at a
+    again(changed);
+    act(() => [key, "\n"].forEach(strike));
+    expect(current(host)).toMatch(new RegExp(`^${row}`));
+    expect(at()).toBe(`/things/${row}`);
   });
 
   it("opens the row that it is at", () => {

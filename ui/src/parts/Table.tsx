@@ -1,5 +1,6 @@
 import { type SortingState, getCoreRowModel, getSortedRowModel, useReactTable } from "@tanstack/react-table";
 import { type CSSProperties, type ReactNode, type MouseEvent, useMemo, useRef } from "react";
+import { useLocation } from "wouter";
 import { TableRow } from "./TableRow";
 import styles from "./Table.module.css";
 import { rememberRow, usePrinting, useRowAt, useRowKeys, useRowWindow } from "./tableHooks";
@@ -25,7 +26,8 @@ export interface Column<Row> {
 
 export interface Choice {
   chosen: ReadonlySet<string>;
-  onChoose: (id: string, on: boolean) => void;
+  /** `on` says which; without it, the other way round than it is. */
+  onChoose: (id: string, on?: boolean) => void;
   /** What choosing a row means, for those who hear it: "compare". */
   label: string;
 }
@@ -56,20 +58,32 @@ export function Table<Row>(props: TableProps<Row>) {
   const rows = useSorted(props);
   const body = useRef<HTMLDivElement>(null);
   const ids = useMemo(() => rows.map(idOf), [rows, idOf]);
-  const [at, setAt, cameBack] = useRowAt(label, ids);
+  const place = useRowAt(label, ids);
+  const [, navigate] = useLocation();
   const windowed = useRowWindow(body, rows.length, usePrinting(), props.onEnd);
-  useRowKeys({ on: props.keys !== false, count: rows.length, at, setAt, cameBack, body, reveal: windowed.reveal, choose: chooser(), next: nextStop() });
+  useRowKeys({ on: props.keys !== false, count: rows.length, place, body, reveal: windowed.reveal, open: opener(), choose: chooser(), next: nextStop() });
 
-  function nextStop(): (() => number) | null {
+  function nextStop(): ((after: number) => number) | null {
     const { stops } = props;
-    return stops ? () => rows.findIndex((row, index) => index > at && stops(row)) : null;
+    return stops ? (after) => rows.findIndex((row, index) => index > after && stops(row)) : null;
+  }
+
+  function opener(): ((index: number) => void) | null {
+    if (!href) return null;
+    return (index) => {
+      const row = rows[index];
+      const to = row && href(row);
+      if (!to) return;
+      rememberRow(label, idOf(row));
+      navigate(to);
+    };
   }
 
   function chooser(): ((index: number) => void) | null {
     if (!choice) return null;
     return (index) => {
       const row = rows[index];
-      if (row) choice.onChoose(idOf(row), !choice.chosen.has(idOf(row)));
+      if (row) choice.onChoose(idOf(row));
     };
   }
 
@@ -94,7 +108,7 @@ export function Table<Row>(props: TableProps<Row>) {
               index={index}
               start={start}
               columns={columns}
-              current={index === at}
+              current={index === place.at}
               measure={windowed.measure}
               href={href?.(row)}
               {...(choice ? { choice } : {})}

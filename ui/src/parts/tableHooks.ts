@@ -80,15 +80,40 @@ export function usePrinting(): boolean {
   return printing;
 }
 
+/** A row by its id, and where it stood when the table went there: ids of a faulty file may not be unique. */
+interface Place {
+  id: string | null;
+  was: number;
+}
+
+function indexOf({ id, was }: Place, ids: readonly string[]): number {
+  return id === null ? -1 : ids[was] === id ? was : ids.indexOf(id);
+}
+
+export interface RowAt {
+  /** The row that is drawn as the current one; -1: none. */
+  at: number;
+  /** The row that the keys are at: ahead of what is drawn, when they come faster than drawings. */
+  now: () => number;
+  go: (index: number) => void;
+  /** It is still at the row that was opened before one came back here. */
+  cameBack: boolean;
+}
+
 /**
  * The row a table is at, by its id: rows that arrive or are sorted anew do not move it to another. What was opened stands in
  * the history's own entry, so that going back (or up, with `rowState`) comes to where one was.
  */
-export function useRowAt(label: string, ids: readonly string[]): [at: number, setAt: (index: number) => void, cameBack: boolean] {
+export function useRowAt(label: string, ids: readonly string[]): RowAt {
   const [before] = useState(() => rememberedRow(label));
-  const [{ id, was }, set] = useState({ id: before, was: -1 });
-  const at = useMemo(() => (id === null ? -1 : ids[was] === id ? was : ids.indexOf(id)), [ids, id, was]); // ids of a faulty file may not be unique
-  return [at, (index) => set({ id: ids[index] ?? null, was: index }), before !== null && id === before];
+  const [drawn, draw] = useState<Place>({ id: before, was: -1 });
+  const here = useRef(drawn);
+  const at = useMemo(() => indexOf(drawn, ids), [ids, drawn]);
+  const go = (index: number) => {
+    here.current = { id: ids[index] ?? null, was: index };
+    draw(here.current);
+  };
+  return { at, now: () => indexOf(here.current, ids), go, cameBack: before !== null && drawn.id === before };
 }
 
 /** The state of a history entry that begins at a row of the table called `label`. */
@@ -109,50 +134,66 @@ function rememberedRow(label: string): string | null {
 interface RowKeys {
   on: boolean;
   count: number;
-  at: number;
-  setAt: (index: number) => void;
-  /** It begins at a row that was opened before: that is shown, and takes the focus where nothing else has it. */
-  cameBack: boolean;
+  /** Where it begins at a row that was opened before, that is shown, and takes the focus where nothing else has it. */
+  place: RowAt;
   body: RefObject<HTMLDivElement | null>;
   reveal: (index: number) => void;
+  /** Go to the page of a row; without it, a row's own link is followed. */
+  open: ((index: number) => void) | null;
   choose: ((index: number) => void) | null;
-  /** The next row worth a look, below the one it is at; -1: there is none. */
-  next: (() => number) | null;
+  /** The next row worth a look below a row; -1: there is none. */
+  next: ((after: number) => number) | null;
 }
 
-/** j and k move from row to row and take the focus along; Enter opens by the focused link; x chooses. */
-export function useRowKeys({ on, count, at, setAt, cameBack, body, reveal, choose, next }: RowKeys): void {
-  const moved = useRef(cameBack && isNowhere(document.activeElement));
-  const here = useRef(at); // ahead of what is drawn, when keys come faster than drawings
-  useEffect(() => {
-    here.current = at;
-  }, [at]);
+/**
+ * j and k move from row to row, n to the next worth a look; Enter opens, x chooses. However fast they come, each key goes by
+ * those before it and not by what is drawn of them, and so does the focus: a focused link answers Enter itself.
+ */
+export function useRowKeys({ on, count, place, body, reveal, open, choose, next }: RowKeys): void {
+  const { at, now, go, cameBack } = place;
+  const focus = useRowFocus(body, at, cameBack);
   const move = (to: number) => {
     if (!count) return;
-    const next = Math.max(0, Math.min(count - 1, to));
-    moved.current = true;
-    here.current = next;
-    setAt(next);
-    reveal(next);
+    const index = Math.max(0, Math.min(count - 1, to));
+    go(index);
+    reveal(index);
+    focus(index);
   };
-  useEffect(() => {
-    if (!moved.current) return;
-    const row = rowAt(body, at);
-    if (!row) return; // not drawn yet: the next drawing brings it
-    moved.current = false;
-    row.querySelector<HTMLElement>("a,button")?.focus({ preventScroll: true });
-  });
+  const moveOn = (to: number) => {
+    if (to >= 0) move(to);
+  };
+  const openLink = (index: number) => rowAt(body, index)?.querySelector<HTMLElement>("a")?.click();
   useEffect(() => {
     if (!cameBack || at < 0) return undefined;
     const shown = requestAnimationFrame(() => reveal(at)); // after the page went to its top, or to where it was
     return () => cancelAnimationFrame(shown);
   }, []); // eslint-disable-line
   const keys = [
-    { keys: "j", does: "next row", run: () => move(here.current + 1) },
-    { keys: "k", does: "row before", run: () => move(here.current - 1) },
-    { keys: "Enter", does: "open the row", run: () => rowAt(body, at)?.querySelector<HTMLElement>("a")?.click() },
-    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => next() >= 0 && move(next()) }] : []),
-    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(here.current) }] : []),
+    { keys: "j", does: "next row", run: () => move(now() + 1) },
+    { keys: "k", does: "row before", run: () => move(now() - 1) },
+    { keys: "Enter", does: "open the row", run: () => (open ?? openLink)(now()) },
+    ...(next ? [{ keys: "n", does: "next row worth a look", run: () => moveOn(next(now())) }] : []),
+    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(now()) }] : []),
   ];
   useKeys(on ? keys : []);
+}
+
+/** What brings the focus to a row: at once, or, where it is not drawn yet, as soon as it is, unless it has gone elsewhere since. */
+function useRowFocus(body: RefObject<HTMLDivElement | null>, at: number, cameBack: boolean): (index: number) => void {
+  const waits = useRef(cameBack);
+  useLayoutEffect(() => {
+    if (!waits.current) return;
+    if (isNowhere(document.activeElement)) waits.current = !focusRow(body, at);
+    else waits.current = false;
+  });
+  return (index) => {
+    waits.current = !focusRow(body, index);
+    if (waits.current && document.activeElement instanceof HTMLElement) document.activeElement.blur(); // Enter is for the new row
+  };
+}
+
+function focusRow(body: RefObject<HTMLDivElement | null>, index: number): boolean {
+  const row = rowAt(body, index);
+  row?.querySelector<HTMLElement>("a,button")?.focus({ preventScroll: true });
+  return row !== null;
 }

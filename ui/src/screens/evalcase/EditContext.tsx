@@ -1,4 +1,4 @@
-import { createContext, useCallback, useContext, useEffect, useId } from "react";
+import { createContext, useCallback, useContext, useId, useLayoutEffect } from "react";
 import type { FieldNote } from "../../data/types";
 import { type Path, at, pointer } from "./draft";
 import type { Json } from "./exact";
@@ -53,7 +53,7 @@ export function useBroken(isBroken: boolean): void {
   const { tellBroken } = useEdit();
   const id = useId();
   const tell = useCallback((broken: boolean) => tellBroken(id, broken), [id, tellBroken]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     tell(isBroken);
     return () => tell(false);
   }, [isBroken, tell]);

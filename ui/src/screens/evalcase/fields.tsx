@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../parts/Button";
 import { Field } from "../../parts/Field";
 import { visible } from "../../parts/visible";
@@ -59,7 +59,7 @@ export function JsonArea({ label, value, onChange, hint, error, takes, rows = 2 
   const { readOnly } = useEdit();
   const [text, setText] = useState(() => writeJson(value, 2));
   const known = useRef(value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!same(known.current, value)) setText(writeJson(value, 2)); // changed elsewhere: taken back, or somebody else's
     known.current = value;
   }, [value]);

@@ -1,5 +1,5 @@
 // Fields of one number, one choice, one mark, some words. What stands there and is none of that is shown as the JSON that it is.
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../parts/Button";
 import { CheckField, Field, SelectField } from "../../parts/Field";
 import styles from "./EvalCase.module.css";
@@ -25,7 +25,7 @@ export function NumberPlace({ label, path, hint }: Props) {
   const told = useTold(path);
   const [text, setText] = useState(() => (isNumber(value) ? writeJson(value) : ""));
   const known = useRef(value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!same(known.current, value)) setText(isNumber(value) ? writeJson(value) : "");
     known.current = value;
   }, [value]);

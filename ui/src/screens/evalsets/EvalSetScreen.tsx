@@ -129,12 +129,13 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
   useKeys([{ keys: "c", does: "add a case", run: () => page.can_edit && setMaking(true) }]);
   const line = query.get("q") ?? "";
   const found = rows.filter((row) => fits(row, line));
-  const choose = (id: string, on: boolean): void => {
-    const next = new Set(chosen);
-    if (on) next.add(id);
-    else next.delete(id);
-    setChosen(next);
-  };
+  const choose = (id: string, on?: boolean): void =>
+    setChosen((was) => {
+      const next = new Set(was);
+      if (on ?? !was.has(id)) next.add(id);
+      else next.delete(id);
+      return next;
+    });
   const tags = [...new Set(rows.flatMap((row) => row.tags))].slice(0, 8).map((tag) => `tag:${tag}`).filter((offer) => !/\s/.test(offer));
   return (
     <>

@@ -99,12 +99,13 @@ function Listed({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Ch
 /** The runs that were chosen to be compared, oldest first; they stay chosen on other pages of the list. */
 function useChoice(items: readonly RunRow[]): [Choice, readonly string[]] {
   const [chosen, setChosen] = useState<ReadonlyMap<string, number>>(new Map());
-  const onChoose = (id: string, on: boolean) => {
-    const next = new Map(chosen);
-    if (on) next.set(id, items.find(({ run_id }) => run_id === id)?.created_at ?? 0);
-    else next.delete(id);
-    setChosen(next);
-  };
+  const onChoose = (id: string, on?: boolean) =>
+    setChosen((was) => {
+      const next = new Map(was);
+      if (on ?? !was.has(id)) next.set(id, items.find(({ run_id }) => run_id === id)?.created_at ?? 0);
+      else next.delete(id);
+      return next;
+    });
   const inOrder = [...chosen].sort(([, one], [, other]) => one - other).map(([id]) => id);
   return [{ chosen: new Set(inOrder), onChoose, label: "Compare" }, inOrder];
 }
