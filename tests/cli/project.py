@@ -81,6 +81,17 @@ def in_this_process(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
+def hear(process: "subprocess.Popen[str]", words: str) -> str:
+    """Return what a process says on its stderr up to some words and a little further; `communicate` gives the rest."""
+    assert process.stderr is not None
+    seen = b""
+    while words.encode() not in seen:
+        piece = os.read(process.stderr.fileno(), 65536)
+        assert piece, f"it never said {words!r}: {seen!r}"
+        seen += piece
+    return seen.decode(errors="replace")
+
+
 def proctor(
     *arguments: str, cwd: Path, timeout: float = 60, **environment: str
 ) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,8 @@ import pytest
 
 from proctor import list_runs, load_run, resume_sync
 from proctor.api.runs import open_runs
-from tests.cli.project import case, in_this_process, make_project, proctor
+from proctor.schema.verdict import Outcome
+from tests.cli.project import case, hear, in_this_process, make_project, proctor
 
 EVAL = ("eval", "agent.py", "cases.evalset.json")
 RESULT = ("--report", "json=out.json")
@@ -43,7 +44,8 @@ import time
 def root_agent(message):
     with open("ledger", "a") as ledger:
         ledger.write(message + "\\n")
-    time.sleep(0.15)
+    if message.startswith("wait"):
+        time.sleep(0.4)
     return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You said {message}."}
 """
 
@@ -69,14 +71,14 @@ def calls(folder: Path) -> list[str]:
 
 
 def wait_for_calls(folder: Path, count: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (folder / "ledger").exists() or len(calls(folder)) < count:
         assert time.monotonic() < deadline, "the agent was never asked"
         time.sleep(0.02)
 
 
 def run_until(folder: Path, count: int, *more: str) -> subprocess.Popen[str]:
-    """Begin a run and return it when the agent has been asked so often."""
+    """Begin a run and return it when the agent has been asked so often, and all but the last two are done."""
     process = subprocess.Popen(
         [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2", *more],
         cwd=folder,
@@ -85,8 +87,15 @@ def run_until(folder: Path, count: int, *more: str) -> subprocess.Popen[str]:
         text=True,
     )
     wait_for_calls(folder, count)
-    time.sleep(0.2)
+    wait_until_kept(count - 2)
     return process
+
+
+def wait_until_kept(count: int) -> None:
+    deadline = time.monotonic() + 60
+    while load_run().counts.get(Outcome.PASSED, 0) < count:
+        assert time.monotonic() < deadline, "what is done was never kept"
+        time.sleep(0.02)
 
 
 def killed(folder: Path, *more: str) -> None:
@@ -138,10 +147,10 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
 ) -> None:
     process = run_until(project, 5, *RESULT)
     process.send_signal(number)
-    time.sleep(0.3)
-    assert process.poll() is None
+    heard = hear(process, "(once more stops at once)")
     (project / "gate").touch()
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
+    stderr = heard + stderr
     assert process.returncode == code, stderr
     run_id = load_run().run_id
     assert "stopping: what is under way gets 10 seconds to finish (once more stops at once)\n" in stderr
@@ -161,9 +170,9 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
 def test_twice_stops_at_once_and_still_says_how_to_go_on(project: Path) -> None:
     process = run_until(project, 5)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    hear(process, "(once more stops at once)")
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=5)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stderr.endswith(f"`proctor resume {load_run().run_id}` goes on with it\n")
     (project / "gate").touch()
@@ -185,10 +194,10 @@ def test_at_a_terminal_ctrl_c_and_resume_come_to_what_one_run_comes_to(
     os.close(theirs)
     wait_for_calls(project, 5)
     os.write(ours, b"\x03")
-    time.sleep(0.3)
+    seen = _all_of(ours, until="once more")
     (project / "gate").touch()
-    seen = _all_of(ours)
-    assert process.wait(20) == 130
+    seen += _all_of(ours)
+    assert process.wait(60) == 130
     assert f"`proctor resume {load_run().run_id}` goes on with it" in seen
     assert "Traceback" not in seen
     assert in_this_process("resume", *RESULT).returncode == 0
@@ -203,17 +212,19 @@ def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def _all_of(terminal: int) -> str:
+def _all_of(terminal: int, until: str = "") -> str:
+    """What is seen there until some words; without them until the other end is closed."""
     seen = b""
-    while True:
+    while not until or until.encode() not in seen:
         try:
             piece = os.read(terminal, 65536)
         except OSError:  # the other end is closed
             piece = b""
         if not piece:
             os.close(terminal)
-            return seen.decode()
+            break
         seen += piece
+    return seen.decode(errors="replace")
 
 
 def test_after_a_kill_only_what_was_under_way_is_run_again(
@@ -241,7 +252,7 @@ def test_a_run_under_way_is_left_to_its_process(project: Path) -> None:
     others = in_this_process("prune", "--keep", "0", "--yes")
     assert (others.returncode, others.stderr) == (0, "nothing to delete\n")
     (project / "gate").touch()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 0
     assert load_run().passed
 
@@ -256,7 +267,7 @@ def test_nobody_reads_the_report(project: Path) -> None:
 
 
 LIMITS = {
-    "--max-time": (["--max-time", "0.4"], "max_time"),
+    "--max-time": (["--max-time", "1"], "max_time"),
     "--max-failures": (["--max-failures", "1", "--config", "strict.json"], "max_failures"),
     "-x": (["-x", "--config", "strict.json"], "fail_fast"),
 }
@@ -286,7 +297,7 @@ def stopped_by_a_limit(project: Path, *more: str) -> None:
     """Run about three of eight cases."""
     (project / "agent.py").write_text(SLOW)
     (project / "agents").mkdir(exist_ok=True)
-    assert in_this_process(*EVAL, "--concurrency", "1", "--max-time", "0.4", *more).returncode == 3
+    assert in_this_process(*EVAL, "--concurrency", "1", "--max-time", "1", *more).returncode == 3
 
 
 def adk_results(project: Path, agents: str = "agents") -> list[list[int]]:
