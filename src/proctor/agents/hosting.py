@@ -13,6 +13,9 @@ from proctor.schema.content import Content
 Json = dict[str, Any]
 """A document in google-adk's JSON: camelCase, nulls left out."""
 
+MOST_SESSIONS = 1_000
+"""Of one app; the one that nobody has used for longest makes room."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:

@@ -15,7 +15,7 @@ from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
 from proctor.judges.identity import identity_of
 from proctor.judges.injection import signs_in
 from proctor.judges.spending import Spent
-from proctor.judges.votes import cast, plainly_settled, together
+from proctor.judges.votes import cast, plainly_settled
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
 from proctor.models.function import raised, sound_reply
 from proctor.models.limiter import Limiter
@@ -169,10 +169,6 @@ class ModelJudge:
             prompt=question.prompt.hash,
             signs=signs_in(question.passages),
         )
-
-    async def ask_all(self, questions: Sequence[Question[V]], **how: Any) -> list[Ballot[V]]:
-        """Ask several questions at once; their ballots are in the same order."""
-        return await together([self.ask(question, **how) for question in questions])
 
     async def _vote(self, question: Question[V], content: bytes, number: int) -> Vote[V]:
         cache = self._judges.cache

@@ -94,11 +94,6 @@ class Chat:
         entries = self.entries
         return entries[bisect_right(entries, number, key=lambda one: one.number) :]
 
-    @property
-    def last_number(self) -> int:
-        """The number of the newest entry."""
-        return self._number
-
     # --- talking, on the loop ---
 
     async def begin(self, message: Content) -> int:

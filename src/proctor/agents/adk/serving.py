@@ -15,6 +15,7 @@ from proctor.agents.adk.events import without_secrets
 from proctor.agents.adk.logs import say_it_once
 from proctor.agents.base import AgentInfo
 from proctor.agents.hosting import (
+    MOST_SESSIONS,
     Artifacts,
     Json,
     NotPossibleError,
@@ -23,9 +24,6 @@ from proctor.agents.hosting import (
     tools_of,
 )
 from proctor.extras import import_extra
-
-MOST_SESSIONS = 1_000
-"""Of one app; the one that nobody has used for longest makes room."""
 
 _FEATURE = "An agent of google-adk"
 _INTERNAL = "__adk_internal_"

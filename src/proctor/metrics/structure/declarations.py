@@ -13,7 +13,6 @@ from proctor.schema.invocation import AgentDetails, AppDetails
 
 __all__ = [
     "FRAMEWORK_CALLS",
-    "NO_TOOLS",
     "Declaration",
     "Tools",
     "is_open",
@@ -61,9 +60,6 @@ class Tools:
         found = self.by_name.get(name or "", ())
         own = [each for each in found if author and each.agent == author]
         return own or found
-
-
-NO_TOOLS = Tools({})
 
 
 def tools_of(case: CaseView, index: int, given: Sequence[Declaration]) -> Tools | None:

@@ -13,7 +13,7 @@ from proctor.metrics.options import misfit
 from proctor.metrics.structure.json_schema import Schema
 from proctor.metrics.structure.stated_schemas import KEY, Schemas, SchemaSurvey, read_schema
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
-from proctor.metrics.text.json_text import json_in, read_json
+from proctor.metrics.text.json_text import json_in, read_json, why_no_json
 from proctor.metrics.wording import and_more
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -135,7 +135,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         try:
             found = [(value, schema.mistakes(value)) for value in self._read(answer)]
         except ValueError as error:
-            return Explanation(self._no_json(answer, error))
+            return Explanation(why_no_json(answer, error))
         value, mistakes = min(found, key=lambda each: len(each[1]))
         reason = "; ".join(and_more([each.sentence("the answer") for each in mistakes]))
         details = {
@@ -146,11 +146,3 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
 
     def _read(self, answer: str) -> list[Any]:
         return json_in(answer) if self.criterion.anywhere else [read_json(answer)]
-
-    def _no_json(self, answer: str, error: ValueError) -> str:
-        reason = f"the answer is no JSON: {error}"
-        try:
-            json_in(answer)
-        except ValueError:
-            return reason
-        return f"{reason}; there is JSON in it, which counts with `anywhere`"

@@ -14,7 +14,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json_difference import Difference, Rules, differences
-from proctor.metrics.text.json_text import json_in, read_json
+from proctor.metrics.text.json_text import json_in, read_json, why_no_json
 from proctor.metrics.wording import and_more, show_pair, show_text, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -120,7 +120,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         try:
             every = [(made, [*differences(wanted, made, self._rules)]) for made in self._read(answer)]
         except ValueError as error:
-            return Explanation(self._no_json(answer, error))
+            return Explanation(why_no_json(answer, error))
         made, found = min(every, key=lambda each: len(each[1]))
         reason = (
             "; ".join(and_more([_sentence(each) for each in found])) or "the answer is the expected value"
@@ -141,14 +141,6 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
 
     def _read(self, answer: str) -> list[Any]:
         return json_in(answer, exact=True) if self.criterion.anywhere else [read_json(answer, exact=True)]
-
-    def _no_json(self, answer: str, error: ValueError) -> str:
-        reason = f"the answer is no JSON: {error}"
-        try:
-            json_in(answer)
-        except ValueError:
-            return reason
-        return f"{reason}; there is JSON in it, which counts with `anywhere`"
 
 
 def _not_json(value: Any, path: str = "$", depth: int = 0) -> str:

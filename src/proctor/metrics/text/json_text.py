@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.metrics.wording import show_text
 
-__all__ = ["json_in", "read_json"]
+__all__ = ["json_in", "read_json", "why_no_json"]
 
 FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 ONLY_FENCED = re.compile(rf"\s*{FENCED.pattern}\s*", re.DOTALL)
@@ -51,6 +51,16 @@ def json_in(text: str, *, exact: bool = False) -> list[Any]:
     if not found:
         raise ValueError("no JSON object or list is in it")
     return found
+
+
+def why_no_json(answer: str, error: ValueError) -> str:
+    """Say why an answer is no JSON as a whole, and whether the option `anywhere` would find some in it."""
+    reason = f"the answer is no JSON: {error}"
+    try:
+        json_in(answer)
+    except ValueError:
+        return reason
+    return f"{reason}; there is JSON in it, which counts with `anywhere`"
 
 
 def _fenced(text: str, *, exact: bool) -> Iterator[Any]:

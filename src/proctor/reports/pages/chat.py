@@ -86,13 +86,6 @@ class ChatSaved(PageModel):
     """Does the same in a terminal."""
 
 
-class ChatDone(PageModel):
-    """The end of an answer."""
-
-    state: str
-    turns: int
-
-
 def chat_entry(number: int, exchange: int, kind: str, **more: Any) -> ChatEntry:
     """Return an entry; what is not given is empty."""
     given = {

@@ -13,6 +13,7 @@ from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.hosting import (
+    MOST_SESSIONS,
     Artifacts,
     Json,
     NotPossibleError,
@@ -27,9 +28,6 @@ from proctor.schema.event import Event
 from proctor.server.adk.talking import recorded
 from proctor.server.adk.wire import event_json, jsonable, stored_event_json
 from proctor.settling import settle
-
-MOST_SESSIONS = 1_000
-"""Of one app; the one that nobody has used for longest makes room."""
 
 _CASE = EvalCase(eval_id="chat", conversation=[])
 """What agents are told that want to know the case when a conversation begins: there is none."""

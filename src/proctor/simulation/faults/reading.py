@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import chain
 
 __all__ = [
-    "by_line", "content_words", "has_any", "is_english", "is_failing", "is_giving_up", "is_like", "puts_off", "questions", "sentences",
+    "by_line", "content_words", "is_english", "is_failing", "is_giving_up", "is_like", "puts_off", "questions", "sentences",
     "shares_word", "squashed", "words",
 ]  # fmt: skip
 
@@ -137,11 +137,6 @@ def is_like(one: str, other: str, least: float) -> bool:
     """Tell whether two texts have at least so large a share of their content words in common, both ways."""
     these, those = content_words(one), content_words(other)
     return bool(these and those) and len(these & those) >= least * len(these | those)
-
-
-def has_any(text: str, pattern: re.Pattern[str]) -> bool:
-    """Tell whether a pattern stands anywhere in a text."""
-    return pattern.search(text) is not None
 
 
 def squashed(text: str) -> str:
