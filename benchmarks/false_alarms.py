@@ -130,12 +130,23 @@ class Build:
     name: str
     cases: int
     trials: int
+    trials_now: int = 0
+    """Of the candidate, where they are not as many."""
+    easy: float | None = None
+    """How many trials pass where all cases are alike; `None`: they are of mixed difficulty."""
+
+    def rate(self, random: Random) -> float:
+        """How many of a case's trials pass."""
+        return random.betavariate(4, 1.5) if self.easy is None else self.easy
 
 
 BUILDS = (
     Build("20 cases, 1 trial, 3 metrics", 20, 1),
     Build("40 cases, 3 trials, 3 metrics", 40, 3),
     Build("100 cases, 1 trial, 3 metrics", 100, 1),
+    Build("20 cases, 10 trials, then 1, 3 metrics", 20, 10, 1),
+    Build("20 flaky cases, 10 trials, then 1", 20, 10, 1, 0.9),
+    Build("20 flaky cases, 1 trial, then 10", 20, 1, 10, 0.9),
 )
 
 
@@ -147,10 +158,11 @@ def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -
     random = Random(f"{build.name} {drop} {seed}")
     found = dict.fromkeys(Change, 0)
     for _ in range(comparisons):
-        easy = [random.betavariate(4, 1.5) for _ in range(build.cases)]
+        easy = [build.rate(random) for _ in range(build.cases)]
         base = [_case(random, number, rate, build.trials) for number, rate in enumerate(easy)]
-        broken = [0.0 if random.random() < drop / _PASSES else rate for rate in easy]
-        now = [_case(random, number, rate, build.trials) for number, rate in enumerate(broken)]
+        broken = [0.0 if random.random() < drop / (build.easy or _PASSES) else rate for rate in easy]
+        trials = build.trials_now or build.trials
+        now = [_case(random, number, rate, trials) for number, rate in enumerate(broken)]
         before, after = (
             Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
         )
@@ -160,7 +172,7 @@ def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -
 
 
 _PASSES = 4 / 5.5
-"""Share of the trials that pass."""
+"""Share of the trials that pass where cases are of mixed difficulty."""
 
 
 def _case(random: Random, number: int, rate: float, trials: int) -> tuple[str, CaseResult]:
