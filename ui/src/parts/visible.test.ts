@@ -14,6 +14,11 @@ const TABLE: [name: string, text: string, seen: string][] = [
   ["half a character", "a\ud83db", "a\\ud83db"],
   ["the other half", "a\udc4bb", "a\\udc4bb"],
   ["tags", "a\u{e0041}b", "a\\U000e0041b"],
+  ["an emoji of several", "👩\u200d👩\u200d👧 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈 ❤\ufe0f\u200d🔥", "👩\u200d👩\u200d👧 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈 ❤\ufe0f\u200d🔥"],
+  ["Persian", "می\u200cخواهم", "می\u200cخواهم"],
+  ["Hindi", "क्\u200dष क्\u200cष", "क्\u200dष क्\u200cष"],
+  ["joiners that join nothing", "a\u200db \u200d👩 👩\u200d a\u200cb می\u200c", "a\\u200db \\u200d👩 👩\\u200d a\\u200cb می\\u200c"],
+  ["no joiner of an emoji", "👩\u200c👩", "👩\\u200c👩"],
   ["NUL", "a\0b", "a\\x00b"],
 ];
 

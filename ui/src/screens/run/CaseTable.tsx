@@ -8,7 +8,7 @@ import { FilterBox } from "../../parts/FilterBox";
 import { Table } from "../../parts/Table";
 import { numText } from "../../parts/figures";
 import styles from "./Run.module.css";
-import { columnsOf } from "./columns";
+import { MOST_METRICS, columnsOf } from "./columns";
 import { type Vocabulary, needsAttention, offers, readFilter, whatChangedFirst } from "./filter";
 
 const CHIPS = ["outcome:failed,error", "changed", "flaky"];
@@ -34,6 +34,7 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => columnsOf(page, { costs }), [page, costs]);
   const setText = useCallback((q: string) => setQuery({ q }), [setQuery]);
+  const deciding = page.metrics.filter(({ gate }) => gate).length;
   const href = useHref(page.run_id, query.get("judging"));
   return (
     <section aria-label="Cases">
@@ -50,6 +51,11 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
         />
         <div className={`${styles.tools} no-print`}>
           {tools}
+          {deciding > MOST_METRICS && (
+            <span className="dim small">
+              the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most ·
+            </span>
+          )}
           <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by what changed"}</span>
           {sort && (
             <Button look="quiet" onClick={() => setQuery({ sort: null })}>

@@ -2,6 +2,7 @@ import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/type
 import { Breakable } from "../../parts/Breakable";
 import { boundsText, errorText, moneyText, numText, percentText, scoreText, secondsText } from "../../parts/figures";
 import styles from "./Run.module.css";
+import { decidingMetrics } from "./words";
 
 /** At a glance: what came of it, each figure with its uncertainty. */
 export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
@@ -11,12 +12,9 @@ export function Glance({ page, notes }: { page: RunPage; notes: NotesPage | unde
     <dl className={`${styles.glance} panel`}>
       {rate.of > 0 && <Figure value={percentText(rate.rate)} name={`cases passed, 95 %: ${boundsText(rate.low, rate.high)}`} />}
       {passK?.hat && <Figure value={scoreText3(passK.hat.value)} name={`pass^${passK.k}${within(passK.hat)}`} />}
-      {page.metrics
-        .filter(({ gate }) => gate)
-        .slice(0, 3)
-        .map((metric) => (
-          <Metric key={metric.name} metric={metric} />
-        ))}
+      {decidingMetrics(page, 3).map((metric) => (
+        <Metric key={metric.name} metric={metric} />
+      ))}
       {page.cost_text && (
         <Figure
           value={page.cost === null ? page.cost_text : moneyText(page.cost)}

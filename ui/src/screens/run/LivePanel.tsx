@@ -9,7 +9,7 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { numText } from "../../parts/figures";
 import styles from "./Run.module.css";
 import type { Live } from "./live";
-import { progressWords } from "./words";
+import { progressWords, unfinishedWords } from "./words";
 
 const PARTS = ["passed", "failed", "error", "inconclusive"] as const;
 
@@ -90,14 +90,10 @@ function Cancel({ run, told }: { run: string; told: LiveProgress }) {
 /** A run that nobody is at work on and that has not come to its end: why, and how it goes on. */
 export function Unfinished({ page, writable }: { page: RunPage; writable: boolean }) {
   const resume = useChange([`/api/runs`]);
-  const left = page.counts.not_run ?? 0;
-  const why = page.failure || (page.stopped_by ? (page.stopped_by === "Ctrl-C" ? "Cancelled" : `Stopped by ${page.stopped_by}`) : page.interrupted ? "It was interrupted" : "Its process is gone");
   return (
     <section className={`${styles.live} panel`} aria-label="Unfinished">
       <div className="row">
-        <span>
-          {why}. {left ? `${numText(left)} of ${numText(page.cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.` : "Every case was run."}
-        </span>
+        <span>{unfinishedWords(page)}</span>
         <span className="grow" />
         {writable && !page.manifest.imported_from ? (
           <Button busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>

@@ -119,11 +119,13 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         <h1>{titleOf(page)}</h1>
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
         <span className="grow" />
-        {compare && <LinkButton to={compare}>Compare</LinkButton>}
-        {hasServer && !watched && page.outcome !== "passed" && (
-          <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
-        )}
-        <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
+        <span className="row">
+          {compare && <LinkButton to={compare}>Compare</LinkButton>}
+          {hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) && (
+            <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
+          )}
+          <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
+        </span>
       </div>
       <p className={styles.sentence}>
         {watched ? "Under way: rows arrive as cases are decided." : sentenceOf(page)}
@@ -148,6 +150,11 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
       </p>
     </header>
   );
+}
+
+/** Whether any case was run, so that there is something to learn from it. */
+function hasEvidence({ cases, counts }: RunPage): boolean {
+  return (counts.not_run ?? 0) + (counts.skipped ?? 0) < cases;
 }
 
 function sentenceCase(text: string): string {

@@ -7,13 +7,14 @@ import { Strip } from "../../parts/Strip";
 import type { Column } from "../../parts/Table";
 import styles from "./Run.module.css";
 import { rank } from "./filter";
+import { decidingMetrics } from "./words";
 
-const MOST_METRICS = 4;
+export const MOST_METRICS = 4;
 
 /** The columns of a run's cases: a metric each that decides, as far as there is room. */
 export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<CaseRow>[] {
   const several = page.sets.length > 1;
-  const deciding = page.metrics.filter(({ gate }) => gate).slice(0, MOST_METRICS);
+  const deciding = decidingMetrics(page, MOST_METRICS);
   return [
     {
       id: "case",

@@ -36,6 +36,24 @@ export function progressWords(told: LiveProgress): string[] {
   ].filter(Boolean);
 }
 
+const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "Cancelled", fail_fast: "Stopped at the first case that did not pass (--fail-fast)" };
+
+/** Why a run has not come to its end, and what there is of it. */
+export function unfinishedWords({ failure, stopped_by, interrupted, counts, cases }: RunPage): string {
+  const stopped = stopped_by ? (STOPPED[stopped_by] ?? `Stopped by ${stopped_by}`) : interrupted ? "It was interrupted" : "Its process is gone";
+  const left = counts.not_run ?? 0;
+  const others = left === cases ? "No case was run." : `${numText(left)} of ${numText(cases)} cases ${left === 1 ? "was" : "were"} not run; the others are kept.`;
+  return `${failure || stopped}. ${left ? others : "Every case was run."}`;
+}
+
+/** The metrics that decide; of many, as many as there is room for: those that cases missed most. */
+export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: number): RunPage["metrics"] {
+  const deciding = metrics.filter(({ gate }) => gate);
+  const missed = ({ outcomes }: RunPage["metrics"][number]) => (outcomes["failed"] ?? 0) + (outcomes["error"] ?? 0);
+  const kept = new Set([...deciding].sort((one, other) => missed(other) - missed(one)).slice(0, most));
+  return deciding.filter((metric) => kept.has(metric));
+}
+
 /** The run and the cases that are shown, for an issue or a pull request. */
 export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   const metrics = page.metrics.filter(({ gate }) => gate);

@@ -1,3 +1,4 @@
+import { useEffect, useMemo, useRef } from "react";
 import { Link } from "wouter";
 import { useAddress } from "../../app/address";
 import { useData } from "../../data/queries";
@@ -7,6 +8,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
 import { numText, secondsText } from "../../parts/figures";
+import { usePrinting, useRowWindow } from "../../parts/tableHooks";
 import { visible } from "../../parts/visible";
 import styles from "./Spans.module.css";
 import { indented } from "./indented";
@@ -30,12 +32,17 @@ export function Spans({ path, run, position, number }: Props) {
 function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   const [query, setQuery] = useAddress();
   const chosen = Number(query.get("span") ?? 0) - 1;
-  const scale = barsOf(page);
+  const scale = useMemo(() => barsOf(page), [page]);
+  const body = useRef<HTMLDivElement>(null);
+  const { items, style, measure, reveal } = useRowWindow(body, page.spans.length, usePrinting(), undefined);
+  useEffect(() => {
+    if (chosen > 0 && chosen < page.spans.length) reveal(chosen); // an address may name one far below
+  }, []); // eslint-disable-line
   return (
     <>
       <p className="dim">{page.told}</p>
       <Cut notes={page.cut} />
-      <div className={`panel ${styles.waterfall}`} role="table" aria-label="Spans">
+      <div className={`panel ${styles.waterfall}`} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
         <div role="row" className={styles.head}>
           <span role="columnheader">What</span>
           <span role="columnheader" className={styles.scale}>
@@ -50,16 +57,25 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
             Took
           </span>
         </div>
-        {page.spans.map((span, index) => (
-          <Row
-            key={index}
-            span={span}
-            bar={scale.bars[index] ?? null}
-            on={index === chosen}
-            choose={() => setQuery({ span: index === chosen ? null : String(index + 1) })}
-            link={link}
-          />
-        ))}
+        <div role="rowgroup" ref={body} style={style}>
+          {items.map(({ index, start }) => {
+            const span = page.spans[index];
+            if (span === undefined) return null;
+            return (
+              <Row
+                key={index}
+                index={index}
+                start={start}
+                measure={measure}
+                span={span}
+                bar={scale.bars[index] ?? null}
+                on={index === chosen}
+                choose={() => setQuery({ span: index === chosen ? null : String(index + 1) })}
+                link={link}
+              />
+            );
+          })}
+        </div>
       </div>
       <Agents page={page} />
     </>
@@ -89,10 +105,32 @@ function short({ kind, name }: SpanPart): string {
   return kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name;
 }
 
-function Row({ span, bar, on, choose, link }: { span: SpanPart; bar: Bar | null; on: boolean; choose: () => void; link: string }) {
+interface RowProps {
+  index: number;
+  /** Pixels from the top; null where every row is drawn, one below the other. */
+  start: number | null;
+  measure: ((element: Element | null) => void) | null;
+  span: SpanPart;
+  bar: Bar | null;
+  on: boolean;
+  choose: () => void;
+  link: string;
+}
+
+function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
   const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
   return (
-    <div role="row" className={styles.row} data-kind={span.kind} data-on={on || undefined} data-failed={span.failed || undefined}>
+    <div
+      role="row"
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      className={styles.row}
+      style={start === null ? undefined : { position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
+      data-kind={span.kind}
+      data-on={on || undefined}
+      data-failed={span.failed || undefined}
+    >
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
         <button type="button" onClick={choose} aria-expanded={on} title={visible(span.name)}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
