@@ -1,5 +1,6 @@
 """Loading: every spelling, every layout, every kind of object; and the cause of what cannot be loaded."""
 
+import asyncio
 import os
 import re
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.agents import load
 from proctor.agents.base import Session
 from proctor.agents.dotenv import read_env_file
@@ -176,6 +178,67 @@ def test_a_dotted_module_is_not_another_agents_folder_of_that_name(
     second = load_agent("hello.agent")
     assert said(second) == "v2 v2 beside v2 late v2"
     assert said(first) == "v1 v1 beside v1 late v1"
+
+
+LATE = """
+def root_agent(text):
+    import words_late
+    from words_early import early
+    words_late.count += 1
+    return f"{words_late.whose} {early} {words_late.count}"
+"""
+
+
+def _late(version: str, *, early: str = "") -> dict[str, str]:
+    """A build whose function imports by absolute names, when it is called."""
+    return {
+        f"{version}/agent.py": early + LATE,
+        f"{version}/words_late.py": f"whose, count = '{version}', 0",
+        f"{version}/words_early.py": f"early = '{version}'",
+    }
+
+
+@pytest.mark.parametrize("early", ["", "import words_late\n"], ids=["imported late", "imported at once, too"])
+def test_what_an_agent_imports_while_it_runs_is_its_own(project: Path, early: str) -> None:
+    for name in ("words_late", "words_early"):
+        sys.modules.pop(name, None)
+    write(project, {**_late("left", early=early), **_late("right", early=early)})
+    agents: list[Any] = ["left", "right"]
+    loaded = {ref: load_agent(ref) for ref in agents}
+    for turn in (1, 2):
+        for ref in agents:
+            with load.imports_of(ref):
+                assert said(loaded[ref]) == f"{ref} {ref} {turn}"
+
+
+def test_agents_beside_each_other_are_told_apart_by_what_they_import_late(project: Path) -> None:
+    for name in ("words_late", "words_early"):
+        sys.modules.pop(name, None)
+    write(project, {**_late("left"), **_late("right")})
+    case = {
+        "eval_id": "a",
+        "conversation": [
+            {
+                "user_content": {"parts": [{"text": "hi"}]},
+                "final_response": {"parts": [{"text": "left left 1"}]},
+            }
+        ],
+    }
+    sets, config = {"eval_set_id": "s", "eval_cases": [case]}, {"criteria": {"response_match_score": 1}}
+    runs = asyncio.run(proctor.evaluate_matrix(["left", "right"], sets, config=config))
+    assert [run.outcome for run in runs] == ["passed", "failed"]
+    assert proctor.evaluate_sync("right", sets, config=config).outcome == "failed"
+
+
+def test_of_agents_that_run_at_the_same_time_the_first_keeps_the_names(project: Path) -> None:
+    for name in ("words_late", "words_early"):
+        sys.modules.pop(name, None)
+    write(project, {**_late("left"), **_late("right")})
+    left, right = load_agent("left"), load_agent("right")
+    with load.imports_of("left"), load.imports_of("right"):
+        assert said(left) == "left left 1"
+    with load.imports_of("right"):
+        assert said(right) == "right right 1"
 
 
 @pytest.mark.parametrize("name", ["json", "colorsys"])

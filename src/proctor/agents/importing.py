@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
@@ -22,6 +24,31 @@ _roots: set[Path] = set()
 
 _packages: dict[Path, str] = {}
 """Agent folders that were imported, and the name of each one's package."""
+
+_kept: dict[tuple[Path, ...], dict[str, ModuleType]] = {}
+"""Modules whose names another agent had first, by the folders they were imported from: put back when these are looked at."""
+
+_running: list[tuple[Path, ...]] = []
+"""The folders of the agent that is running: one at a time, for all share one table of modules."""
+
+_read_at: dict[Path, float] = {}
+"""Agent folders that were imported, and when that began (Unix seconds)."""
+
+_READ_BY_AGENTS = (
+    ".py",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".json",
+    ".env",
+    ".md",
+    ".txt",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+)
+_OF_EVALUATIONS = (".evalset.json", ".evalset.yaml", ".evalset.yml", ".test.json", "test_config.json")
+_NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
 
 
 def import_dotted(dotted: str) -> ModuleType:
@@ -59,9 +86,28 @@ def load_in_folder(folder: Path, load: Callable[[], Loaded]) -> Loaded:
 
 
 @contextmanager
+def imported_late(*roots: Path) -> Iterator[None]:
+    """While an agent runs, what its functions import is what lies in its own folders, whoever had the name first.
+
+    Agents that run at the same time have what is there: the first of them keeps the names.
+    """
+    if not roots or _running:
+        yield
+        return
+    _running.append(roots)
+    try:
+        with _own_modules(*roots):
+            yield
+    finally:
+        _running.clear()
+
+
+@contextmanager
 def read_anew_next_time(folder: Path | None) -> Iterator[None]:
     """Where loading an agent fails, forget what it has just imported of its folder: who mends a file need not restart."""
     before = frozenset(sys.modules)
+    if folder is not None:
+        _read_at.setdefault(folder.resolve(), time.time())
     try:
         yield
     except BaseException:
@@ -70,13 +116,50 @@ def read_anew_next_time(folder: Path | None) -> Iterator[None]:
         raise
 
 
+def forget_changed(folder: Path) -> None:
+    """Forget what was imported of an agent's folder in which a file was changed since, so that it is imported anew.
+
+    Who holds the agent already keeps it as it was. Files that evaluations write or read are none of the agent's.
+    """
+    folder = folder.resolve()
+    since = _read_at.get(folder)
+    if since is None:
+        return
+    imported = (file for _, file in _imported_from(folder) if not file.is_dir())
+    if any(_changed_at(file) >= since for file in (*_files_of_agent(folder), *imported)):
+        del _read_at[folder]
+        _forget(folder, frozenset())
+        _packages.pop(folder, None)
+
+
+def _files_of_agent(folder: Path) -> Iterator[Path]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _NOT_LOOKED_INTO and not name.startswith(".")]
+        for name in names:
+            if name.endswith(_READ_BY_AGENTS) and not name.endswith(_OF_EVALUATIONS):
+                yield Path(where, name)
+
+
+def _changed_at(file: Path) -> float:
+    """Return when a file was changed, or put where it is: what is moved or unpacked there may have an older time."""
+    try:
+        found = file.stat()
+    except OSError:  # it was taken out
+        return float("inf")
+    return max(found.st_mtime, found.st_ctime)
+
+
+def _imported_from(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the modules that lie in a folder, each with its file (a package may have its folder only); no installed ones."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+        if file and Path(file).is_relative_to(folder) and "site-packages" not in Path(file).parts:
+            yield name, Path(file)
+
+
 def _forget(folder: Path, before: frozenset[str]) -> None:
-    new = {name: module for name, module in list(sys.modules.items()) if name not in before}
-    for name, module in new.items():
-        file = getattr(module, "__file__", None)
-        own = file and Path(file).is_relative_to(folder) and "site-packages" not in Path(file).parts
-        if own or name == _packages.get(folder):
-            sys.modules.pop(name, None)
+    for name in {name for name, _ in _imported_from(folder)} - before:
+        sys.modules.pop(name, None)
     invalidate_caches()
 
 
@@ -134,11 +217,13 @@ def _own_modules(*roots: Path) -> Iterator[None]:
         _put_on_path(root, first=True)
     shared = _names_in(roots) - sys.stdlib_module_names
     aside = _take_out({name for name in shared if _is_of_another(name, roots)})
+    if aside:
+        sys.modules.update(_kept.get(roots, {}))
     try:
         yield
     finally:
         if aside:
-            _take_out({name.partition(".")[0] for name in aside})
+            _kept[roots] = _take_out({name.partition(".")[0] for name in aside})
             sys.modules.update(aside)
         for root in roots:
             _put_on_path(root, first=False)

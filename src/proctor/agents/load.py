@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ from proctor.agents.base import Agent
 from proctor.agents.cause import explained
 from proctor.agents.dotenv import read_env_file
 from proctor.agents.frameworks import adapted, framework_of
-from proctor.agents.importing import import_dotted, import_folder, read_anew_next_time
+from proctor.agents.importing import import_dotted, import_folder, imported_late, read_anew_next_time
 from proctor.agents.reference import CONFIG_FILE, Reference, is_package, read_reference
 from proctor.causes import safe_repr
 from proctor.errors import AgentLoadError, did_you_mean
@@ -55,6 +56,16 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
             config = _config_file(reference)
             found = _attribute(_import(reference), reference) if config is None else _described(config)
         return as_agent(found, label=reference.label, agent_name=agent_name)
+
+
+def imports_of(ref: object) -> AbstractContextManager[None]:
+    """While the agent `ref` runs: what its code imports then comes from its own folders; nothing for an object."""
+    if not isinstance(ref, str | Path):
+        return imported_late()
+    try:
+        return imported_late(*read_reference(str(ref)).roots)
+    except AgentLoadError:
+        return imported_late()
 
 
 def agent_folder(ref: object) -> Path | None:

@@ -57,6 +57,16 @@ class Reference:
         return file if file is None or file.is_dir() else file.parent
 
     @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders that its code imports from by absolute names; none for what is no Python here."""
+        if self.module:
+            return (Path.cwd(),)
+        folder = self.folder if self.path is not None else None
+        if folder is None:
+            return ()
+        return (folder.parent,) if is_package(folder) else (folder.parent, folder)
+
+    @property
     def label(self) -> str:
         """What to print: the same for all spellings that lead to the same agent."""
         if self.plugin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
@@ -129,6 +130,7 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
     """Run what was prepared, writing it to a store where there is one."""
+    from proctor.agents.load import imports_of
     from proctor.engine.progress import Silent
     from proctor.engine.run import Run
 
@@ -145,7 +147,8 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         stored=stored,
     )
     try:
-        return await run()
+        with nullcontext() if prepared.agent_ref is None else imports_of(prepared.agent_ref):
+            return await run()
     finally:
         for asked in (prepared.options.judges, prepared.options.users):
             if asked is not None:

@@ -45,6 +45,8 @@ class Prepared:
     """Where the run is to be kept."""
     manifest: Manifest | None = None
     """What it is, where it is kept; what the agent says about itself is missing yet."""
+    agent_ref: object = None
+    """How the agent was named, where it was: its code may import more while it runs."""
 
 
 _RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
@@ -87,6 +89,7 @@ def prepare(
     prepared = Prepared(
         loaded, loading.label, plan, run_options, warnings, about_criteria, loading.unreadable, store
     )
+    prepared.agent_ref = agent
     if store is not None:
         from proctor.api.manifests import manifest_of
 
