@@ -41,7 +41,7 @@ def test_as_many_threads_as_calls_at_one_time(at_once: int) -> None:
     barrier = threading.Barrier(at_once)
 
     def meet() -> int:
-        barrier.wait(timeout=10)  # everybody is here at the same time, or it breaks
+        barrier.wait(timeout=60)  # everybody is here at the same time, or it breaks
         return threading.get_ident()
 
     async def use(threads: Threads) -> list[set[int]]:
@@ -103,7 +103,7 @@ def test_an_abandoned_thread_is_not_used_again_and_ends() -> None:
 
     def hang() -> None:
         abandoned.append(threading.current_thread())
-        release.wait(10)
+        release.wait(60)
 
     async def use(threads: Threads) -> list[int | None]:
         with pytest.raises(TimeoutError):
@@ -114,7 +114,7 @@ def test_an_abandoned_thread_is_not_used_again_and_ends() -> None:
 
     others = run(use)
     assert abandoned[0].ident not in others
-    abandoned[0].join(10)
+    abandoned[0].join(60)
     assert not abandoned[0].is_alive()
 
 
@@ -193,7 +193,7 @@ def test_a_late_answer_to_nobody_is_dropped_in_silence() -> None:
     async def use(threads: Threads) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
         worker = threads.lend()
-        call = asyncio.ensure_future(worker.call(release.wait, 10))
+        call = asyncio.ensure_future(worker.call(release.wait, 60))
         await asyncio.sleep(0)
         call.cancel()
         release.set()
@@ -209,7 +209,7 @@ def test_a_late_answer_to_a_closed_loop_is_dropped_in_silence() -> None:
     unraisable: list[Any] = []
 
     def late() -> None:
-        release.wait(10)
+        release.wait(60)
         finished.set()
 
     async def use(threads: Threads) -> None:

@@ -268,8 +268,8 @@ def test_durations_of_models_and_tools(agent: Agent) -> None:
     session = new_session()
     run(agent, turn(["add", {"a": 1, "b": 2}], "It is 3."), session=session)
     durations = session.memory["durations"]
-    assert 0.04 <= durations["model"] < 5
-    assert 0.05 <= durations["tool"] < 5
+    assert 0.04 <= durations["model"] < 60
+    assert 0.05 <= durations["tool"] < 60
     run(agent, turn("Hello."), session=session)
     assert session.memory["durations"]["tool"] == 0.0
 

@@ -351,10 +351,11 @@ def test_what_a_plug_in_answers_for_the_model_is_no_model_call() -> None:
 def test_a_cancelled_turn_ends_what_is_under_way_and_the_next_trial_is_clean() -> None:
     from tests.agents.adk_script import call, scripted_agent, text
 
-    ended: list[str] = []
+    begun, ended = asyncio.Event(), list[str]()
 
     async def wait() -> dict[str, Any]:
         """Waits."""
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -364,10 +365,12 @@ def test_a_cancelled_turn_ends_what_is_under_way_and_the_next_trial_is_clean() -
     agent = AdkAgent(scripted_agent(call("wait"), text("Done."), tools=[wait]))
 
     async def main() -> None:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await ask(agent, "hi")
-        await asyncio.sleep(0.05)
+        asking = asyncio.ensure_future(ask(agent, "hi"))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await asyncio.sleep(0.2)
         assert ended == ["tool"]
         assert len(asyncio.all_tasks()) == 1
         assert texts(await ask(agent, "hi", new_session()))[-1] == ("bot", "Done.")

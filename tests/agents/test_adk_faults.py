@@ -145,8 +145,8 @@ async def stubborn() -> dict[str, Any]:
 @pytest.mark.parametrize("tool", [never, stubborn], ids=lambda tool: tool.__name__)
 def test_what_hangs_is_timed_out_and_the_others_go_on(tool: Any) -> None:
     began = time.perf_counter()
-    found = evaluate(agent_of(hang=tool), case("bad", "hang"), case("good", "well"), timeout=0.7)
-    assert time.perf_counter() - began < 6
+    found = evaluate(agent_of(hang=tool), case("bad", "hang"), case("good", "well"), timeout=2)
+    assert time.perf_counter() - began < 40
     bad, good = found.cases
     assert (bad.outcome, good.outcome) == (Outcome.ERROR, Outcome.PASSED), (bad.reason, good.reason)
     assert bad.trials[0].trial.failure.kind.value == "timed_out"

@@ -400,7 +400,7 @@ def test_a_hanging_function_is_left_behind_and_the_next_one_is_not_slowed() -> N
     release = threading.Event()
 
     def hang(text: str) -> str:
-        release.wait(20)
+        release.wait(60)
         return "late"
 
     async def main() -> float:
@@ -412,7 +412,7 @@ def test_a_hanging_function_is_left_behind_and_the_next_one_is_not_slowed() -> N
         return time.perf_counter() - began
 
     try:
-        assert asyncio.run(main()) < 5
+        assert asyncio.run(main()) < 40
     finally:
         release.set()
 
@@ -437,7 +437,7 @@ def test_a_generator_that_is_left_early_is_closed_in_its_thread() -> None:
         return first
 
     first = asyncio.run(main())
-    assert done.wait(10)
+    assert done.wait(60)
     assert str(closed[0]) == first.content.joined_text()
 
 

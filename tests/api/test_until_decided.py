@@ -322,6 +322,36 @@ def test_errors_that_are_run_again_add_no_trials_to_what_was_decided(store: Path
     assert found.look.number == 1
 
 
+def test_an_error_beside_a_trial_that_failed_is_run_again_where_it_is_held_against_another(store: Path) -> None:
+    """The case failed whatever that trial comes to, but it is in no figure of the comparison until it is known."""
+    base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
+    calls = Counter[str]()
+
+    def fails_the_second_time(text: str) -> str:
+        calls[text] += 1
+        if text == "c3" and calls[text] == 2:
+            raise RuntimeError("down")
+        return f"Hello {text}" if text not in {"c3", "c4"} else "What?"
+
+    given = eval_set(*FORTY)
+    how: dict[str, Any] = {"config": MEANS, "num_runs": 10, "until_decided": True, "against": base}
+    result = proctor.evaluate_sync(fails_the_second_time, given, store=store, **how)
+    assert told(result.cases[3]) == ("failed", 0, 2)
+    assert proctor.compare_sync(base, result.run_id, store=store).outcome is Change.ERROR
+    again = proctor.resume_sync(
+        result.run_id, store=store, agent=fails_the_second_time, eval_sets=given, retry_errors=True
+    )
+    assert (calls["c3"], calls["c4"]) == (3, 2)
+    assert [trial.outcome.value for trial in again.cases[3].trials] == ["failed", "failed"]
+    assert again.counts == {proctor.Outcome.PASSED: 38, proctor.Outcome.FAILED: 2}
+    found = proctor.compare_sync(base, result.run_id, store=store)
+    assert (found.outcome, found.pairs, found.undecided) == (Change.INCONCLUSIVE, 40, 0)
+    proctor.resume_sync(
+        result.run_id, store=store, agent=fails_the_second_time, eval_sets=given, retry_errors=True
+    )
+    assert calls["c3"] == 3
+
+
 def test_errors_that_keep_it_from_being_decided_end_it(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
     calls = Counter[str]()

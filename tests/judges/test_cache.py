@@ -279,7 +279,7 @@ def test_who_waited_for_an_answer_that_did_not_come_asks(first: str) -> None:
         nonlocal calls
         calls += 1
         mine = calls
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)
         if mine == 1 and first == "nothing":
             raise ModelError("no", fault=ModelFault.UNAVAILABLE)
         return {**given.echo, **YES}

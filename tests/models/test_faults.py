@@ -203,13 +203,13 @@ def test_what_no_protocol_foresees(serve: Serve, name: str, how: Any, kind: Mode
 @pytest.mark.parametrize("how", ["hangs", "trickles"])
 def test_an_answer_that_does_not_come_in_time(serve: Serve, name: str, how: Any) -> None:
     server = serve([Breaks(how=how), Says(data=YES)])
-    quick = Patience(request_timeout=0.7)
+    quick = Patience(request_timeout=1.5)
     assert ask(patient(name, patience=quick)).requests == server.count == 2
     server.script = Breaks(how=how)
-    error = fault(patient(name, patience=Patience(request_timeout=0.2)))
+    error = fault(patient(name, patience=Patience(request_timeout=0.5)))
     assert (error.fault, error.requests) == (ModelFault.TIMED_OUT, TRIES[ModelFault.TIMED_OUT])
     assert server.count - 2 == error.requests
-    assert str(error).startswith(f"{name} did not answer within 0.2 s")
+    assert str(error).startswith(f"{name} did not answer within 0.5 s")
 
 
 def _at(url: str, model: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -178,16 +179,17 @@ def test_whatever_a_function_raises_is_a_fault_of_the_model(raised: BaseExceptio
 
 
 def test_a_plain_function_does_not_hold_the_others_up() -> None:
-    def slow(messages: Any) -> Any:
-        time.sleep(0.2)
+    all_here = threading.Barrier(8)
+
+    def meets(messages: Any) -> Any:
+        all_here.wait(60)  # everybody is here at the same time, or it breaks
         return YES
 
-    async def several() -> float:
-        model, began = FunctionModel(slow), time.monotonic()
-        await asyncio.gather(*(model.complete(MESSAGES, options=options()) for _ in range(8)))
-        return time.monotonic() - began
+    async def several() -> int:
+        model = FunctionModel(meets)
+        return len(await asyncio.gather(*(model.complete(MESSAGES, options=options()) for _ in range(8))))
 
-    assert asyncio.run(several()) < 8 * 0.2
+    assert asyncio.run(several()) == 8
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])

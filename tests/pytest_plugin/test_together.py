@@ -14,7 +14,7 @@ def _most_at_once(sandbox: Sandbox) -> int:
     return int((sandbox.path / "most.txt").read_text())
 
 
-def _waiting(count: int, name: str = "w", seconds: float = 0.05) -> list[dict[str, object]]:
+def _waiting(count: int, name: str = "w", seconds: float = 0.3) -> list[dict[str, object]]:
     return [case(f"{name}{number}", f"wait: {seconds}") for number in range(count)]
 
 
@@ -68,7 +68,7 @@ def test_two_files_with_one_set_id_are_told_apart(sandbox: Sandbox) -> None:
 
 
 def test_durations_are_those_of_the_cases(sandbox: Sandbox) -> None:
-    name = sandbox.cases(case("slow", "wait: 0.4"), case("quick", "yes"), case("also_slow", "wait: 0.3"))
+    name = sandbox.cases(case("slow", "wait: 1.6"), case("quick", "yes"), case("also_slow", "wait: 1.2"))
     sandbox.write(
         "conftest.py",
         "def pytest_runtest_logreport(report):\n"
@@ -78,10 +78,10 @@ def test_durations_are_those_of_the_cases(sandbox: Sandbox) -> None:
     sandbox.run(name).assert_outcomes(passed=3)
     rows = [line.split() for line in (sandbox.path / "took.txt").read_text().splitlines()]
     took = {(name, when): float(seconds) for name, when, seconds in rows}
-    assert took["slow", "call"] >= 0.4
-    assert took["also_slow", "call"] >= 0.3
+    assert took["slow", "call"] >= 1.6
+    assert took["also_slow", "call"] >= 1.2
     assert took["quick", "call"] < took["also_slow", "call"]
-    assert took["slow", "setup"] < 0.2, "the session waited, and the case is told to have taken as long"
+    assert took["slow", "setup"] < 1.2, "the session waited, and the case is told to have taken as long"
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------

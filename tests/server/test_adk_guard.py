@@ -143,7 +143,12 @@ def test_an_agent_that_blocks_blocks_no_other_request(tmp_path: Path, agents: Pa
     slow = agents / "slow_app"
     slow.mkdir()
     (slow / "agent.py").write_text(
-        "import time\nasync def root_agent(message):\n    time.sleep(1.5)\n    return 'at last'\n"
+        "import time\nfrom pathlib import Path\n"
+        "gate = Path(__file__).with_name('gate')\n"
+        "async def root_agent(message):\n"
+        "    gate.with_name('begun').touch()\n"
+        "    while not gate.exists(): time.sleep(0.01)\n"
+        "    return 'at last'\n"
     )
     with client_of(tmp_path, agents) as client:
         client.post("/apps/slow_app/users/u/sessions/s").raise_for_status()
@@ -155,15 +160,18 @@ def test_an_agent_that_blocks_blocks_no_other_request(tmp_path: Path, agents: Pa
         }
         answers: list[Any] = []
         talking = threading.Thread(target=lambda: answers.append(client.post("/run", json=body).json()))
+        late = threading.Timer(60, (slow / "gate").touch)  # or this test would never end
+        late.start()
         talking.start()
-        time.sleep(0.2)
-        began = time.monotonic()
+        while not (slow / "begun").exists():
+            time.sleep(0.02)
         assert client.get("/list-apps").status_code == 200
         assert client.get("/dev/apps/weather_app/eval_sets").json() == ["s"]
-        took = time.monotonic() - began
+        assert not (slow / "gate").exists()  # it was answered while the agent blocked
+        (slow / "gate").touch()
+        late.cancel()
         talking.join()
         assert answers[0][-1]["content"]["parts"][0]["text"] == "at last"
-        assert took < 1.0
 
 
 def test_messages_of_one_session_are_answered_one_after_the_other(tmp_path: Path, agents: Path) -> None:

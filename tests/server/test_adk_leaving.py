@@ -64,7 +64,7 @@ def _stops(folder: Path) -> bool:
     for _ in range(20):
         time.sleep(0.25)
         now = (folder / "count.txt").read_text()
-        if now == before:
+        if now and now == before:
             return int(now) < 150
         before = now
     return False

@@ -81,8 +81,8 @@ def test_the_loop_of_all_agents_outlives_what_one_raises(
 
     async def main() -> int:
         with pytest.raises(Exception, match=how.__name__):
-            await asyncio.wait_for(loop.run(starts() if in_a_task else quits()), 5)
-        return await asyncio.wait_for(loop.run(lives()), 5)
+            await asyncio.wait_for(loop.run(starts() if in_a_task else quits()), 30)
+        return await asyncio.wait_for(loop.run(lives()), 30)
 
     assert asyncio.run(main()) == 7
 

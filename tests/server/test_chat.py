@@ -244,15 +244,15 @@ def test_an_answer_is_stopped(client: TestClient, text: str) -> None:
     assert client.post(f"{chat}/case", json={"eval_id": "a", "new_set": "x"}).status_code == 409
     began = time.monotonic()
     assert client.post(f"{chat}/stop").json()["state"] == "broken"
-    assert time.monotonic() - began < 10
-    thread.join(10)
+    assert time.monotonic() - began < 40
+    thread.join(40)
     assert kinds(told)[-2:] == ["note", "end"]
     assert client.post(f"{chat}/again").status_code == 200
     assert say(client, chat, "two")[-1]["value"] == {"state": "ready", "turns": 2}
 
 
 def _until(true: Any) -> None:
-    for _ in range(500):
+    for _ in range(3000):
         if true():
             return
         time.sleep(0.02)

@@ -180,7 +180,7 @@ class TestCancelling:
             assert sum(one.name == "case" for one in told) == CASES
             assert told[-1].name == "finished"
         finally:
-            other.wait(30)
+            other.wait(60)
 
     @pytest.mark.parametrize("what", ["cancel", "resume"])
     def test_of_a_run_that_is_not_there_is_not_found(self, server: Server, what: str) -> None:
@@ -208,7 +208,7 @@ class TestWhatDies:
             open_gate(folder, 3)
             seen = list(islice((e for e in first.listen(run) if e.name == "case"), 3))
             process.kill()
-            process.wait(30)
+            process.wait(60)
         with a_real_server(folder) as (second, _):
             told = next(one for one in second.listen(run) if one.name == "progress").data
             assert (told["state"], told["ours"], told["done"] >= 3) == ("running", True, True)
@@ -225,7 +225,7 @@ class TestWhatDies:
             assert sum(1 for _ in islice((e for e in first.listen(run) if e.name == "case"), 3)) == 3
             open_gate(folder, 5)
             process.terminate()
-            process.wait(30)
+            process.wait(60)
         with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as second:
             page = second.wait_for(run, "unfinished")
         assert page["interrupted"] or page["stopped_by"]
@@ -275,7 +275,7 @@ class TestTheStream:
 
         began = time.monotonic()
         asyncio.run(EventResponse(chunks(), patience=0.2)({}, _never, stuck))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 40
         assert len(sent) == 3  # one chunk is held for it, and no more
         assert closed == [True]
 
@@ -297,7 +297,7 @@ class TestTheStream:
 
         began = time.monotonic()
         asyncio.run(EventResponse(silent())({}, gone, send))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 40
         assert closed == [True]
 
 

@@ -565,15 +565,15 @@ def test_what_several_ask_for_at_once_is_made_once() -> None:
     def make() -> str:
         made.append("a")
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return "a"
 
     with ThreadPoolExecutor(5) as pool:
         first = pool.submit(kept.get, "a", make, len)
-        assert began.wait(10)
+        assert began.wait(60)
         others = [pool.submit(kept.get, "a", make, len) for _ in range(4)]
         go_on.set()
-        assert [one.result(10) for one in (first, *others)] == ["a"] * 5
+        assert [one.result(60) for one in (first, *others)] == ["a"] * 5
     assert made == ["a"]
 
 

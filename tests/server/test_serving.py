@@ -153,9 +153,9 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator[tuple
 
 def fetched(url: str, **headers: str) -> tuple[int, bytes]:
     request = urllib.request.Request(url, headers=headers)
-    for _ in range(100):
+    for _ in range(1000):
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
@@ -178,8 +178,8 @@ def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
         clients[1].sendall(b"GET /api/abo")  # never ends
         began = time.monotonic()
         process.send_signal(number)
-        said = process.communicate(timeout=20)[1]
-        assert time.monotonic() - began < 8
+        said = process.communicate(timeout=60)[1]
+        assert time.monotonic() - began < serving.HEADERS_WITHIN
         assert process.returncode == 0
         assert said == "" or "make ui" in said  # in a checkout without a built page
         assert "Traceback" not in said
@@ -203,7 +203,7 @@ def test_without_a_built_page_it_says_how_to_build_it_and_the_api_works(tmp_path
         status, page = fetched(url, Accept="text/html")
         assert (status, b"make ui" in page) == (404, True)
         process.send_signal(signal.SIGINT)
-        assert "make ui" in process.communicate(timeout=20)[1]
+        assert "make ui" in process.communicate(timeout=60)[1]
 
 
 # --- what a connection bears -----------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def served(app: FastAPI) -> Iterator[int]:
     serving.HEADERS_WITHIN = before
 
 
-def said_to(port: int, request: bytes, *, seconds: float = 5.0) -> bytes:
+def said_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
     """Send, and return what comes until the other side ends, or nothing comes any more."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as client:
         parts = []
@@ -306,7 +306,7 @@ def test_a_web_socket_may_be_silent_for_longer_than_headers_may_take() -> None:
     with served(app) as port, connect(f"ws://127.0.0.1:{port}/echo") as client:
         time.sleep(3 * SHORT)
         client.send("still here")
-        assert client.recv(5) == "still here"
+        assert client.recv(30) == "still here"
 
 
 SLOW: dict[str, Callable[[int], bytes]] = {
@@ -322,5 +322,5 @@ SLOW: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("request_", SLOW.values(), ids=SLOW)
 def test_a_client_that_does_not_go_on_is_let_go(port: int, request_: Callable[[int], bytes]) -> None:
     began = time.monotonic()
-    said_to(port, request_(port), seconds=10)
-    assert time.monotonic() - began < 5
+    said_to(port, request_(port))
+    assert time.monotonic() - began < serving.HEADERS_WITHIN + 20

@@ -206,6 +206,10 @@ class Process:
         assert self._screen is not None
         self._screen.close()
 
+    def said_so_far(self) -> str:
+        """What is on its stderr by now; read without moving the place at which it writes."""
+        return os.pread(self._files[1].fileno(), 1_000_000, 0).decode(errors="replace")
+
     def kill(self) -> None:
         """End the whole group with no chance to tidy up."""
         if self.child.poll() is None:
@@ -215,7 +219,7 @@ class Process:
         """Wait for the end, and return the exit code; negative when it was killed."""
         if not self.listen(seconds=seconds) and self.child.poll() is None:
             try:
-                self.child.wait(5)
+                self.child.wait(30)
             except subprocess.TimeoutExpired:
                 self.kill()
         code = self.child.wait()
@@ -251,7 +255,7 @@ class Screen:
 
     def read_to_the_end(self) -> str:
         """Read what is left, now that the process has ended."""
-        self._reader.join(1)
+        self._reader.join(30)
         return self.close()
 
     def close(self) -> str:

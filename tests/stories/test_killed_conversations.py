@@ -14,7 +14,7 @@ import pytest
 
 import proctor
 
-CASES = 24
+CASES = 40
 AGENT = '''
 import asyncio, os
 from proctor import Event

@@ -92,7 +92,7 @@ def stopped(project: Project, way: str, number: int, *, terminal: bool, after: i
     took = time.monotonic() - began
     everything = process.stdout + process.stderr
     assert "Traceback" not in everything
-    assert took < DRAIN + 1
+    assert took < DRAIN + 20  # what hangs, hangs for an hour
     run.check(process)
     ledger, kept = Ledger.read(run.ledger), rows_of(project.folder / run.store)
     if len(kept.verdicts) == project.cases:
@@ -230,7 +230,7 @@ def test_what_does_not_end_is_left_after_ten_seconds(tmp_path: Path) -> None:
         assert process.wait() == code
         assert "Traceback" not in process.stderr
         run.check(process)
-    assert DRAIN - 1 < time.monotonic() - began < DRAIN + 3
+    assert DRAIN - 1 < time.monotonic() - began < DRAIN + 30
     for run in stuck:
         run.project.agent_seconds = run.project.judge_seconds = (0.0, 0.0)
     expected = undisturbed(next(reversed(stuck)).project)
@@ -248,12 +248,11 @@ def test_the_second_ctrl_c_does_not_wait_for_what_does_not_end(tmp_path: Path) -
     process = run.start()
     wait_until(lambda: len(Ledger.read(run.ledger).of("start")) == 8)
     interrupt(process)
-    time.sleep(0.3)
-    assert process.child.poll() is None
+    wait_until(lambda: "once more stops at once" in process.said_so_far())
     interrupt(process)
     began = time.monotonic()
     assert process.wait() == 130
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < DRAIN - 1
     assert len(RESUME.findall(process.stderr)) == 1
     project.agent_seconds = (0.0, 0.0)
     goes_on(project, run, undisturbed(project), drained=False)

@@ -128,7 +128,7 @@ def test_a_chain_of_very_many_spans_is_walked(tmp_path: Path) -> None:
     began = time.perf_counter()
     (conversation,) = read_conversations([written(tmp_path / "t.jsonl", request(*spans))]).conversations
     assert conversation.turns[0].failure is None
-    assert time.perf_counter() - began < 20
+    assert time.perf_counter() - began < 100
 
 
 def test_an_answer_without_end_is_cut_and_no_verdict(tmp_path: Path) -> None:

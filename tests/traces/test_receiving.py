@@ -157,15 +157,14 @@ def test_a_client_whose_headers_never_end_is_let_go(
     receiver: TraceReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OtlpHandler, "most_seconds", 0.3)
-    with socket.create_connection(("127.0.0.1", int(receiver.url.rpartition(":")[2])), timeout=5) as plug:
-        ended = time.monotonic() + 5
+    with socket.create_connection(("127.0.0.1", int(receiver.url.rpartition(":")[2])), timeout=60) as plug:
+        plug.sendall(b"POST /v1/traces HTTP/1.1\r\n")
+        lines = 0
         with suppress(OSError):
-            while time.monotonic() < ended:  # each line alone is in time
-                plug.sendall(
-                    b"X-More: 1\r\n" if ended - time.monotonic() < 4.9 else b"POST /v1/traces HTTP/1.1\r\n"
-                )
+            for lines in range(1000):  # noqa: B007 - the last one counts; each alone is in time
                 time.sleep(0.05)
-        assert time.monotonic() < ended
+                plug.sendall(b"X-More: 1\r\n")
+        assert lines < 999
     assert post(receiver, TRACE)[0] == 200
 
 
@@ -178,14 +177,14 @@ def test_connections_that_only_wait_are_not_without_end(file: Path, monkeypatch:
 def _wait_in_numbers(receiver: TraceReceiver, most: int) -> None:
     address = "127.0.0.1", int(receiver.url.rpartition(":")[2])
     before = threading.active_count()
-    waiting = [socket.create_connection(address, timeout=5) for _ in range(most + 20)]
+    waiting = [socket.create_connection(address, timeout=60) for _ in range(most + 20)]
     try:
         assert all(one.recv(1) == b"" for one in waiting[-20:])  # closed at once
         assert threading.active_count() - before <= 2 * most
     finally:
         for one in waiting:
             one.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(OSError, http.client.HTTPException):
             if post(receiver, TRACE)[0] == 200:
@@ -270,4 +269,4 @@ def test_the_command_ends_after_so_many_requests(tmp_path: Path) -> None:
         assert process.stderr is not None
         port = int(process.stderr.readline().partition(";")[0].rpartition(":")[2])
         assert send(port, TRACE) == (200, "{}")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0

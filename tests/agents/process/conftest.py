@@ -90,7 +90,7 @@ def lives(pid: int) -> bool:
     return False
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 10.0) -> bool:
+def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait until something is so; whether it came to be."""
     until = time.monotonic() + seconds
     while not (found := is_so()) and time.monotonic() < until:

@@ -15,7 +15,8 @@ from tests.agents.process import agents_to_isolate
 from tests.agents.process.conftest import Pids, eval_set, failure_of, run, texts_of, times, trial_of
 
 BLOCKS = f"{agents_to_isolate.__file__}:blocks"
-TIMEOUT = 1.0
+TIMEOUT = 4.0
+"""Seconds; it has to be enough for a worker to start on a busy machine."""
 
 
 @times(1)
@@ -54,6 +55,7 @@ def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(harm: str, kind: Fa
     assert [result.cases[case].passed for case in (0, 2)] == [True, True]
 
 
+@pytest.mark.slow
 @times(1)
 @pytest.mark.parametrize("hang", ["never", "sleep", "swallow", "c-loop"])
 def test_a_hang_of_any_kind_ends_at_its_deadline_and_the_others_keep_theirs(hang: str, times: int) -> None:
@@ -61,7 +63,7 @@ def test_a_hang_of_any_kind_ends_at_its_deadline_and_the_others_keep_theirs(hang
 
     The tenth is measured by the nightly run, which has the machine for itself; a busy one has more grace.
     """
-    grace = TIMEOUT * (0.1 if times > 1 else 1)
+    grace = TIMEOUT * (0.1 if times > 1 else 4)
     for _ in range(times):
         began = time.monotonic()
         result = run(BLOCKS, [hang], ["ok"], ["ok"], ["ok"], isolate=True, timeout=TIMEOUT, concurrency=2)
@@ -69,7 +71,7 @@ def test_a_hang_of_any_kind_ends_at_its_deadline_and_the_others_keep_theirs(hang
         failure = failure_of(result)
         assert (failure.kind, failure.message) == (
             FailureKind.TIMED_OUT,
-            "no answer within the time of one turn (1 s)",
+            f"no answer within the time of one turn ({TIMEOUT:g} s)",
         )
         turn = trial_of(result).turns[0]
         assert turn.duration is not None
@@ -79,7 +81,7 @@ def test_a_hang_of_any_kind_ends_at_its_deadline_and_the_others_keep_theirs(hang
             duration = trial_of(result, case).turns[0].duration
             assert duration is not None
             assert duration <= grace
-        assert took < 5 + grace
+        assert took < 5 + TIMEOUT + 4 * grace  # and workers are started, too
 
 
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])

@@ -35,7 +35,7 @@ def _begun(tmp_path: Path, pids: Pids, arguments: list[str]) -> subprocess.Popen
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert wait_until(lambda: len(pids()) >= 4, 20), "the agents did not start"
+    assert wait_until(lambda: len(pids()) >= 4, 120), "the agents did not start"
     return started
 
 
@@ -64,7 +64,7 @@ def test_a_run_that_is_ended_leaves_nothing_running(
     for number in signals:
         process.send_signal(number)
         wait_until(lambda: process.poll() is not None, 1)
-    assert process.wait(20) == code
+    assert process.wait(60) == code
     assert len(pids()) >= 4
     assert pids.left() == []
 
@@ -83,8 +83,8 @@ def test_the_group_of_a_run_may_be_killed_as_a_whole(
         cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
-    assert wait_until(lambda: len(pids()) >= 4, 20)
+    assert wait_until(lambda: len(pids()) >= 4, 120)
     assert all(lives(pid) for pid in pids())
     os.killpg(outer.pid, signal.SIGKILL)
-    outer.wait(10)
+    outer.wait(60)
     assert pids.left() == []

@@ -144,7 +144,7 @@ class Server:
     def url(self) -> str:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
-    def all_closed(self, within: float = 2.0) -> bool:
+    def all_closed(self, within: float = 30.0) -> bool:
         """Whether every client has let go within that time."""
         until = time.monotonic() + within
         while self.open_connections and time.monotonic() < until:
@@ -210,7 +210,7 @@ def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Se
         with suppress(OSError):
             listening.shutdown(socket.SHUT_RDWR)
         listening.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def unused_port() -> int:

@@ -163,7 +163,7 @@ def test_a_deadline_holds_and_the_connection_is_closed(run: Script) -> None:
         return took
 
     with serving(server(run)) as running:
-        assert asyncio.run(main(running)) < 1.0
+        assert asyncio.run(main(running)) < 10  # nothing of it ends by itself
         assert running.all_closed()
 
 

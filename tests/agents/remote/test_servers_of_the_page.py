@@ -62,7 +62,7 @@ def test_a_server_of_the_page_is_evaluated(page: Path, runtime: str, server: str
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         with socket.socket() as sock:
             if sock.connect_ex(("127.0.0.1", port)) == 0:
                 return

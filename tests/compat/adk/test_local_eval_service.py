@@ -383,7 +383,7 @@ def test_results_come_as_they_are_done(one_case: EvalSet) -> None:
     one_case.eval_cases[0].session_input = SessionInput(app_name=APP, user_id="u", state={"wait": True})
 
     async def agent(text: str, session: Any) -> str:
-        await asyncio.sleep(0.2 if session.state.get("wait") else 0)
+        await asyncio.sleep(0.6 if session.state.get("wait") else 0)
         return "hello"
 
     inferences, _ = asyncio.run(run(LocalEvalService(agent, kept(one_case)), "s", [MATCH]))

@@ -152,7 +152,7 @@ def test_a_task_that_is_left_is_cancelled(server: str, path: str) -> None:
         session = Session("adk-eval-session-2", "a", "u")
         await loaded.open()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(_all(loaded.answer(user_text("wait"), session)), 0.5)
+            await asyncio.wait_for(_all(loaded.answer(user_text("wait"), session)), 2.5)
         await loaded.end(session)
         await loaded.close()
 

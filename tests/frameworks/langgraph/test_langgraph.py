@@ -3,7 +3,6 @@
 import asyncio
 import json
 import operator
-import time
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 from uuid import uuid4
@@ -396,9 +395,10 @@ def test_a_graph_that_never_ends_is_ended_by_the_library() -> None:
 
 
 def test_cancellation_ends_the_work_at_once() -> None:
-    ended: list[str] = []
+    begun, ended = asyncio.Event(), list[str]()
 
     async def hang(state: MessagesState) -> dict[str, Any]:
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -407,16 +407,16 @@ def test_cancellation_ends_the_work_at_once() -> None:
 
     graph = StateGraph(MessagesState).add_node("hang", hang).add_edge(START, "hang").compile()
 
-    async def main() -> float:
-        began = time.perf_counter()
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await ask(LangGraphAgent(graph), "go")
-        await asyncio.sleep(0.05)
+    async def main() -> None:
+        asking = asyncio.ensure_future(ask(LangGraphAgent(graph), "go"))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await asyncio.sleep(0.2)
         assert len(asyncio.all_tasks()) == 1
-        return time.perf_counter() - began
 
-    assert asyncio.run(main()) < 2
+    asyncio.run(main())
     assert ended == ["node"]
 
 
@@ -435,7 +435,7 @@ def test_media_of_the_user_reach_the_model() -> None:
 
 def test_it_describes_its_tools_and_each_turn_what_the_model_was_told() -> None:
     graph = create_agent(
-        script([[("wait", {"ms": 100})], "Done."]), [wait], system_prompt="Be patient.", name="bot"
+        script([[("wait", {"ms": 1000})], "Done."]), [wait], system_prompt="Be patient.", name="bot"
     )
     agent, session = LangGraphAgent(graph), new_session()
     info = agent.describe()
@@ -449,8 +449,8 @@ def test_it_describes_its_tools_and_each_turn_what_the_model_was_told() -> None:
     assert turn["instructions"] == "Be patient."
     assert [one["function_declarations"][0]["name"] for one in turn["tool_declarations"]] == ["wait"]
     durations = session.memory["durations"]
-    assert 0.1 <= durations["tool"] < 0.3
-    assert 0 <= durations["model"] < 0.1
+    assert 1 <= durations["tool"] < 60
+    assert 0 <= durations["model"] < 1
 
 
 def test_the_end_of_a_graph_without_a_word_is_no_answer() -> None:

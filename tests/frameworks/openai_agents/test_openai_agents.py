@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -328,27 +327,28 @@ def test_a_guardrail_that_trips_is_an_error() -> None:
 
 
 def test_cancellation_ends_the_work_at_once() -> None:
-    ended: list[str] = []
+    begun, ended = asyncio.Event(), list[str]()
 
     @function_tool
     async def hang() -> str:
         """Hangs."""
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
             ended.append("tool")
         return ""
 
-    async def main() -> float:
-        began = time.perf_counter()
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await ask(OpenAiAgent(bot([[("hang", {})], "never"], tools=[hang])), "go")
-        await asyncio.sleep(0.05)
+    async def main() -> None:
+        asking = asyncio.ensure_future(ask(OpenAiAgent(bot([[("hang", {})], "never"], tools=[hang])), "go"))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await asyncio.sleep(0.2)
         assert len(asyncio.all_tasks()) == 1
-        return time.perf_counter() - began
 
-    assert asyncio.run(main()) < 2
+    asyncio.run(main())
     assert ended == ["tool"]
 
 
@@ -425,11 +425,11 @@ def test_it_describes_all_that_can_be_handed_over_to_and_each_turn_what_the_mode
 
 def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
     session = new_session()
-    agent = bot([[("wait", {"ms": 100}), ("wait", {"ms": 100})], "Done."], tools=[wait])
+    agent = bot([[("wait", {"ms": 1000}), ("wait", {"ms": 1000})], "Done."], tools=[wait])
     talk(OpenAiAgent(agent), "go", session=session)
     durations = session.memory["durations"]
-    assert 0.1 <= durations["tool"] < 0.19
-    assert 0 <= durations["model"] < 0.1
+    assert 1 <= durations["tool"] < 1.9
+    assert 0 <= durations["model"] < 0.9
 
 
 def test_a_sub_agent_is_picked_by_its_name() -> None:

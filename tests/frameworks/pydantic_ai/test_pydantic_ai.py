@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -364,25 +363,26 @@ def _set(text: str, answer: str) -> dict[str, Any]:
 
 
 def test_cancellation_ends_the_work_at_once() -> None:
-    ended: list[str] = []
+    begun, ended = asyncio.Event(), list[str]()
     agent = Agent(script([[("hang", {})], "never"]))
 
     @agent.tool_plain
     async def hang() -> None:
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
             ended.append("tool")
 
-    async def main() -> float:
-        began = time.perf_counter()
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await ask(PydanticAiAgent(agent), "go")
+    async def main() -> None:
+        asking = asyncio.ensure_future(ask(PydanticAiAgent(agent), "go"))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
         assert len(asyncio.all_tasks()) == 1
-        return time.perf_counter() - began
 
-    assert asyncio.run(main()) < 2
+    asyncio.run(main())
     assert ended == ["tool"]
 
 
@@ -527,14 +527,14 @@ def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
 
     @agent.tool_plain
     async def wait() -> str:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         return "waited"
 
     session = new_session()
     talk(PydanticAiAgent(agent), "go", session=session)
     durations = session.memory["durations"]
-    assert 0.1 <= durations["tool"] < 0.19
-    assert 0 <= durations["model"] < 0.1
+    assert 1 <= durations["tool"] < 1.9
+    assert 0 <= durations["model"] < 0.9
 
 
 def test_an_agent_of_another_class_with_the_same_contract_is_recognised() -> None:

@@ -214,12 +214,12 @@ def serve_models(script: Script) -> Iterator[ModelServer]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=_run, args=(server, loop, ready), daemon=True, name="loopback-models")
     thread.start()
-    ready.wait(10)
+    assert ready.wait(60)
     try:
         yield server
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
 
 
 def _run(server: ModelServer, loop: asyncio.AbstractEventLoop, ready: threading.Event) -> None:
