@@ -200,8 +200,11 @@ class Children:
 
     @staticmethod
     def _give_up(child: Child, problems: Sequence[Mapping[str, Any]]) -> None:
-        with suppress(subprocess.TimeoutExpired):
+        try:
             child.process.wait(5)
+        except subprocess.TimeoutExpired:  # nothing was run, and nobody would hear of its end any more
+            child.process.kill()
+            child.process.wait()
         child.told.unlink(missing_ok=True)
         child.output.unlink(missing_ok=True)
         raise NotStartedError(problems)
