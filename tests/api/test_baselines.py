@@ -206,3 +206,20 @@ def test_a_row_that_cannot_be_is_refused(store: Path, tmp_path: Path, place: int
     file.write_text(json.dumps(data))
     with pytest.raises(proctor.EvalFileError, match="no baseline that can be read"):
         proctor.load_baseline(str(file))
+
+
+@pytest.mark.parametrize("as_file", [False, True], ids=["a name", "a file"])
+def test_a_baseline_in_place_of_a_run_is_told_how_to_be_named(
+    store: Path, tmp_path: Path, as_file: bool
+) -> None:
+    run(store)
+    proctor.set_baseline("main", store=store)
+    name = str(proctor.export_baseline("main", tmp_path / "main.json", store)) if as_file else "main"
+    with pytest.raises(proctor.UnknownNameError) as refused:
+        proctor.compare_sync(name, "latest", store=store)
+    assert f"There is a baseline {name}, which can be the base: `proctor compare --baseline {name}" in str(
+        refused.value
+    )
+    with pytest.raises(proctor.UnknownNameError) as other:
+        proctor.compare_sync("mian", "latest", store=store)
+    assert "There is a baseline" not in str(other.value)

@@ -322,7 +322,9 @@ def test_errors_that_are_run_again_add_no_trials_to_what_was_decided(store: Path
     assert found.look.number == 1
 
 
-def test_an_error_beside_a_trial_that_failed_is_run_again_where_it_is_held_against_another(store: Path) -> None:
+def test_an_error_beside_a_trial_that_failed_is_run_again_where_it_is_held_against_another(
+    store: Path,
+) -> None:
     """The case failed whatever that trial comes to, but it is in no figure of the comparison until it is known."""
     base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
     calls = Counter[str]()

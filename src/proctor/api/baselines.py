@@ -113,6 +113,13 @@ def baseline_names(store: Store) -> dict[str, list[str]]:
     return found
 
 
+def is_baseline(name: str, store: Store) -> bool:
+    """Tell whether a name is that of a baseline of `store`, or of a file that is there."""
+    if is_file(name):
+        return Path(name).is_file()
+    return store_file(store.url) is not None and name in [path.stem for path in _files(store)]
+
+
 def is_file(name: str) -> bool:
     """Tell whether a name is that of a file, and not of a baseline of a store."""
     return name.endswith(SUFFIX) or "/" in name or "\\" in name

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.api.runs import StoreLike, open_runs
-from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
 from proctor.quick_dataclasses import dataclass
 from proctor.registry import METRICS
 from proctor.schema.comparison import ComparedRun, Comparison
@@ -125,7 +125,7 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     from proctor.schema.run import counting
     from proctor.schema.spending import total_cost
 
-    run_id = store.find(given)
+    run_id = _found(store, given)
     manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
     summary = store.summary(run_id, judging.number)
     cases = sum(one.cases for one in manifest.sets)
@@ -138,6 +138,20 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     made = sum(one.cases * one.num_runs for one in manifest.sets)
     figures = figures_of_kept(store, run_id, trials=made, priced=priced)
     return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
+
+
+def _found(store: Store, name: str) -> str:
+    from proctor.api.baselines import is_baseline
+
+    try:
+        return store.find(name)
+    except UnknownNameError as problem:
+        if not is_baseline(name, store):
+            raise
+        raise UnknownNameError(
+            f"{problem}. There is a baseline {name}, which can be the base: `proctor compare --baseline {name} CANDIDATE` "
+            f"(in Python baseline={name!r})"
+        ) from None
 
 
 def _told(result: RunResult) -> _Sided:

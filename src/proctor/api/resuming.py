@@ -139,7 +139,11 @@ def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
     """Tell whether a run is finished, and so `resume` would leave it as it is."""
     summary = store.summary(run_id, 1)
     finished = summary.outcome is not None and not summary.counts.get(Outcome.NOT_RUN, 0)
-    return finished and not (retry_errors and summary.counts.get(Outcome.ERROR, 0))
+    if not (finished and retry_errors):
+        return finished
+    from proctor.engine.keeping import cases_in_error
+
+    return not cases_in_error(store, run_id, 1)
 
 
 def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:

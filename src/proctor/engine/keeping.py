@@ -17,6 +17,20 @@ Opener = Callable[[AgentInfo | None, Committed], RunWriter]
 """Takes what the agent says about itself; begins a run, takes an unfinished one up, or begins another judging."""
 
 
+def cases_in_error(store: Store, run_id: str, judging: int) -> set[int]:
+    """Return the places of the cases of a run that `resume --retry-errors` does again.
+
+    They are those in error. Of a run that is held against another one, those that failed beside a trial in error, too: their
+    verdict is sure, but they are in no figure of the comparison.
+    """
+    found = {at for at, outcome in store.outcomes(run_id, judging).items() if outcome is Outcome.ERROR}
+    if store.manifest(run_id).against:
+        for at, (_, case) in enumerate(store.verdicts(run_id, judging)):
+            if any(trial.outcome is Outcome.ERROR for trial in case.trials):
+                found.add(at)
+    return found
+
+
 class StoredRun:
     """One judging of one run, and the store that it is written to."""
 
@@ -68,8 +82,9 @@ class StoredRun:
             self.earlier = self.store.summary(run_id, 1)  # also where it is judged again
             self._outcomes = self.store.outcomes(run_id, judging)
             self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
-        if self.retry_errors:
-            self._outcomes = {at: found for at, found in self._outcomes.items() if found is not Outcome.ERROR}
+            if self.retry_errors:
+                again = cases_in_error(self.store, run_id, judging)
+                self._outcomes = {at: found for at, found in self._outcomes.items() if at not in again}
 
     @property
     def is_open(self) -> bool:
