@@ -152,9 +152,17 @@ def _changed_at(file: Path) -> float:
 def _imported_from(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules that lie in a folder, each with its file (a package may have its folder only); no installed ones."""
     for name, module in list(sys.modules.items()):
+        place = _place_of(module)
+        if place is not None and place.is_relative_to(folder) and "site-packages" not in place.parts:
+            yield name, place
+
+
+def _place_of(module: ModuleType) -> Path | None:
+    try:
         file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-        if file and Path(file).is_relative_to(folder) and "site-packages" not in Path(file).parts:
-            yield name, Path(file)
+        return Path(file) if file else None
+    except (KeyError, TypeError):  # a namespace that is gone; something else that stands for a module
+        return None
 
 
 def _forget(folder: Path, before: frozenset[str]) -> None:

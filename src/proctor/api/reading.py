@@ -58,3 +58,10 @@ def load_agent(
     from proctor.agents.load import load_agent as load
 
     return load(ref, agent_name=agent_name)
+
+
+def forget_changed(folder: Path) -> None:
+    """See that an agent whose files were changed since it was imported is imported anew by whoever loads it next."""
+    from proctor.agents.importing import forget_changed as forget
+
+    forget(folder)

@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.agents.hosting import Json
 from proctor.api.evaluating import evaluate
+from proctor.api.reading import forget_changed
 from proctor.errors import SetupError
 from proctor.schema.criterion import EFFICIENCY_METRICS, EvalMetric
 from proctor.schema.result import EvalCaseResult
@@ -28,7 +29,7 @@ _AT_ONCE = 4
 async def run_evaluation(
     context: ServerContext, app: App, eval_set_id: str, eval_ids: Sequence[str], config: Json
 ) -> list[EvalCaseResult]:
-    """Run cases of a set (none named: all), and return the result of each.
+    """Run cases of a set (none named: all) with the agent as its files are now, and return the result of each.
 
     Raises:
         SetupError: all that is wrong with what was asked for; nothing was run.
@@ -39,6 +40,7 @@ async def run_evaluation(
     require_cases(source, eval_ids)
     path = str(path_of(app, eval_set_id))
     only = {source.eval_set_id: list(dict.fromkeys(eval_ids))} if eval_ids else None
+    forget_changed(app.folder)
     with context.writing() as store:
         run = await evaluate(
             app.reference, path, config=config, only=only, store=store, explain="all", concurrency=_AT_ONCE
