@@ -50,7 +50,7 @@ def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(harm: str, kind: Fa
     """[17, 21]"""
     result = run(BLOCKS, ["ok"], [harm], ["ok"], isolate=True, concurrency=1)
     failure = failure_of(result, 1)
-    assert failure.kind is kind
+    assert failure.kind is kind, failure.message
     assert re.search(said, failure.message), failure.message
     assert [result.cases[case].passed for case in (0, 2)] == [True, True]
 

@@ -18,8 +18,10 @@ from proctor.agents.wire import MOST_SHOWN, read_json
 from proctor.causes import safe_repr
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
 
+_TO_END = 3.0
+"""Seconds that a process whose output ended has to end, too; few live on, and a busy machine takes its time."""
 _A_MOMENT = 0.5
-"""Seconds that a process whose output ended has to end, too, and its last words to arrive."""
+"""Seconds that the last words of a process have to arrive, where others hold its pipes open."""
 
 _LAST_BYTES = 0.05
 """Seconds in which what a process wrote before its end is read, where others hold its pipes open."""
@@ -148,7 +150,7 @@ class Child:
     async def why_it_ended(self, when: str = "before its answer was done") -> AgentError:
         """Return how it ended, with its last words."""
         unfinished = self._lines.unread
-        ended = await self.ended_within(_A_MOMENT)
+        ended = await self.ended_within(_TO_END)
         await asyncio.wait([self._tail.ended], timeout=_A_MOMENT if ended else 0)
         half = (
             f" in the middle of {safe_repr(unfinished.decode('utf-8', 'replace'), MOST_SHOWN)}"
