@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_snake
 from proctor.errors import EvalFileError
 from proctor.files import load
 from proctor.files.base import Path_, Problem, SourceText, file_error
+from proctor.files.beyond_adk import only_read_here, time_only_read_here
 from proctor.files.cases import read_case
 from proctor.files.documents import (
     LINES_SUFFIX,
@@ -32,7 +33,7 @@ from proctor.files.json_lines import starts_like_lines
 from proctor.files.kinds import SETS, Kind, kind
 from proctor.files.pieces import FileBytes, no_collection
 from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
-from proctor.schema.base import to_camel, unknown_keys
+from proctor.schema.base import WireModel, to_camel, unknown_keys
 from proctor.schema.result import EvalCaseResult, EvalSetResult
 
 _SAID = 100  # warnings of one sort
@@ -168,14 +169,15 @@ def _check_set(opened: EvalSetFile, report: Report) -> None:
         report.problems.append(place)
     if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         return
-    report.problems += opened.problems(list(_found(opened)))
+    is_json = Path(report.file).suffix.lower() not in {LINES_SUFFIX, *YAML_SUFFIXES}
+    report.problems += opened.problems(list(_found(opened, in_adk=is_json)))
 
 
-def _found(opened: EvalSetFile) -> Iterator[tuple[int, list[Finding]]]:
-    """What there is to say about cases, up to a limit."""
+def _found(opened: EvalSetFile, *, in_adk: bool) -> Iterator[tuple[int, list[Finding]]]:
+    """What there is to say about cases, up to a limit. `in_adk`: ADK may read the file as it is, too."""
     left = _SAID
     for index in range(len(opened)):
-        findings = list(islice(_case_findings(opened.value(index)), left + 1))
+        findings = list(islice(_case_findings(opened.value(index), in_adk=in_adk), left + 1))
         if len(findings) > left:
             more = "this case and maybe others have further warnings of this sort; they are not listed"
             yield index, [*findings[:left], Finding((), more)]
@@ -185,11 +187,13 @@ def _found(opened: EvalSetFile) -> Iterator[tuple[int, list[Finding]]]:
         left -= len(findings)
 
 
-def _case_findings(value: Any) -> Iterator[Finding]:
+def _case_findings(value: Any, *, in_adk: bool) -> Iterator[Finding]:
     case, note = read_case(value)
     if note:
         return
     yield from unknown_in(case, value)
+    if in_adk:
+        yield from only_read_here(case, value)
 
 
 _SET_KEYS = ("eval_set_id", "name", "description", "eval_cases", "creation_timestamp")
@@ -234,14 +238,17 @@ def _set_keys(value: dict[str, Any]) -> Iterator[Finding]:
     for key in value:
         if key in _SET_KEYS:
             continue
-        if to_snake(key) in _SET_KEYS:
-            yield Finding((key,), f"ADK reads only `{to_snake(key)}` here and refuses this file", at_key=True)
-        elif key == "id":
+        if (name := to_snake(key)) in _SET_KEYS:
+            does = "drops this" if name == "creation_timestamp" else "refuses this file"
+            yield Finding((key,), f"ADK reads only `{name}` here and {does}", at_key=True)
+        elif key == "id" and not {"eval_set_id", "evalSetId"} & value.keys():
             yield Finding((key,), "read as `eval_set_id`; ADK refuses this file", at_key=True)
         else:
             near = near_key(key, _SET_KEYS)
             hint = f"did you mean `{near}`?" if near else "ADK drops it when it writes the file"
             yield Finding((key,), "unknown key; nothing reads it", hint, at_key=True)
+    if (made := "creation_timestamp") in value:
+        yield from time_only_read_here(value[made], (made,))
 
 
 # --- the other kinds ---------------------------------------------------------------------------------------------------
@@ -257,17 +264,22 @@ def _check_scenarios(document: Document, report: Report) -> None:
     report.cases = len(scenarios.scenarios)
     report.problems += [
         *document.warnings,
-        *problems_at(document, islice(unknown_in(scenarios, document.value), _SAID), "warning"),
+        *_doubts(document, scenarios),
     ]
     if not report.cases:
         report.problems += problems_at(document, [Finding((), "no scenarios")], "warning")
+
+
+def _doubts(document: Document, model: WireModel) -> list[Problem]:
+    findings = chain(unknown_in(model, document.value), only_read_here(model, document.value))
+    return problems_at(document, islice(findings, _SAID), "warning")
 
 
 def _check_session_input(document: Document, report: Report) -> None:
     session = load.read_session_input(document)
     report.problems += [
         *document.warnings,
-        *problems_at(document, islice(unknown_in(session, document.value), _SAID), "warning"),
+        *_doubts(document, session),
     ]
 
 

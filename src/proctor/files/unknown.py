@@ -14,12 +14,15 @@ from proctor.schema.case import EvalCase
 from proctor.schema.content import Content, FunctionCall
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import IntermediateData, Invocation, InvocationEvent
+from proctor.schema.persona import UserBehavior, UserPersona
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.session import SessionDetails, SessionInput
 from proctor.schema.stated import BEYOND
 
 # Models in which ADK keeps, or ignores, keys that it does not know. In all others such a key makes it refuse the file.
-OPEN_IN_ADK = (EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent)
+OPEN_IN_ADK = (
+    EvalCase, SessionInput, SessionDetails, BaseCriterion, InvocationEvent, UserPersona, UserBehavior,
+)  # fmt: skip
 
 # Keys of the old format, and of other tools, that mean something to their writer and nothing here.
 MEANS_NOTHING = {
