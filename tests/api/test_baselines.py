@@ -194,8 +194,16 @@ def test_a_file_that_is_no_baseline_is_refused_with_its_name(tmp_path: Path, tex
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [(4, -1), (4, 10**30), (3, "splendid"), (7, [1.0]), (7, ["x"]), (0, None)],
-    ids=["a count below 0", "a count beyond reason", "an outcome", "too few means", "a mean", "no set"],
+    [(4, -1), (4, 10**30), (5, 10**9), (3, "splendid"), (7, [1.0]), (7, ["x"]), (0, None)],
+    ids=[
+        "a count below 0",
+        "a count beyond reason",
+        "trials beyond reason",
+        "an outcome",
+        "too few means",
+        "a mean",
+        "no set",
+    ],
 )
 def test_a_row_that_cannot_be_is_refused(store: Path, tmp_path: Path, place: int, value: object) -> None:
     run(store)

@@ -14,7 +14,10 @@ _MOST = 10**9
 """Of anything that is counted: what is more is a slip of the pen."""
 _Count = Annotated[int, Field(ge=0, le=_MOST)]
 
-CaseRow = tuple[str, str, str, Outcome, _Count, _Count, _Count, list[FiniteFloat | None]]
+_Trials = Annotated[int, Field(ge=0, le=10**6)]
+"""Of one case: each of them is looked at where runs are compared."""
+
+CaseRow = tuple[str, str, str, Outcome, _Trials, _Trials, _Trials, list[FiniteFloat | None]]
 """Eval set, case, hash of its content, outcome; trials that passed, that failed, others; the metrics' means."""
 
 
