@@ -21,6 +21,8 @@ GOOD = {
     "await at the top": "```python\nimport asyncio\nawait asyncio.sleep(0)\n```\n",
     "what python prints": "```python\nprint('a', 'b')\n```\n```text output\na b\n```\n",
     "a command and its output": "```console\n$ echo one; echo two\none\n...\n```\n",
+    "progress, which only a busy machine prints": "```console\n$ echo '1/2 trials (50 %): 1 passed; 0.9/s, 1.1s left' >&2; "
+    "echo one\none\n```\n",
     "a command over two lines": "```console\n$ echo one \\\n>   two\none two\n```\n",
     "the code a command leaves with": "```console exit=3\n$ exit 3\n```\n",
     "a file that the next command reads": "```json file=a.json\n[1]\n```\n```console\n$ cat a.json\n[1]\n```\n",
