@@ -241,17 +241,20 @@ def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "within", "said"),
     [
-        pytest.param("import sys; print('no key', file=sys.stderr); sys.exit(3)",
+        pytest.param("import sys; print('no key', file=sys.stderr); sys.exit(3)", 60,
                      r"ended \(exit code 3\) before it was asked anything\nits standard error ends with:\nno key", id="exits at once"),
-        pytest.param("print('Welcome!', flush=True)\nimport time; time.sleep(60)",
-                     "wrote str 'Welcome!' before it was asked anything. Its standard output belongs", id="banner"),
+        pytest.param("print('Welcome!', flush=True)\nimport time; time.sleep(60)", 4,
+                     "wrote str 'Welcome!' before it was asked anything. Its standard output belongs", id="banner", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
-    text: str, said: str, program: Program, pids: Pids
+    text: str, within: float, said: str, program: Program, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(
+        "proctor.agents.process.command._AT_ONCE", within
+    )  # a busy machine takes its time to start Python
     with pytest.raises(SetupError, match=said):
         run(program(text), ["hi"])
     assert pids.left() == []
