@@ -2,19 +2,35 @@
 
 An editable install does not need node: it works without the page, and `proctor web` says how to build it (`make ui`).
 An sdist carries the page, so that nothing is built where it is installed from one. A wheel or sdist made from a clone
-builds the page with npm. Where that is not there, everything but the page is built, and a warning says so: `.ci/run`
-looks for the page in what is to be released. PROCTOR_WITHOUT_PAGE=1 leaves the page out on purpose.
+builds the page with npm. Where that is not there, or node is too old for it, everything but the page is built, and a
+warning says so: `.ci/run` looks for the page in what is to be released. PROCTOR_WITHOUT_PAGE=1 leaves the page out on
+purpose.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NODE = (20, 19)
+"""The oldest node that builds the page, as ui/package.json says."""
+
+
+def _node() -> tuple[int, ...]:
+    """The version of node, major and minor; nothing, which is older than any, where it does not tell."""
+    node = shutil.which("node")
+    told = (
+        subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+        if node
+        else ""
+    )
+    return tuple(int(number) for number in re.findall(r"\d+", told)[:2])
 
 
 class PageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling loads it; its builder's config is not used
@@ -33,10 +49,10 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling loads
         if version == "editable" or is_unpacked_sdist or os.environ.get("PROCTOR_WITHOUT_PAGE") == "1":
             return
         npm = shutil.which("npm")
-        if npm is None:
+        if npm is None or _node() < NODE:
             self.app.display_warning(
-                "npm was not found: this is Proctor without its web page (`proctor web` and the report html need it). "
-                "It is built with node 20.19 or newer"
+                f"{'npm was not found' if npm is None else 'node is too old'}: this is Proctor without its web page "
+                f"(`proctor web` and the report html need it). It is built with node {'.'.join(map(str, NODE))} or newer"
             )
             return
         for command in ("ci", "--no-audit", "--no-fund"), ("run", "build"):

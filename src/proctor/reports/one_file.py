@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import Any, TextIO
 
-from proctor.built_page import page_folder
+from proctor.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 from proctor.errors import SetupError
 from proctor.quick_dataclasses import dataclass, field
 from proctor.reports.data import json_line
@@ -48,8 +48,7 @@ def read_page() -> BuiltPage:
         index = (folder / "index.html").read_text("utf-8")
     except OSError as error:
         raise SetupError(
-            "the report html stands on the web page, which is not built here: run `make ui` in the checkout (it needs "
-            "node); a released package has it"
+            f"the report html stands on the web page, which is not built here. {HOW_TO_BUILD_THE_PAGE}"
         ) from error
     script, index = _taken(folder, _SCRIPT, index)
     style, index = _taken(folder, _STYLE, index)

@@ -8,12 +8,12 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from proctor.built_page import page_folder
+from proctor.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 from proctor.server.errors import answer
 
 HOW_TO_BUILD = (
-    "The web page is not built: this is a checkout, or an installation from one. `make ui` in it builds the page "
-    "(it needs node); a released package has it. The API answers all the same: /api/about, /api/openapi.json"
+    f"The web page is not built: this is a checkout, or an installation from one. {HOW_TO_BUILD_THE_PAGE}. "
+    "The API answers all the same: /api/about, /api/openapi.json"
 )
 
 TYPES = {
