@@ -41,6 +41,18 @@ STEPS = {
         (Kind.DIFFERS, "f([null])", "f()"),
     ),
     "another tool": ({"kind": "differs", "expected": call("f", x=1), "actual": call("g", x=1)}, (Kind.DIFFERS, "[f](x=1)", "[g](x=1)")),
+    "true is not 1": (
+        {"kind": "differs", "expected": call("f", x=1), "actual": call("f", x=True), "arguments": [{"name": "x", "kind": "differs"}]},
+        (Kind.DIFFERS, "f(x=[1])", "f(x=[true])"),
+    ),
+    "what a matcher takes for equal": (
+        {"kind": "differs", "expected": call("f", x="Oslo", y=1), "actual": call("f", x="OSLO", y=2), "arguments": [{"name": "y", "kind": "differs"}]},
+        (Kind.DIFFERS, 'f(x="Oslo", y=[1])', 'f(x="OSLO", y=[2])'),
+    ),
+    "of a metric that does not say what differs": (
+        {"kind": "differs", "expected": call("f", x=1, y=1), "actual": call("f", x=True, y=1.0), "arguments": None},
+        (Kind.DIFFERS, "f(x=[1], y=1)", "f(x=[true], y=1.0)"),
+    ),
     "no name": (extra(""), (Kind.EXTRA, "", "(no name)()")),
     "a kind from the future": ({"kind": "swapped", "expected": call("f"), "actual": call("f")}, (Kind.DIFFERS, "f()", "f()")),
 }  # fmt: skip
@@ -102,7 +114,8 @@ DIFFERENCES = {
     "an item of a list": ([1, 2, 3], [1, 9, 3], "[1, [2], 3]", "[1, [9], 3]"),
     "lists of different lengths": ([1], [1, 2], "[[1]]", "[[1, 2]]"),
     "deep inside": ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}, '{"a": [{"b": [1]}]}', '{"a": [{"b": [2]}]}'),
-    "equal for Python only": ({"a": 1}, {"a": True}, '[{"a": 1}]', '[{"a": true}]'),
+    "equal for Python only": ({"a": 1, "b": 2}, {"a": True, "b": 2}, '{"a": [1], "b": 2}', '{"a": [true], "b": 2}'),
+    "equal as JSON": ({"a": 1}, {"a": 1.0}, '[{"a": 1}]', '[{"a": 1.0}]'),
     "another type": ({"a": 1}, [1], '[{"a": 1}]', "[[1]]"),
     "what is alike gives way in a long one": (
         {"replicas": 2, "region": "eu-west-1", "image": "registry.example/app:1.2.3"},
@@ -141,6 +154,14 @@ JSON = st.recursive(
     ),
     max_leaves=10,
 )
+
+
+def test_a_call_that_was_moved_says_where_it_belongs_and_where_it_was() -> None:
+    step = {"kind": "moved", "expected": {**call("f"), "index": 3}, "actual": {**call("f"), "index": 0}}
+    elsewhere, unknown = steps_of([step, moved("g")]).lines
+    assert isinstance(elsewhere, StepLine)
+    assert isinstance(unknown, StepLine)
+    assert (elsewhere.places, unknown.places) == ((4, 1), None)
 
 
 @given(JSON, JSON)
@@ -182,7 +203,7 @@ def test_inside_objects_only_what_differs_there() -> None:
 
 
 def test_a_difference_that_python_does_not_see_is_still_shown() -> None:
-    assert state(("a", "differs", {"x": 1}, {"x": True})) == ['a: {"x": 1} → {"x": true}']
+    assert state(("a", "differs", {"x": 1, "y": 1}, {"x": True, "y": 2})) == ["a.x: 1 → true", "a.y: 1 → 2"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from proctor.reports.base import Report, ReportOptions
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal import TerminalReport
 from proctor.sanitize import cells
+from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import (
@@ -20,6 +21,7 @@ from tests.reports.build import (
     TRAJECTORY,
     F,
     P,
+    call,
     case,
     crashed,
     good,
@@ -192,6 +194,24 @@ def test_failures_come_before_errors_before_the_rest() -> None:
         for eval_id in ("two_turn_booking", "refund_policy", "cancel_flight", "weather_00")
     ]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (60, "⇄ find_flight() expected as call 1, made as call 2"),
+        (100, "⇄ find_flight() as call 1 find_flight() as call 2"),
+    ],
+)
+def test_a_call_that_was_moved_stands_beside_where_it_belongs(width: int, line: str) -> None:
+    first, second = call("find_flight"), call("book_flight")
+    alignment = [
+        {"kind": "moved", "expected": {**first, "index": 0}, "actual": {**first, "index": 1}},
+        {"kind": "matched", "expected": {**second, "index": 1}, "actual": {**second, "index": 0}},
+    ]
+    scored = MetricScore(value=0.0, per_invocation=[Score(0.0, details={"alignment": alignment})])
+    text = draw(run(case("c", F, metric(TRAJECTORY, [scored]))), width=width)
+    assert line in " ".join(text.split())
 
 
 def test_on_a_narrow_page_ids_stay_whole_and_the_names_of_metrics_go() -> None:

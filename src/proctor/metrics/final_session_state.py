@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import MetricError
+from proctor.json_equality import equal_json
 from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.matchers.base import ABSENT, holds_matcher, misspelled_matcher
-from proctor.metrics.matching import equal_json
 from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
 from proctor.schema.case import EvalCase

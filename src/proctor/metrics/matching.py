@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from proctor.json_equality import equal_json
 from proctor.metrics.trajectory import Call
 from proctor.quick_dataclasses import dataclass
 
@@ -123,13 +124,6 @@ def argument_differences(
             found.append(ArgumentDifference(name, "differs", value, made[name]))
     found += [ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted]
     return found
-
-
-def equal_json(expected: Any, actual: Any) -> bool:
-    """Equal as JSON values: 1 is 1.0, truth values are no numbers, the order of keys does not count, tuples are lists."""
-    if isinstance(expected, bool) or isinstance(actual, bool):
-        return expected is actual
-    return _equal_inside(expected, actual, equal_json)
 
 
 def equal_strictly(expected: Any, actual: Any) -> bool:

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from proctor.errors import did_you_mean
+from proctor.json_equality import equal_json
 from proctor.metrics.matchers.base import ABSENT, INLINE
 from proctor.metrics.matchers.paths import Path, show_path, values_at
 from proctor.metrics.matchers.per_tool import fits, read_matchers, tell, unreadable_values
 from proctor.metrics.matchers.reading import WITHOUT_VALUE, MatcherReader
 from proctor.metrics.matchers.templates import Template
-from proctor.metrics.matching import equal_json
 from proctor.metrics.wording import show_value
 from proctor.schema.case import EvalCase
 

@@ -33,6 +33,8 @@ class StepLine:
     kind: Kind
     expected: Pieces = field(default_factory=list)
     actual: Pieces = field(default_factory=list)
+    places: tuple[int, int] | None = None
+    """Of a call that was moved: which one it was to be, and which one it was, from 1."""
 
 
 @dataclass(frozen=True, slots=True)

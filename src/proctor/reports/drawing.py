@@ -97,9 +97,17 @@ class EvidenceDrawing:
 
     def _sides(self, line: StepLine) -> tuple[Text, Text]:
         style = "" if line.kind is Kind.DIFFERS else STEP_STYLES[line.kind]
-        return self._page.pieces(line.expected, style, *_EXPECTED), self._page.pieces(
-            line.actual, style, *_ACTUAL
-        )
+        expected = self._page.pieces(line.expected, style, *_EXPECTED)
+        actual = self._page.pieces(line.actual, style, *_ACTUAL)
+        if line.places is not None:
+            wanted, made = line.places
+            narrow = self._page.width < _TWO_COLUMNS_FROM
+            expected.append(
+                f"  expected as call {wanted}, made as call {made}" if narrow else f"  as call {wanted}",
+                "dim",
+            )
+            actual.append(f"  as call {made}", "dim")
+        return expected, actual
 
     def _stacked(self, block: Steps) -> None:
         """For narrow pages: the actual call of a step that differs stands below the expected one."""

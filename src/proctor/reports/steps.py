@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from proctor.json_equality import equal_json
 from proctor.reports.blocks import Kind, LeftOut, Piece, Pieces, StateDifference, StateLine, StepLine, Steps
 from proctor.reports.values import (
     DEEPEST,
@@ -71,7 +72,7 @@ def _inside(key: str, expected: Any, actual: Any, *, full: bool, depth: int = 0)
             lines.append(_state_line(path, expected[name], None, Kind.MISSING, full=full))
         elif name not in expected:
             lines.append(_state_line(path, None, actual[name], Kind.EXTRA, full=full))
-        elif expected[name] != actual[name]:
+        elif not equal_json(expected[name], actual[name]):
             lines += _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
     return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
 
@@ -93,15 +94,23 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
     if kind is not Kind.DIFFERS or not expected or not actual:
         same = kind is Kind.SAME
-        sides = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
-        return StepLine(kind, *sides)
-    wanted, made = _differing(expected.get("args"), actual.get("args"), full=longest is None)
+        left, right = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
+        return StepLine(kind, left, right, _places(expected, actual) if kind is Kind.MOVED else None)
+    wanted, made = _differing(
+        expected.get("args"), actual.get("args"), step.get("arguments"), full=longest is None
+    )
     renamed = expected.get("name") != actual.get("name")
     return StepLine(
         kind,
         _call(expected, longest, changed=wanted, renamed=renamed),
         _call(actual, longest, changed=made, renamed=renamed),
     )
+
+
+def _places(expected: Mapping[str, Any] | None, actual: Mapping[str, Any] | None) -> tuple[int, int] | None:
+    """Which call it was to be, and which it was, counted from 1."""
+    wanted, made = ((side or {}).get("index") for side in (expected, actual))
+    return (wanted + 1, made + 1) if isinstance(wanted, int) and isinstance(made, int) else None
 
 
 def _object(value: Any) -> Mapping[str, Any] | None:
@@ -114,15 +123,29 @@ def call_text(name: str, args: Mapping[str, Any] | None) -> str:
     return "".join(piece.text for piece in _call({"name": name, "args": args}, None))
 
 
-def _differing(expected: Any, actual: Any, *, full: bool) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
-    """The arguments that differ, with their values as they are to be shown on either side."""
+def _differing(
+    expected: Any, actual: Any, told: Any, *, full: bool
+) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
+    """The arguments that differ, with their values as they are to be shown on either side.
+
+    `told`: what the metric says which they are; to a matcher, values that are not equal may be as good.
+    """
     wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
+    named = (
+        {str(each.get("name")) for each in told if isinstance(each, Mapping)}
+        if isinstance(told, list)
+        else set()
+    )
     pairs = {
         name: value_difference(wanted.get(name), made.get(name), full=full)
         for name in {**wanted, **made}
-        if name not in wanted or name not in made or wanted[name] != made[name]
+        if (name in named if named else _differ(name, wanted, made))
     }
     return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+
+
+def _differ(name: str, wanted: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+    return name not in wanted or name not in made or not equal_json(wanted[name], made[name])
 
 
 def _call(

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from proctor.causes import safe_repr
+from proctor.json_equality import equal_json
 from proctor.reports.blocks import Piece, Pieces
 from proctor.reports.words import elided, word_difference
 
@@ -93,14 +94,14 @@ def _members(
             wanted.append((False, [key, Piece(value_text(expected[name]), changed=True)]))
         elif name not in expected:
             made.append((False, [key, Piece(value_text(actual[name]), changed=True)]))
-        elif expected[name] == actual[name]:
+        elif equal_json(expected[name], actual[name]):
             wanted.append((True, [key, Piece(value_text(expected[name]))]))
             made.append((True, [key, Piece(value_text(actual[name]))]))
         else:
             left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
             wanted.append((False, [key, *left]))
             made.append((False, [key, *right]))
-    if all(same for same, _ in (*wanted, *made)):  # equal for Python, not for JSON: 1 and true
+    if all(same for same, _ in (*wanted, *made)):  # equal as JSON, and not for the metric: 1 and 1.0
         return None
     return _bracketed(wanted, brackets, full=full), _bracketed(made, brackets, full=full)
 

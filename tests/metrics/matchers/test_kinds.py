@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import MetricError
+from proctor.json_equality import equal_json
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.matching import equal_json
 from proctor.metrics.text.one_to_one import most_pairs
 
 JSON = st.recursive(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
+from proctor.json_equality import equal_json
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.matchers.reading import MatcherReader
-from proctor.metrics.matching import equal_json
 from proctor.metrics.rules.checking import breaches
 from proctor.metrics.rules.rule import read_rules
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules

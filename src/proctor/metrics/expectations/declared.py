@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.errors import did_you_mean
+from proctor.json_equality import equal_json
 from proctor.metrics.expectations.patterns import ANY_TOOL, CallPattern
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.dates import SameMoment
 from proctor.metrics.matchers.kinds import Exact, Json, Number, Pattern, SameSet, Subset, Text
 from proctor.metrics.matchers.templates import Items, Matched, OneOf, Plain, Shape, Template
-from proctor.metrics.matching import equal_json
 from proctor.metrics.structure.declarations import OF_FRAMEWORKS, Declaration, Tools, is_open
 from proctor.metrics.wording import TYPE_WORDS, and_more, show_name, show_value
 

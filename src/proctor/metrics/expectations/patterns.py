@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import did_you_mean
+from proctor.json_equality import equal_json
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Present
 from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.matchers.templates import Matched, OneOf, Plain, Template
-from proctor.metrics.matching import ArgumentDifference, equal_json
+from proctor.metrics.matching import ArgumentDifference
 from proctor.metrics.wording import show_name, show_value
 
 __all__ = ["CALL_KEYS", "CallPattern", "read_call"]

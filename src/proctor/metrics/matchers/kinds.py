@@ -11,8 +11,9 @@ from math import isfinite
 from typing import Any
 from unicodedata import normalize
 
+from proctor.json_equality import equal_json
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matching import equal_json, equal_strictly
+from proctor.metrics.matching import equal_strictly
 from proctor.metrics.text.json_text import read_json
 from proctor.metrics.text.normal_form import BLANKS
 from proctor.metrics.text.one_to_one import most_pairs
