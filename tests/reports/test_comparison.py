@@ -207,3 +207,30 @@ def _names_all(data: Any, schema: dict[str, Any]) -> None:
 
 def test_a_report_of_another_name_is_none() -> None:
     assert writer_of("junit") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "candidate", "apart", "wanted"),
+    [
+        pytest.param(
+            "invocation_duration_v1", 0.25, 0.5, 0.1, ("0.250", "0.500", "+0.250"), id="as they are"
+        ),
+        pytest.param(
+            "invocation_duration_v1", 3e-4, 4.1e-4, 2e-5, ("0.00030", "0.00041", "+0.00011"), id="small"
+        ),
+        pytest.param(
+            "invocation_duration_v1", 2e-9, 3e-9, 1e-9, ("0.000000", "0.000000", "0.000000"), id="tiny"
+        ),
+        pytest.param("invocation_duration_v1", 0.25, 0.25, 0.0, ("0.250", "0.250", "0.000"), id="alike"),
+        pytest.param(
+            "token_usage_v1", 100.0, 100.25, 0.1, ("100.00", "100.25", "+0.25"), id="less than a token"
+        ),
+        pytest.param("token_usage_v1", 1200.0, 1300.0, 9.0, ("1,200", "1,300", "+100"), id="thousands"),
+    ],
+)
+def test_a_difference_is_written_as_0_only_where_it_is_nothing(
+    name: str, base: float, candidate: float, apart: float, wanted: tuple[str, str, str]
+) -> None:
+    far = candidate - base
+    one = Measured(name, base, candidate, far, far - apart, far + apart, p_value=0.01, pairs=9)
+    assert numbers(one)[:3] == wanted

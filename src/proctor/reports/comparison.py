@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor, log10
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -79,13 +80,26 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
     if one.name == "passed":
         form, signed, scale = "{:.1f} %", "{:+.1f}", 100
     else:
-        form, scale = FIGURES[one.name][1] if one.name in FIGURES else "{:.3f}", 1
+        form, scale = "{:.3f}", 1
+        if one.name in FIGURES:
+            form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
         signed = form.replace("{:", "{:+")
     before, now = (form.format(scale * value) for value in (one.base, one.candidate))
     difference, low, high = (
         _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
     )
     return before, now, difference, low, high
+
+
+_FINEST = 6
+
+
+def _fine_enough(form: str, largest: float) -> str:
+    """Return `form`, with more digits where the largest of what it is for would be written as 0 and is not."""
+    digits = int(form[-3])
+    if not 0 < largest < 0.5 * 10**-digits:
+        return form
+    return f"{form[:-3]}{min(_FINEST, 1 - floor(log10(largest)))}f}}"
 
 
 def _without_sign_of_zero(text: str) -> str:

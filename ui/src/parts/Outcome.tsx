@@ -49,7 +49,7 @@ export function Outcome({ outcome, children }: Props) {
     <span className={`${styles.tag} ${filledOf(outcome)}`}>
       <span aria-hidden>{sign}</span>
       {children ? <span className="hidden">{word}: </span> : null}
-      <span>{children ?? word}</span>
+      {children ? <span className={styles.told}>{children}</span> : <span>{word}</span>}
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import * as Ariakit from "@ariakit/react";
+import { useEffect, useRef } from "react";
 import styles from "./Tabs.module.css";
 
 export interface Tab {
@@ -18,9 +19,16 @@ interface Props {
 
 /** Several views of one thing, one at a time. Arrow keys move between them. */
 export function Tabs({ label, tabs, at, onChange, children }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const chosen = list.current?.querySelector('[aria-selected="true"]');
+    if (!list.current || !(chosen instanceof HTMLElement)) return;
+    const over = chosen.offsetLeft + chosen.offsetWidth - list.current.offsetLeft - list.current.clientWidth;
+    if (over > list.current.scrollLeft) list.current.scrollLeft = over; // on a narrow page the last ones are out of sight
+  }, [at]);
   return (
     <Ariakit.TabProvider selectedId={at} setSelectedId={(id) => id && onChange(id)}>
-      <Ariakit.TabList aria-label={label} className={`${styles.list} no-print`}>
+      <Ariakit.TabList ref={list} aria-label={label} className={`${styles.list} no-print`}>
         {tabs.map(({ id, name }) => (
           <Ariakit.Tab key={id} id={id} className={styles.tab}>
             {name}

@@ -196,7 +196,7 @@ function Where({ page, base, candidate, children }: WhereProps) {
 
 function Loading() {
   return (
-    <div className="panel">
+    <div className="panel" style={{ marginTop: 14 }}>
       <Skeleton rows={8} />
     </div>
   );

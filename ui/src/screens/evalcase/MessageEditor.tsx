@@ -53,10 +53,10 @@ function Part({ label, path, part }: { label: string; path: Path; part: Json }) 
     const names = ["text"];
     const hasMore = Object.keys(part).length > 1;
     return (
-      <>
+      <div className={styles.callFields}>
         <TextPlace label={`${label}${part.thought === true ? " (a thought)" : ""}`} path={[...path, "text"]} lines />
         {hasMore && <OthersFolded path={path} names={names} />}
-      </>
+      </div>
     );
   }
   return <JsonPlace label={`${label}: ${kindOf(part)}`} path={path} />;

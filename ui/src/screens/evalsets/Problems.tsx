@@ -1,4 +1,5 @@
 import type { ProblemNote } from "../../data/types";
+import { Prose } from "../../parts/Prose";
 import { visible } from "../../parts/visible";
 import styles from "./EvalSets.module.css";
 
@@ -36,8 +37,13 @@ function Problem({ problem }: { problem: ProblemNote }) {
         {problem.line}:{problem.column}
       </code>{" "}
       {problem.field && <code className="dim">{visible(problem.field)}: </code>}
-      {visible(problem.message)}
-      {problem.hint && <span className="dim"> ({visible(problem.hint)})</span>}
+      <Prose text={problem.message} />
+      {problem.hint && (
+        <span className="dim">
+          {" "}
+          (<Prose text={problem.hint} />)
+        </span>
+      )}
     </p>
   );
 }
