@@ -55,9 +55,24 @@ export function render(node: ReactNode, path = "/", source: Source = fixedSource
   return { host, at: () => history.at(-1) ?? "", again: draw };
 }
 
+const PATIENCE = 20_000; // milliseconds
+
 /** Let promises and effects run. */
 export async function settle(milliseconds = 0): Promise<void> {
   await act(() => new Promise((done) => setTimeout(done, milliseconds)));
+}
+
+/** Wait until `check` finds nothing wrong: for what comes by itself, in its own time. */
+export async function eventually(check: () => void): Promise<void> {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    await settle(5);
+    try {
+      return check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
 }
 
 /** Press a key, as on the page or on `target`. */

@@ -1,7 +1,7 @@
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { afterEach, describe, expect, it } from "vitest";
-import { click, fixedSource, press, settle } from "../../test/render";
+import { click, eventually, fixedSource, press } from "../../test/render";
 import { App } from "./App";
 import { NAV, SCREENS } from "./routes";
 
@@ -16,7 +16,7 @@ async function open(path: string, live: boolean, places: Record<string, string> 
   const root = createRoot(host);
   leave = () => act(() => root.unmount());
   act(() => root.render(<App source={fixedSource(EMPTY, live)} start="/nowhere" places={places} />));
-  await settle(20);
+  await eventually(() => expect(host.querySelector("h1")).not.toBeNull());
   return host;
 }
 
@@ -25,10 +25,10 @@ const entries = (host: HTMLElement) => [...host.querySelectorAll("nav a")].map((
 describe("the page", () => {
   it("begins where it is told to, behind the # in a file", async () => {
     await open("/", false);
-    expect(window.location.hash).toBe("#/nowhere");
+    await eventually(() => expect(window.location.hash).toBe("#/nowhere"));
     leave();
     await open("/", true);
-    expect(window.location.pathname).toBe("/nowhere");
+    await eventually(() => expect(window.location.pathname).toBe("/nowhere"));
   });
 
   it("shows what needs a server only where there is one", async () => {
@@ -50,23 +50,18 @@ describe("the page", () => {
   it("goes from page to page in a file, and back, with the query behind the #", async () => {
     const host = await open("/nowhere?a=1", false);
     click(host.querySelector('a[href="#/runs"]'));
-    await settle(20);
+    await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("No runs yet"));
     expect(window.location.hash).toBe("#/runs");
-    expect(host.querySelector("h1")?.textContent).toBe("No runs yet");
     window.history.back();
-    await settle(50);
+    await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("There is no such page"));
     expect(window.location.hash).toBe("#/nowhere?a=1");
-    expect(host.querySelector("h1")?.textContent).toBe("There is no such page");
   });
 
   it("has a help that lists its keys", async () => {
     await open("/runs", true);
     press("?");
-    await settle(20);
-    const dialog = document.querySelector("[role=dialog]");
-    expect(dialog?.textContent).toContain("this help");
-    press("Escape", dialog ?? document.body);
-    await settle(300);
-    expect(document.querySelector("[role=dialog]")).toBeNull();
+    await eventually(() => expect(document.querySelector("[role=dialog]")?.textContent).toContain("this help"));
+    press("Escape", document.querySelector("[role=dialog]") ?? document.body);
+    await eventually(() => expect(document.querySelector("[role=dialog]")).toBeNull());
   });
 });

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -22,7 +22,7 @@ export function applyTheme(theme: Theme = kept()): void {
 /** The colours that were chosen, and the way to the next choice: the system's, light, dark. */
 export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState(kept);
-  useEffect(() => {
+  useLayoutEffect(() => {
     applyTheme(theme);
     try {
       if (theme === "system") window.localStorage.removeItem(KEY);

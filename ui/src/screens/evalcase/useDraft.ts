@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useReducer, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useState } from "react";
 import { type Path, put } from "./draft";
 import { type Json, same } from "./exact";
 
@@ -73,7 +73,7 @@ let isLeaving = false; // the question was answered
 
 /** While something is not saved: closing the page asks, and so does a link that leads away. */
 export function useGuard(isChanged: boolean, ask: (leave: () => void) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isChanged) return undefined;
     const closing = (event: BeforeUnloadEvent): void => event.preventDefault();
     const clicked = (event: MouseEvent): void => {
