@@ -311,7 +311,10 @@ def test_a_deadline_ends_a_turn_on_time_whatever_the_program_does(program: Progr
         assert 1 <= (trial_of(result, case).turns[0].duration or 0) < 20
 
 
-def test_an_idle_program_is_given_time_to_end(program: Program, tmp_path: Path, pids: Pids) -> None:
+def test_an_idle_program_is_given_time_to_end(
+    program: Program, tmp_path: Path, pids: Pids, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proctor.agents.process.pool._PATIENCE", 60.0)  # it ends by itself, and needs no more
     assert run(program(ECHO + f"\npathlib.Path({str(tmp_path / 'bye')!r}).touch()\n"), ["hi"]).passed
     assert (tmp_path / "bye").exists()
     assert pids.left() == []
