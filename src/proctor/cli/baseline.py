@@ -39,7 +39,10 @@ def baseline() -> None:
 @store_option
 @common_options
 def set_(*, name: str, run: str, store: str | None) -> None:
-    """Make a finished run the baseline NAME, in place of the one that was."""
+    """Make a finished run the baseline NAME, in place of the one that was.
+
+    RUN is an id, the beginning of one, `latest` (the default) or `latest~1`, the one before it.
+    """
     from proctor.api.baselines import set_baseline
 
     found = set_baseline(name, run, store)

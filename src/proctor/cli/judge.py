@@ -85,7 +85,8 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     than people. Verdicts are taken as they are stored; no model is asked. What was found is kept:
     scores by the same metric, prompt, model and threshold show it from now on.
 
-    A label has at least eval_id and label (pass or fail); trial and turn (from 1), rubric_id,
+    RUN is an id, the beginning of one, `latest` (the default) or `latest~1`, the one before it. A
+    label has at least eval_id and label (pass or fail); trial and turn (from 1), rubric_id,
     eval_set_id, metric and note where they are needed.
     """
     from pathlib import Path
