@@ -230,6 +230,16 @@ def test_agents_beside_each_other_are_told_apart_by_what_they_import_late(projec
     assert proctor.evaluate_sync("right", sets, config=config).outcome == "failed"
 
 
+def test_agents_of_one_name_beside_each_other_are_numbered(project: Path) -> None:
+    write(project, _late("left"))
+    case = {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}
+    sets, config = {"eval_set_id": "s", "eval_cases": [case]}, {"criteria": {"tool_trajectory_avg_score": 1}}
+    runs = asyncio.run(
+        proctor.evaluate_matrix(["left", "replay", "left/agent.py", "left"], sets, config=config)
+    )
+    assert [run.agent for run in runs] == ["left", "replay", "left#2", "left#3"]
+
+
 def test_of_agents_that_run_at_the_same_time_the_first_keeps_the_names(project: Path) -> None:
     for name in ("words_late", "words_early"):
         sys.modules.pop(name, None)

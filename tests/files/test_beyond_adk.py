@@ -23,7 +23,7 @@ def calling(**call: Any) -> dict[str, Any]:
 
 def played(**keys: Any) -> dict[str, Any]:
     habit = {"name": "n", "description": "d", "violation_rubrics": [], **keys.pop("habit")}
-    scenario = {"starting_prompt": "a", "conversation_plan": "b"}
+    scenario: dict[str, Any] = {"starting_prompt": "a", "conversation_plan": "b"}
     scenario["user_persona"] = {"id": "p", "description": "d", "behaviors": [habit], **keys}
     return a_set(case={"conversation": None, "conversation_scenario": scenario})
 

@@ -11,7 +11,7 @@ from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.plain import PlainReport
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
-from proctor.schema.verdict import RunResult
+from proctor.schema.verdict import CaseResult, RunResult
 from tests.reports.build import (
     TRAJECTORY,
     E,
@@ -142,3 +142,14 @@ def test_a_stream_of_another_encoding() -> None:
     PlainReport().write([run(good("caffè ✓"))], out)
     out.flush()
     assert "booking/caffè \\u2713" in raw.getvalue().decode("latin-1")
+
+
+def test_of_several_agents_no_case_is_lost_where_two_sets_have_one_id() -> None:
+    first = run(CaseResult("s", "a", P), CaseResult("s", "a", P))
+    second = run(CaseResult("s", "a", P), CaseResult("s", "a", F))
+    lines = write(first, second).splitlines()
+    assert "cases=2  different=1" in lines[0]
+    assert [line.split("  ")[0] for line in lines if line.startswith(("SAME", "DIFFERS"))] == [
+        "DIFFERS",
+        "SAME",
+    ]

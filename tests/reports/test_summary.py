@@ -223,3 +223,22 @@ def test_the_sketch_is_what_it_says() -> None:
     result = sketch()
     assert len(result.cases) == 40
     assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, U, P}
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        pytest.param(["a/x.json", "a/y.json"], ["x.json", "y.json"], id="other names"),
+        pytest.param(["a/x.json", "b/x.json", "y.json"], ["a/x.json", "b/x.json", "y.json"], id="one name"),
+        pytest.param(["a/c/x.json", "b/c/x.json"], ["a/c/x.json", "b/c/x.json"], id="folders of one name"),
+        pytest.param(["x.json", "b/x.json"], ["x.json", "b/x.json"], id="one in no folder"),
+        pytest.param(["/p/a/x.json", "/p/b/x.json"], ["a/x.json", "b/x.json"], id="no more than it takes"),
+        pytest.param([r"C:\a\x.json", r"C:\b\x.json"], ["a/x.json", "b/x.json"], id="of Windows"),
+        pytest.param(["a/x.json", "a/x.json"], ["x.json", "x.json"], id="the same"),
+        pytest.param(["a/x.json/", None], ["x.json", "s"], id="a slash behind it, and no file"),
+    ],
+)
+def test_sets_of_one_file_name_are_told_apart_by_their_folders(
+    paths: list[str | None], names: list[str]
+) -> None:
+    assert summary.set_names([SetSummary("s", path, "", 1) for path in paths]) == names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
@@ -107,7 +108,18 @@ async def evaluate_matrix(
         raise idle[0]
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
+    _tell_apart(prepared)
     return [ended(run) for run in await _one_after_the_other(prepared, options.get("progress"))]
+
+
+def _tell_apart(prepared: Sequence[Prepared]) -> None:
+    """Number agents of one name in what is reported: `bot`, `bot#2`; in a store each is a run with an id."""
+    times: Counter[str] = Counter()
+    for one in prepared:
+        label = one.agent_label
+        times[label] += 1
+        if times[label] > 1:
+            one.agent_label = f"{label}#{times[label]}"
 
 
 async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:

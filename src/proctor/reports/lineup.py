@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from proctor.quick_dataclasses import dataclass
@@ -40,15 +41,27 @@ class Row:
 
 def line_up(runs: Sequence[RunResult]) -> list[Row]:
     """Return one row for each case, in the order in which the cases first appear."""
-    by_run = [{(case.eval_set_id, case.eval_id): case for case in run.cases} for run in runs]
+    by_run = [_numbered(run.cases) for run in runs]
     keys = list(dict.fromkeys(key for cases in by_run for key in cases))
     there = (metric for cases in by_run for case in cases.values() for metric in case.metrics.values())
     metrics = list(dict.fromkeys(metric.name for metric in there if decides(metric)))
     rows = []
-    for eval_set_id, eval_id in keys:
-        cases = [found.get((eval_set_id, eval_id)) for found in by_run]
+    for key in keys:
+        eval_set_id, eval_id, _ = key
+        cases = [found.get(key) for found in by_run]
         rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
     return rows
+
+
+def _numbered(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
+    """The cases by their names; two sets may share an id, and then the first of a name stands beside the first."""
+    found: dict[tuple[str, str, int], CaseResult] = {}
+    times: Counter[tuple[str, str]] = Counter()
+    for case in cases:
+        name = case.eval_set_id, case.eval_id
+        found[*name, times[name]] = case
+        times[name] += 1
+    return found
 
 
 def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:

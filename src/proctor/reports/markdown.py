@@ -20,7 +20,7 @@ from proctor.reports.marks import UNICODE, WORDS
 from proctor.reports.money import money_of
 from proctor.reports.places import place_of
 from proctor.reports.repeating import added_text, is_repeated, mean_text, means_of, rate_sentence
-from proctor.reports.summary import config_sources, duration, left_out, rate, sentence, set_name
+from proctor.reports.summary import config_sources, duration, left_out, rate, sentence, set_names
 from proctor.reports.whose_fault import fault_texts
 from proctor.sanitize import clean
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
@@ -94,9 +94,9 @@ class _Section:
 
     def _broken(self) -> Iterator[str]:
         """Sets that could not be run, and why the run could not go on."""
-        for one in self._run.sets:
+        for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
             if one.failure is not None:
-                yield _cells("! set", set_name(one), published.cause(one.failure))
+                yield _cells("! set", name, published.cause(one.failure))
         if self._run.failure is not None:
             yield _cells("! run", self._run.agent, published.cause(self._run.failure))
 
@@ -115,8 +115,8 @@ class _Section:
             yield f"{name}: mean {mean_text(mean, UNICODE)}"
 
     def _sets(self) -> Iterator[str]:
-        for one in self._run.sets:
-            yield f"{set_name(one)}: {one.cases:,} cases"
+        for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
+            yield f"{name}: {one.cases:,} cases"
         for source in config_sources(self._run.sets):
             yield f"criteria: {source}"
         for name, why in left_out(self._run).items():

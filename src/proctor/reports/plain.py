@@ -116,13 +116,13 @@ def _run(run: RunResult) -> str:
 
 
 def _sets(run: RunResult) -> Iterator[str]:
-    for one in run.sets:
+    for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
         source = summary.config_source(one)
         criteria = f"criteria={source}" if source else ""
         runs = f"runs={one.num_runs}" if one.num_runs != run.num_runs else ""
-        yield _fields("SET", summary.set_name(one), f"cases={one.cases}", runs, criteria, *_rule(one.rule))
-    for name, why in summary.left_out(run).items():
-        yield _fields("LEFT-OUT", name, why)
+        yield _fields("SET", name, f"cases={one.cases}", runs, criteria, *_rule(one.rule))
+    for metric, why in summary.left_out(run).items():
+        yield _fields("LEFT-OUT", metric, why)
 
 
 def _rule(rule: TrialRule | None) -> Iterator[str]:
@@ -160,9 +160,9 @@ def _mean(mean: Mean) -> str:
 
 
 def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
-    for one in run.sets:
+    for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
         if one.failure is not None:
-            yield _fields("ERROR", summary.set_name(one), f"could not be run: {one.failure.cause}")
+            yield _fields("ERROR", name, f"could not be run: {one.failure.cause}")
     for warning in digest.warnings(run):
         yield _fields("WARNING", warning)
     yield from _repeats(run, digest)

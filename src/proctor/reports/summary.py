@@ -128,7 +128,25 @@ def rules(sets: Iterable[SetSummary]) -> list[TrialRule | None]:
 
 def set_name(summary: SetSummary) -> str:
     """Return what a set is called on a line: its file's name, else its id."""
-    return summary.path.replace("\\", "/").rpartition("/")[2] if summary.path else summary.eval_set_id
+    path = (summary.path or "").replace("\\", "/").rstrip("/")
+    return path.rpartition("/")[2] or summary.eval_set_id
+
+
+def set_names(summaries: Sequence[SetSummary]) -> list[str]:
+    """Return what the sets of a run are called: files of one name with as much of their folders as tells them apart."""
+    paths = [tuple((one.path or "").replace("\\", "/").rstrip("/").split("/")) for one in summaries]
+    told: dict[tuple[str, ...], str] = {}
+    length, left = 1, set(paths)
+    while left:
+        tails = Counter(path[-length:] for path in set(paths))
+        told |= {
+            path: "/".join(path[-length:])
+            for path in left
+            if tails[path[-length:]] == 1 or length >= len(path)
+        }
+        left -= told.keys()
+        length += 1
+    return [told[path] or one.eval_set_id for path, one in zip(paths, summaries, strict=True)]
 
 
 def left_out(run: RunResult) -> dict[str, str]:

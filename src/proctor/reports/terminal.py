@@ -104,8 +104,8 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
 def _draw_sets(page: Page, run: RunResult) -> None:
     """Which config judged each set, where there are several."""
     grid = page.grid(Column(overflow="fold"), Column(justify="right", no_wrap=True), Column(overflow="fold"))
-    for one in run.sets[:_MOST_SETS]:
-        grid.add_row(page.text(summary.set_name(one)), *_cases_and_criteria(page, one))
+    for name, one in zip(summary.set_names(run.sets[:_MOST_SETS]), run.sets, strict=False):
+        grid.add_row(page.text(name), *_cases_and_criteria(page, one))
     page.print(grid, indent=4)
     for source in summary.config_sources(run.sets[_MOST_SETS:]):
         count = sum(summary.config_source(one) == source for one in run.sets[_MOST_SETS:])
@@ -159,8 +159,8 @@ def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
 def _draw_broken_sets(page: Page, run: RunResult) -> None:
     mark = page.marks.outcome(Outcome.ERROR)
     lines = [
-        f"{mark} error  {summary.set_name(one)} could not be run: {one.failure.cause}"
-        for one in run.sets
+        f"{mark} error  {name} could not be run: {one.failure.cause}"
+        for name, one in zip(summary.set_names(run.sets), run.sets, strict=True)
         if one.failure
     ]
     for line in lines:
