@@ -38,3 +38,32 @@ def test_a_set_may_be_google_adks() -> None:
 
     result = proctor.evaluate_sync(lambda text: "ho", EvalSet.model_validate(SET))
     assert [case.eval_id for case in result.cases] == ["c"]
+
+
+def test_what_evaluate_takes_load_eval_set_takes() -> None:
+    model = proctor.EvalSet.model_validate(SET)
+    forms: list[Any] = [SET, model, [CASE], CASE]
+    for given in forms:
+        assert [case.eval_id for case in proctor.load_eval_set(given).eval_cases] == ["c"]
+    assert proctor.load_eval_set(model) is model
+
+
+@pytest.mark.parametrize("given", [None, 3, b"{}", {"eval_cases": 1}, [SET]], ids=str)
+def test_what_is_no_set_is_none_for_load_eval_set_either(given: Any) -> None:
+    with pytest.raises(proctor.ProctorError, match="expected"):
+        proctor.load_eval_set(given)
+
+
+def test_two_cases_of_one_id_are_refused_or_told_apart() -> None:
+    twice = {**SET, "eval_cases": [CASE, CASE]}
+    with pytest.raises(proctor.ProctorError, match="'c'"):
+        proctor.load_eval_set(twice)
+    for given in (twice, proctor.EvalSet.model_validate(twice)):
+        assert [
+            case.eval_id for case in proctor.load_eval_set(given, allow_duplicate_ids=True).eval_cases
+        ] == ["c", "c#2"]
+
+
+def test_what_is_missing_is_named_as_files_write_it() -> None:
+    with pytest.raises(proctor.ProctorError, match="actual: user_content: Field required"):
+        proctor.score_sync({}, {}, criteria={"response_match_score": 0.8})

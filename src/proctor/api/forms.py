@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -75,4 +76,12 @@ class EvaluateOptions(TypedDict, total=False):
 
 def lines_of(error: ValidationError) -> list[str]:
     """What a model says is wrong, one line each: the field, and what was expected."""
-    return [f"{'.'.join(map(str, one['loc'])) or 'document'}: {one['msg']}" for one in error.errors()]
+    return [f"{_place(one['loc'], one['type'])}: {one['msg']}" for one in error.errors()]
+
+
+def _place(loc: Sequence[int | str], kind: str) -> str:
+    """Where it is; what is missing has no spelling yet, and gets that of the files."""
+    names = [*map(str, loc)]
+    if kind == "missing" and names:
+        names[-1] = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", names[-1])
+    return ".".join(names) or "document"

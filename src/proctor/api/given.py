@@ -45,12 +45,28 @@ def given_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool =
         SetupError: two cases share an id.
     """
     from proctor.engine.sources import GivenSet
+
+    eval_set, warnings = _read(entry, allow_duplicate_ids=allow_duplicate_ids)
+    return GivenSet(eval_set, warnings=warnings)
+
+
+def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
+    """Return the set that such a thing is; it raises what `given_set` does."""
+    from proctor.engine.sources import GivenSet
+
+    eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids)
+    GivenSet(eval_set)  # which refuses ids that stand twice
+    return eval_set
+
+
+def _read(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool) -> tuple[EvalSet, list[str]]:
+    """The set, and what is doubtful in it."""
+    if isinstance(entry, EvalSet):
+        return (_told_apart(entry) if allow_duplicate_ids else entry), []
     from proctor.files.eval_sets import open_eval_set_text
 
-    if not isinstance(entry, EvalSet):
-        opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
-        return GivenSet(opened.eval_set(), warnings=[warning.said for warning in opened.warnings])
-    return GivenSet(_told_apart(entry) if allow_duplicate_ids else entry)
+    opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
+    return opened.eval_set(), [warning.said for warning in opened.warnings]
 
 
 def _text(entry: object) -> str:

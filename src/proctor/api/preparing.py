@@ -13,6 +13,7 @@ from proctor.api.deciding import kept_of, looks_of, problems_of_deciding
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.api.given import given_set, listed
 from proctor.api.judging import JudgesOnDemand, budget_of
+from proctor.api.option_types import odd_types
 from proctor.api.playing import UsersOnDemand
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
@@ -67,6 +68,8 @@ def prepare(
         SetupProblems: what is wrong.
         NothingToRunError: nothing is wrong, and of what was chosen no case is left.
     """
+    if odd := odd_types(options):
+        raise SetupProblems([*_unknown(options), *odd])
     run_options = _run_options(options, plays=plays)
     judges, users = run_options.judges, run_options.users
     wrong = judges.problems() if isinstance(judges, JudgesOnDemand) else []

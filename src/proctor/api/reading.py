@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.api.forms import AgentLike
 from proctor.schema.config import EvalConfig
@@ -13,12 +15,19 @@ if TYPE_CHECKING:
     from proctor.agents.base import Agent
 
 
-def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
-    """Read an eval set of any generation of the format, JSON or YAML, whole.
+def load_eval_set(
+    path: str | Path | EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False
+) -> EvalSet:
+    """Read an eval set of any generation of the format, JSON or YAML, whole; or a dict in any form that a file may have.
 
     Raises:
         EvalFileError: every problem of the file with its place.
+        SetupError: two cases of an `EvalSet` share an id.
     """
+    if not isinstance(path, str | os.PathLike):
+        from proctor.api.given import given_eval_set
+
+        return given_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
     from proctor.files.eval_sets import load_eval_set as load
 
     return load(path, allow_duplicate_ids=allow_duplicate_ids)
