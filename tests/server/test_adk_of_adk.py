@@ -231,3 +231,20 @@ def test_a_web_socket_streams_in_pieces(client: TestClient) -> None:
         heard = [socket.receive_json() for _ in range(4)]
     assert texts(heard) == ["Hel", "lo.", "Hello."]
     assert heard[-1]["turnComplete"] is True
+
+
+def test_a_trace_has_google_adk_s_own_spans(client: TestClient) -> None:
+    say(client, "draw")
+    say(client, "hello")
+    spans = client.get("/dev/apps/art/debug/trace/session/s").json()
+    names = [span["name"] for span in spans]
+    assert "generate_content scripted" in names
+    assert "execute_tool draw" in names
+    asked = [span["attributes"].get("gcp.vertex.agent.llm_request", "") for span in spans]
+    assert any("Draw for Ann." in text for text in asked), "what the model was asked is in no event"
+    assert len({span["trace_id"] for span in spans}) == 2, "a turn is a trace"
+    for event in client.get(f"{SESSIONS}/s").json()["events"]:
+        traced = client.get(f"/dev/apps/art/debug/trace/{event['id']}")
+        assert traced.status_code == (404 if event["author"] == "user" else 200)
+    client.delete(f"{SESSIONS}/s").raise_for_status()
+    assert client.get("/dev/apps/art/debug/trace/session/s").json() == []

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from proctor.agents.base import AgentInfo
 from proctor.schema.base import to_camel
 from proctor.schema.content import Content
+from proctor.schema.span import Span
 
 Json = dict[str, Any]
 """A document in google-adk's JSON: camelCase, nulls left out."""
@@ -110,6 +111,10 @@ class Host(Protocol):
 
     def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn. What the agent raises passes through, after an event that says so."""
+        ...
+
+    async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
+        """Return what was traced in a session, by invocation; of a turn that is not there nothing is known."""
         ...
 
     async def describe(self) -> AgentInfo:

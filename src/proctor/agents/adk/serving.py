@@ -12,7 +12,9 @@ from pydantic import ValidationError
 
 from proctor.agents.adk.declared import declared, sub_agents_of
 from proctor.agents.adk.events import without_secrets
+from proctor.agents.adk.kept_spans import KeptSpans
 from proctor.agents.adk.logs import say_it_once
+from proctor.agents.adk.tracing import Gathered, capturing, gathering
 from proctor.agents.base import AgentInfo
 from proctor.agents.hosting import (
     MOST_SESSIONS,
@@ -24,6 +26,7 @@ from proctor.agents.hosting import (
     tools_of,
 )
 from proctor.extras import import_extra
+from proctor.schema.span import Span
 
 _FEATURE = "An agent of google-adk"
 _INTERNAL = "__adk_internal_"
@@ -50,6 +53,7 @@ class AdkHost:
             memory_service=self._memory,
         )
         self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._spans = KeptSpans()
 
     async def create(
         self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
@@ -99,6 +103,7 @@ class AdkHost:
     async def delete(self, user_id: str, session_id: str) -> None:
         """Forget a session."""
         self._used.pop((user_id, session_id), None)
+        self._spans.forget(user_id, session_id)
         await self._sessions.delete_session(app_name=self._app_name, user_id=user_id, session_id=session_id)
 
     async def remember(self, user_id: str, session_id: str) -> None:
@@ -115,17 +120,27 @@ class AdkHost:
         """Yield the events of one turn."""
         self._used[turn.user_id, turn.session_id] = None
         self._used.move_to_end((turn.user_id, turn.session_id))
-        events = self._runner.run_async(
-            user_id=turn.user_id,
-            session_id=turn.session_id,
-            invocation_id=turn.invocation_id,
-            new_message=_message(turn),
-            state_delta=None if turn.state_delta is None else dict(turn.state_delta),
-            run_config=_config(turn),
-        )
-        async with aclosing(events):
-            async for event in events:
-                yield _json(event)
+        invocation_id, gathered = turn.invocation_id or "", Gathered()
+        try:
+            with gathering(gathered):
+                events = self._runner.run_async(
+                    user_id=turn.user_id,
+                    session_id=turn.session_id,
+                    invocation_id=turn.invocation_id,
+                    new_message=_message(turn),
+                    state_delta=None if turn.state_delta is None else dict(turn.state_delta),
+                    run_config=capturing(_config(turn)),
+                )
+                async with aclosing(events):
+                    async for event in events:
+                        invocation_id = event.invocation_id or invocation_id
+                        yield _json(event)
+        finally:
+            self._spans.keep(turn.user_id, turn.session_id, invocation_id, gathered.spans())
+
+    async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
+        """Return what google-adk traced, by invocation: of the last turns."""
+        return self._spans.of(user_id, session_id)
 
     async def tree(self) -> Json:
         """Return the root agent with those below it."""

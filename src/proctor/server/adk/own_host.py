@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +25,7 @@ from proctor.causes import safe_str
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
 from proctor.schema.event import Event
+from proctor.schema.span import Span
 from proctor.server.adk.talking import recorded
 from proctor.server.adk.wire import event_json, jsonable, stored_event_json
 from proctor.settling import settle
@@ -136,6 +137,10 @@ class OwnHost:
             except Exception as error:
                 yield talk.note(_new_event(await self._broken(error), invocation_id, turn))
                 raise
+
+    async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
+        """Return nothing: what agents trace is kept of evaluations."""
+        return {}
 
     async def describe(self) -> AgentInfo:
         """Return what the agent says about itself."""

@@ -1,8 +1,8 @@
-"""Traces of a session, made of its events: google-adk's page draws them as a waterfall.
+"""Traces of a session: google-adk's page draws them as a waterfall.
 
-No telemetry is recorded for this. A turn is a trace: the turn, the agents in it, and in these each answer of a model
-and each call of a tool. When something began is known from the event before it, so a model's time has the agent's own
-work in it.
+A turn that google-adk traced is told as it was (`traced_spans.py`); every other is made of its events. Such a turn is a
+trace: the turn, the agents in it, and in these each answer of a model and each call of a tool. When something began is known
+from the event before it, so a model's time has the agent's own work in it.
 """
 
 from __future__ import annotations
@@ -13,29 +13,42 @@ from itertools import pairwise
 from typing import Any
 
 from proctor.agents.hosting import Json
+from proctor.schema.span import Span
+from proctor.server.adk.traced_spans import told_spans
 from proctor.server.adk.wire import json_bytes, parts_of
+
+Traced = Mapping[str, Sequence[Span]]
+"""What was traced of a session, by invocation."""
 
 _ADK = "gcp.vertex.agent"
 _LAST_SECOND = 9e9
 """In the year 2255; nanoseconds beyond soon fit nowhere."""
 
 
-def spans_of(session: Mapping[str, Any]) -> list[Json]:
+def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[Json]:
     """Return the spans of a session, turn by turn; a change of the state alone is no turn."""
     turns: dict[str, list[Json]] = {}
     for event in session["events"]:
         turns.setdefault(event.get("invocationId", ""), []).append(event)
-    return [
-        span for name, events in turns.items() if len(events) > 1 for span in _turn(name, events, session)
-    ]
+    told: list[Json] = []
+    for name, events in turns.items():
+        if known := (traced or {}).get(name):
+            told += told_spans(known, session["id"], name)
+        elif len(events) > 1:
+            told += _turn(name, events, session)
+    return told
 
 
-def attributes_of(session: Mapping[str, Any], event_id: str) -> Json | None:
+def attributes_of(session: Mapping[str, Any], event_id: str, traced: Traced | None = None) -> Json | None:
     """Return what is known of the model's answer, or the tool's, that an event has; `None` where none has its id."""
-    for span in spans_of(session):
-        if span["attributes"].get(f"{_ADK}.event_id") == event_id:
-            attributes: Json = span["attributes"]
-            return attributes
+    for spans in (
+        spans_of(session, traced),
+        spans_of(session),
+    ):  # what was traced has spans of some events only
+        for span in spans:
+            if span["attributes"].get(f"{_ADK}.event_id") == event_id:
+                attributes: Json = span["attributes"]
+                return attributes
     return None
 
 

@@ -21,11 +21,11 @@ _OF_APP = "/dev/apps/{app_name}"
 
 @router.get(f"{_OF_APP}/debug/trace/session/{{session_id}}", response_model=None)
 async def adk_session_trace(world: World, app_name: str, session_id: str) -> Response:
-    """The spans of a session, made of its events; of one that is not there, none."""
+    """The spans of a session: google-adk's own, else made of its events; of one that is not there, none."""
     app = world.app(app_name)
     for user_id, known in await world.ask(app_name, "keys"):
         if known == session_id and (session := await world.ask(app_name, "get", user_id, known)) is not None:
-            return answer(spans_of(session))
+            return answer(spans_of(session, await world.ask(app_name, "spans", user_id, known)))
     session = kept_session(app, None, session_id)
     return answer([] if session is None else spans_of(session))
 
@@ -36,7 +36,10 @@ async def adk_event_trace(world: World, app_name: str, event_id: str) -> Respons
     app = world.app(app_name)
     for user_id, session_id in await world.ask(app_name, "keys"):
         session = await world.ask(app_name, "get", user_id, session_id)
-        if session is not None and (found := attributes_of(session, event_id)) is not None:
+        if session is None or all(event.get("id") != event_id for event in session["events"]):
+            continue
+        traced = await world.ask(app_name, "spans", user_id, session_id)
+        if (found := attributes_of(session, event_id, traced)) is not None:
             return answer(found)
     # an event of an evaluation: its session's id, and its number
     session = kept_session(app, None, event_id.rpartition("-")[0])
