@@ -46,6 +46,15 @@ def test_drawn_patterns_come_close_to_all_of_them(found: list[float]) -> None:
     assert sign_flip_test(found) == pytest.approx(by_hand(found), abs=0.03)
 
 
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=3, max_size=12), st.randoms())
+def test_neither_the_order_of_the_cases_nor_which_run_is_the_base_changes_a_p_value(
+    found: list[float], random: Random
+) -> None:
+    shuffled = random.sample(found, len(found))
+    assert sign_flip_test(shuffled, resamples=99) == sign_flip_test(found, resamples=99)
+    assert sign_flip_test([-each for each in shuffled], resamples=99) == sign_flip_test(found, resamples=99)
+
+
 @pytest.mark.parametrize(
     ("fixed", "broken"), [(0, 0), (1, 0), (0, 6), (3, 12), (40, 25), (5_000, 4_800), (7, 7)]
 )

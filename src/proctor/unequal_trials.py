@@ -37,6 +37,10 @@ class TwoCounts:
             if not (trials >= 1 and 0 <= passed <= trials):
                 raise ValueError(f"expected 0 <= passed <= trials, and a trial; got {passed} of {trials}")
 
+    def swapped(self) -> TwoCounts:
+        """Return the case with the runs exchanged."""
+        return TwoCounts(self.now, self.trials_now, self.before, self.trials_before)
+
 
 def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     """Return the two-sided p-value of the permutation test within cases: is the mean difference of shares 0?
@@ -44,14 +48,22 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     If base and candidate do the same, each trial of a case might as well have been one of the other run: of those that
     passed, the candidate has as many as chance deals out to it (the hypergeometric distribution). The p-value is twice the
     probability of a mean difference that lies as far out, to its side. It is exact where the sums to be counted are not
-    too many, else worked out by the saddlepoint approximation. Where parts of a trial passed, those of the whole numbers
-    beside them are weighed.
+    too many, else worked out by the saddlepoint approximation. Where parts of a trial passed, the whole numbers beside them
+    are weighed, and of the two runs to deal to the one with the larger p-value counts.
 
     Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; within cases: N. Mantel and W. Haenszel, Journal
     of the National Cancer Institute 22 (1959), 719-748; the approximation: R. Lugannani and S. Rice, Advances in Applied
     Probability 12 (1980), 475-490, in the form of O. E. Barndorff-Nielsen's r*.
     """
     known = list(cases)
+    found = _dealt_out(known)
+    if any(passed % 1 for case in known for passed in (case.before, case.now)):
+        found = max(found, _dealt_out([case.swapped() for case in known]))
+    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the base
+
+
+def _dealt_out(known: Sequence[TwoCounts]) -> float:
+    """The probability of a mean difference that lies as far out, to the side where it does."""
     common = lcm(*{count for case in known for count in (case.trials_before, case.trials_now)})
     weights = [common // case.trials_before + common // case.trials_now for case in known]
     unit = gcd(*weights) or 1
@@ -61,8 +73,7 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     )
     parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
     seen = fsum(case.now * (weight // unit) for case, weight in zip(known, weights, strict=True))
-    out = min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
-    return min(1.0, float(f"{2 * out:.12g}"))  # the last digits depend on which run is the base
+    return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
 
 
 @dataclass(frozen=True, slots=True)

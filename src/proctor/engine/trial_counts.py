@@ -10,6 +10,8 @@ from proctor.unequal_trials import TwoCounts, dealt_out_test, two_shares_interva
 
 _FINEST_STEP = 4
 """Scores in halves, thirds and quarters of their range are taken for steps; finer ones for a continuum."""
+_EVERY_STEP = 12
+"""Parts that halves, thirds and quarters are whole numbers of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +63,16 @@ def counted_trials(values: Sequence[Both], reach: float | None) -> list[TwoCount
         return []
     return [
         TwoCounts(
-            _share(one.before, whole) * one.trials_before, one.trials_before,
-            _share(one.now, whole) * one.trials_now, one.trials_now,
+            _passed(one.before / whole, one.trials_before), one.trials_before,
+            _passed(one.now / whole, one.trials_now), one.trials_now,
         )
         for one in values
     ]  # fmt: skip
 
 
-def _share(value: float, whole: float) -> float:
-    return min(1.0, max(0.0, value / whole))
+def _passed(share: float, trials: int) -> float:
+    """So many trials, in halves, thirds or quarters of one: what is one of them but for rounding is it."""
+    return min(float(trials), max(0.0, round(share * trials * _EVERY_STEP) / _EVERY_STEP))
 
 
 def _in_steps(values: Iterable[Both], whole: float) -> bool:
