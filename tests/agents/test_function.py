@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Optional
 
 import pytest
 
@@ -30,6 +30,26 @@ def by_annotation(message: Content, trial: Session) -> str:
 
 def by_text_annotation(message: "Content", trial: "base.Session") -> str:  # type: ignore[name-defined] # noqa: F821
     return f"{message.parts[0].text if message.parts else None} {trial.user_id}"
+
+
+def by_optional(trial: Session | None, message: Optional[Content] = None) -> str:  # noqa: UP045 - as people write it, too
+    return by_annotation(message or Content(), trial or new_session())
+
+
+def by_annotated(trial: Annotated[Session, "the session"], what: str) -> str:
+    return f"{what} {trial.user_id}"
+
+
+def by_optional_text(message: "Optional['Content']", trial: "base.Session | None") -> str:  # type: ignore[name-defined] # noqa: F821, UP045 - as people write it
+    return by_annotation(message or Content(), trial or new_session())
+
+
+def by_text_twice(message: "'proctor.Content'") -> str:  # type: ignore[valid-type] # noqa: F821
+    return f"{message.parts[0].text}"
+
+
+def not_by_what_it_holds(texts: list[Session]) -> str:
+    return f"{texts}"
 
 
 def first_is_text(anything: Any, session: Any) -> str:
@@ -70,6 +90,11 @@ class Bot:
         (by_name, "hi user v"),
         (by_annotation, "hi user"),
         (by_text_annotation, "hi user"),
+        (by_optional, "hi user"),
+        (by_annotated, "hi user"),
+        (by_optional_text, "hi user"),
+        (by_text_twice, "hi"),
+        (not_by_what_it_holds, "hi"),
         (first_is_text, "hi user"),
         (session_first, "hi user"),
         (with_options, "hi 0.5 user False"),

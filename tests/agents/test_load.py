@@ -560,3 +560,24 @@ def test_google_is_not_imported_to_tell_what_an_object_is() -> None:
     before = {name for name in sys.modules if name.startswith("google.adk")}
     assert load._is_adk(TREE) is False
     assert {name for name in sys.modules if name.startswith("google.adk")} == before
+
+
+def test_only_a_file_that_meets_itself_is_told_to_take_another_name(project: Path) -> None:
+    write(
+        project,
+        {"lib_x.py": "from lib_x import thing", "ring/agent.py": "from .other import f\nroot_agent = f"},
+    )
+    write(project, {"ring/other.py": "from .agent import root_agent\ndef f(text): ..."})
+    with pytest.raises(AgentLoadError, match="stands in its way"):
+        load_agent("lib_x.py")
+    with pytest.raises(AgentLoadError, match="circular import") as ring:
+        load_agent("ring")
+    assert "stands in its way" not in str(ring.value)
+
+
+def test_a_folder_in_the_shadow_of_a_package_is_named_as_a_file(project: Path) -> None:
+    write(project, {"json/agent.py": "root_agent = str.upper"})
+    with pytest.raises(
+        AgentLoadError, match=re.escape(f"json is another package. Write {Path('json/agent.py')}.")
+    ):
+        load_agent("json.agent")

@@ -21,7 +21,7 @@ REFUSED = {
     "jcarah__accelerate_context_engineering_workshop/retail-ai-location-strategy__app__eval_config.json": "this lists `metrics`; a config has `criteria`",
     "jmiller94102__Hypothesis_Pro_McKinsey_Replacement/evaluation__strategic_consultant.evalset.json": "its `test_cases` have `id`, `name`, `description`",
     "lilyth-y__zonos/conversation_scenarios.json": "a list of objects with `day`, `conversations`",
-    "minkhant1996__vertexai-agent-evaluation/evals__founder_validation_eval.json": "evalCases[0]: `eval_id` is missing (there is `name`",
+    "minkhant1996__vertexai-agent-evaluation/evals__founder_validation_eval.json": "evalCases[0]: `evalId` is missing (there is `name`",
     "msteiner-google__adk-samples/data__golden_dataset_template.json": "final_response.parts[0].text: expected text, got an object",
     "nbalawat__adk-samples/python__agents__commercial-banking-onboarding__eval__data__commercial_banking_onboarding.test.json": "a list of objects with `id`, `name`",
     "nbalawat__adk-samples/python__agents__wealth-management__eval__data__wealth_management.test.json": "a list of objects with `id`, `name`",

@@ -157,6 +157,9 @@ def test_unknown_keys_of_every_level_stay() -> None:
              "15:3: eval_cases[1]: `eval_id` is missing"],
             id="every problem of every case, with what was probably meant",
         ),
+        pytest.param(camel(eval_set({"eval_id": "a", "conversation": [{"final_response": {}}, {}]}, {"conversation": []})),
+            ["7:5: evalCases[0].conversation[0]: `userContent` is missing", "10:5: evalCases[0].conversation[1]: `userContent` is missing", "13:3: evalCases[1]: `eval_id` is missing"],
+            id="in the file's own spelling"),
         pytest.param(eval_set({"eval_id": "a"}), ["4:3: eval_cases[0]: expected exactly one of `conversation` and `conversation_scenario`, got neither"], id="neither"),
         pytest.param(
             eval_set({"eval_id": "a", "data": []}),

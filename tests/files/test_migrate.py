@@ -170,6 +170,18 @@ def test_what_is_dropped_as_by_adk_is_told(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_comments_that_go_and_names_that_a_run_refuses_are_told(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.evalset.json", tmp_path / "new.json"
+    case = '{"name": "a", "data": [{"query": "q"}]}'
+    old.write_text(f"[{case}, // mine\n {case}]", encoding="utf-8")
+    told: list[Problem] = []
+    assert len(migrate(old, new, warnings=told).eval_cases) == 2
+    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in told] == [
+        (1, "", f"its comments are not in {new}", ""),
+        (2, "[1].name", "the case [0] has this name, too", "a run refuses the set: rename one"),
+    ]
+
+
 def test_nothing_is_told_where_nothing_is_dropped(tmp_path: Path) -> None:
     session = {"appName": "a", "userId": "u", "state": {"lamp": "off"}}
     turn = {"query": "q", "expectedToolUse": [{"toolName": "f", "toolInput": {}}], "reference": "r"}

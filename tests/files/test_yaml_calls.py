@@ -57,6 +57,7 @@ def test_names_of_tools(name: str) -> None:
         ("f(^Paris)", "", "expected `=` after “Paris”"),
         ("f(a=Hello, ^world)", "", "is it part of the text before the comma?"),
         ("f(a=^)", "", "no value after `a=`"),
+        ("f(channel=^", "", "the text ends after `channel=`"),
         ("f(a=^, b=1)", "", "no value after `a=`"),
         ("f(a=1 ^b=2)", "", "is a comma missing before `b=`?"),
         ("f(a=1, ^a=2)", "", "`a` stands twice"),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from proctor.agents.reference import Reference, shortened
+from proctor.agents.reference import Reference, find_module, shortened
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, SetupError, did_you_mean
 from proctor.redaction import without_secrets
@@ -90,7 +90,11 @@ def _hint(error: BaseException, reference: Reference) -> str:
         return "It ends the program when it is imported; put that under: if __name__ == '__main__'."
     if isinstance(error, ImportError) and "beyond top-level package" in str(error):
         return "Name it as a dotted module, from the folder of its topmost package: package.subpackage.agent"
-    if isinstance(error, ImportError) and "partially initialized module" in str(error):
+    if (
+        isinstance(error, ImportError)
+        and "partially initialized module" in str(error)
+        and _imports_itself(error)
+    ):
         name = reference.file.stem if reference.file is not None else reference.label
         return (
             f"Is there a package called {name}, too? Then this file stands in its way: give it another name."
@@ -108,6 +112,12 @@ def _hint(error: BaseException, reference: Reference) -> str:
     return f"Install what brings {first!r} into the Python that runs Proctor ({Path(sys.executable).name})."
 
 
+def _imports_itself(error: ImportError) -> bool:
+    """Whether a file met itself under the name of a package; modules that import each other are another mistake."""
+    where = [file for file, _ in _lines(error.__traceback__) if not _is_machinery(file)]
+    return error.path is None or bool(where and where[-1] == error.path)
+
+
 def _no_module(reference: Reference, missing: str) -> str:
     """What to say when the agent's module itself is not there: which part of its name, and what is close."""
     parent, _, name = missing.rpartition(".")
@@ -117,6 +127,8 @@ def _no_module(reference: Reference, missing: str) -> str:
     paths = getattr(sys.modules.get(parent), "__path__", None) if parent else [str(Path.cwd())]
     from pkgutil import iter_modules  # only where something went wrong
 
+    if parent and find_module(parent) is not None and (file := find_module(missing)) is not None:
+        return f"The agent {reference.text!r} is not there: {parent} is another package. Write {_short(str(file))}."
     near = [found.name for found in iter_modules(paths)] if paths else []
     if not parent:
         near += [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]

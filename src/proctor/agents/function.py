@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -14,7 +15,8 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from functools import partial
-from typing import Any, cast
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -215,9 +217,23 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _told(parameter: inspect.Parameter) -> Give | None:
     """What a parameter's annotation or name asks for; annotations may be text that is not evaluated."""
-    annotation = parameter.annotation
-    wanted = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    return _BY_TYPE.get(wanted.rpartition(".")[2]) or _BY_NAME.get(parameter.name)
+    wanted = (_BY_TYPE[name] for name in _type_names(parameter.annotation) if name in _BY_TYPE)
+    return next(wanted, None) or _BY_NAME.get(parameter.name)
+
+
+def _type_names(annotation: Any) -> Iterator[str]:
+    """The names of the types that an annotation allows: of `Content | None` and the like each."""
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__forward_arg__", None)
+    if isinstance(text, str):
+        text = text.strip("'\" ")
+        inner = _OF_SEVERAL.fullmatch(text)
+        for one in re.split(r"[|,]", inner[1] if inner else text):
+            yield one.strip("'\" ").rpartition(".")[2]
+    elif get_origin(annotation) in {Union, UnionType, Annotated}:
+        for one in get_args(annotation):
+            yield from _type_names(one)
+    else:
+        yield getattr(annotation, "__name__", "")
 
 
 def _text(message: Content, _session: Session) -> str:
@@ -236,5 +252,6 @@ def _state(_message: Content, session: Session) -> dict[str, Any]:
     return session.state
 
 
+_OF_SEVERAL = re.compile(r"(?:\w+\.)*(?:Optional|Union|Annotated)\[(.+)\]", re.DOTALL)
 _BY_NAME: dict[str, Give] = {"content": _content, "session": _session, "state": _state}
 _BY_TYPE: dict[str, Give] = {"Content": _content, "Session": _session}

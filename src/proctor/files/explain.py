@@ -113,7 +113,9 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
         hint = _hint_for_missing(str(path[-1]), parent)
         if isinstance(path[-1], str) and path[-1].startswith("element "):
             return Finding(base + path[:-1], f"expected a pair [author, parts], got {kind_of(parent)}")
-        return Finding(base + path[:-1], f"`{path[-1]}` is missing", hint)
+        name = str(path[-1])
+        spelled = to_camel(name) if _is_camel_case(document, path[:-1]) else name
+        return Finding(base + path[:-1], f"`{spelled}` is missing", hint)
     if first["type"] == "conversation_or_scenario":
         return Finding(base + path, first["msg"], _hint_for_conversation(_at(document, path)))
     if first["type"] == "too_long" and isinstance(
@@ -131,6 +133,18 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
     return Finding(
         base + path, message if ", got " in message or "there is no" in message else f"{message}, got {got}"
     )
+
+
+def _is_camel_case(document: Any, path: Path_) -> bool:
+    """Whether the file spells its keys so, as the nearest ones of several words show."""
+    for end in range(len(path), -1, -1):
+        there = _at(document, path[:end])
+        keys = list(map(str, islice(there, _LOOKED_AT))) if isinstance(there, dict) else []
+        if any("_" in key for key in keys):
+            return False
+        if any(key == to_camel(to_snake(key)) != to_snake(key) for key in keys):
+            return True
+    return False
 
 
 def _expected(details: list[Any]) -> str:

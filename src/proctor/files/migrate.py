@@ -54,6 +54,8 @@ def migrate(
     eval_set = convert_document(document, str(old), session)
     if warnings is not None:
         warnings += _dropped(document)
+        warnings += _comments_lost(document, new)
+        warnings += _named_twice(document)
         warnings += _dropped_of_session(initial_session, session)
     save_eval_set(eval_set, new, full=True, comments_may_go=comments_may_go)
     return eval_set
@@ -122,6 +124,29 @@ def _dropped(document: Document) -> list[Problem]:
         for paths in islice(places.values(), 100)
     ]
     return problems_at(document, findings, "warning")
+
+
+def _comments_lost(document: Document, new: str | Path) -> list[Problem]:
+    if not document.has_comments:
+        return []
+    return [Problem("warning", document.name, 1, 1, "", f"its comments are not in {new}", "")]
+
+
+def _named_twice(document: Document) -> list[Problem]:
+    """Cases of one name, which ADK's helper writes as they are: the set that it makes is refused by a run."""
+    if kind(document.value, document.name) is not Kind.OLD_CASES:
+        return []
+    first: dict[str, int] = {}
+    findings = [
+        Finding(
+            (index, "name"),
+            f"the case [{first[name]}] has this name, too",
+            "a run refuses the set: rename one",
+        )
+        for index, case in enumerate(document.value)
+        if first.setdefault(name := case["name"], index) != index
+    ]
+    return problems_at(document, findings[:100], "warning")
 
 
 def _unknown_in(cases: list[dict[str, Any]]) -> Iterator[Path_]:

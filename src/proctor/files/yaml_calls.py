@@ -180,6 +180,9 @@ class _Parser:
                 break
             self.at += 1
         word = re.sub(r"\s*\n\s*", " ", self.text[start : self.at].strip())
+        if not word and self.at >= len(self.text):
+            hint = "does a ` #` start a comment there? Put the call in quotes"
+            raise CallError(start, f"the text ends after {after}", hint)
         if not word:
             raise CallError(start, f"no value after {after}", 'an empty text is `""`, nothing is `null`')
         if next_one := _ARGUMENT.search(self.text, start, self.at):
