@@ -16,6 +16,7 @@ from proctor.files.find import (
     require_path_segment,
     set_path,
     sets_in,
+    split_selector,
     split_selectors,
 )
 from proctor.files.load import load_config
@@ -32,6 +33,27 @@ def golden(shared: Path, name: str) -> list[dict[str, Any]]:
 def test_selectors_split_as_recorded(shared: Path) -> None:
     for vector in golden(shared, "eval_selectors.json"):
         assert split_selectors(vector["input"]) == vector["result"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "expected"),
+    [
+        ('"a,b"', ["a,b"]),
+        ('"c:d",e', ["c:d", "e"]),
+        ('e,"x, y: z",f', ["e", "x, y: z", "f"]),
+        ('"say ""hi"""', ['say "hi"']),
+        ('"open', ['"open']),
+        ('a"b"', ['a"b"']),
+        ('"a"b', ['"a"b']),
+        ('""', ['""']),
+        ('"a,b",', ["a,b"]),
+        ('"a\nb"', ["a\nb"]),
+    ],
+)
+def test_an_id_with_a_comma_or_a_colon_goes_in_double_quotes(cases: str, expected: list[str]) -> None:
+    assert split_selectors([f"set.json:{cases}"]) == {"set.json": expected}
+    assert split_selector(f"C:\\set.json:{cases}") == ("C:\\set.json", expected, "")
+    assert split_selector(f"set.json:{cases}:more")[2] == "more"
 
 
 def test_identifiers_are_taken_as_recorded(shared: Path) -> None:

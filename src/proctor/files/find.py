@@ -21,6 +21,7 @@ SET_SUFFIXES = (
 )  # fmt: skip
 CONFIG_NAMES = ("test_config.json", "test_config.yaml", "test_config.yml")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_CASE_NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^,:]*))(,|:|$)', re.DOTALL)
 _NEW_SET_ID = re.compile(r"[a-zA-Z0-9_]+")
 _LONGEST_NAME = 255  # bytes in a file's name, on the systems people use
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
@@ -41,12 +42,18 @@ class FoundSet:
 def split_selector(selector: str) -> tuple[str, list[str], str]:
     """`file.json:case_1,case_2` as the set, its cases, and what stands behind a second colon (ADK ignores that).
 
-    A Windows drive (`C:\\` or `C:/`) is part of the name. Blank case names are dropped, others are not trimmed.
+    A Windows drive (`C:\\` or `C:/`) is part of the name. Blank case names are dropped, others are not trimmed. One in
+    double quotes may hold commas and colons; a quote within is doubled.
     """
     drive = selector[:2] if _DRIVE.match(selector) else ""
     name, _, rest = selector[len(drive) :].partition(":")
-    cases, _, ignored = rest.partition(":")
-    return drive + name, [case for case in cases.split(",") if case.strip()], ignored
+    cases, at, sign = [], 0, ","
+    while sign == ",":
+        found = _CASE_NAME.match(rest, at)
+        quoted, plain, sign = found.groups() if found else (None, "", "")
+        cases.append(plain if quoted is None else quoted.replace('""', '"'))
+        at = found.end() if found else len(rest)
+    return drive + name, [case for case in cases if case.strip()], rest[at:]
 
 
 def split_where_found(selector: str, folder: Path | None = None) -> tuple[str, list[str], str]:
@@ -95,7 +102,9 @@ def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> 
 def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
     name, cases, ignored = split_where_found(selector)
     if ignored:
-        raise SetupError(f"{selector}: two colons; cases are separated by commas, as in FILE:case_1,case_2")
+        raise SetupError(
+            f"{selector}: two colons; cases are separated by commas, as in FILE:case_1,case_2 (an id with a comma or a colon in it goes in double quotes)"
+        )
     if not name:
         raise SetupError(f"{selector!r} names no eval set")
     path = Path(name)
