@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import inspect
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from proctor.agents.base import Session
 from proctor.engine import deadlines
 from proctor.engine.loop import run_sync
 from proctor.schema.event import Event
-from proctor.schema.trial import FailureKind
+from proctor.schema.trial import Attempt, FailureKind
 from proctor.schema.verdict import Outcome
 
 from .scripted import Scripted, case, eval_set, run, turn
@@ -185,6 +187,53 @@ def test_only_code_that_the_engine_calls_is_interrupted_not_the_engine_itself() 
     assert not deadlines._is_ours(called_from(str(engine), here))
     assert not deadlines._is_ours(called_from("/somewhere/agent.py", caller))
     assert not deadlines._is_ours(None)
+
+
+PYDANTIC = "/venv/lib/python3.12/site-packages/pydantic/main.py"
+LIBRARY = "/venv/lib/python3.12/site-packages/agents/loop.py"
+ENGINE = str(Path(deadlines.__file__).with_name("inference.py"))
+SCHEMA = str(Path(deadlines.__file__).parent.with_name("schema") / "base.py")
+METRIC = str(Path(deadlines.__file__).parent.with_name("metrics") / "custom.py")
+
+
+@pytest.mark.parametrize(
+    ("files", "ours"),
+    [
+        ([ENGINE, SCHEMA, PYDANTIC, enum.__file__], True),
+        ([ENGINE, PYDANTIC], True),
+        ([ENGINE, asyncio.__file__], True),
+        ([ENGINE, LIBRARY], False),
+        ([ENGINE, LIBRARY, PYDANTIC], False),
+        ([ENGINE, "/somewhere/agent.py", PYDANTIC, enum.__file__], False),
+        ([ENGINE, "/somewhere/agent.py", threading.__file__], False),
+        ([ENGINE, METRIC], False),
+        ([ENGINE, METRIC, threading.__file__], False),
+    ],
+)
+def test_what_the_engine_makes_its_models_with_is_not_interrupted_either(
+    files: list[str], ours: bool
+) -> None:
+    frame: Any = None
+    for file in files:
+        frame = SimpleNamespace(f_back=frame, f_code=SimpleNamespace(co_filename=file))
+    assert deadlines._is_ours(frame) is ours
+
+
+def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a machine is slow: what comes after the time-out takes longer than that."""
+
+    def slow(**fields: Any) -> Attempt:
+        until = time.monotonic() + 0.5
+        while time.monotonic() < until:
+            pass
+        return Attempt(**fields)
+
+    monkeypatch.setattr("proctor.engine.inference.Attempt", slow)
+    result = run_sync(lambda: run(Scripted({"c": sleeps}), eval_set(case("c")), timeout=0.1, retry_errors=1))
+    failure = result.cases[0].trials[0].failure
+    assert failure is not None
+    assert failure.kind is FailureKind.TIMED_OUT
+    assert result.failure is None
 
 
 @pytest.mark.slow  # a process of its own

@@ -26,6 +26,8 @@ async def score_alone(
     async def work(view: CaseView, slot: Slot | None) -> list[MetricScore]:
         scores = await score_and_judge(metrics, view, slot=slot, seconds=seconds, scores=known)
         for metric, scored in zip(metrics, scores, strict=True):
+            if slot is not None:
+                slot.begin_turn(seconds)
             explain(metric, view, scored, everything=True)
         return scores
 

@@ -221,7 +221,6 @@ class _Watchdog:
             slot = next((s for s in list(self._slots) if s.task is task), None) if task else None
             if slot is None or slot.deadline + 2 * self._tick > now or main is None or self._signal is None:
                 continue
-            slot.expire(now)
             self._target = slot
             signal.pthread_kill(main, self._signal)
 
@@ -230,20 +229,30 @@ class _Watchdog:
         if slot is None or asyncio.current_task(self._loop) is not slot.task:
             return
         if _is_ours(frame):  # the machine is slow, nobody blocks: the timer ends this trial at its next step
-            slot.expired = ""
             return
+        slot.expire(time.monotonic())
         raise LoopBlocked
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Tell whether the engine itself was interrupted, and not code that it called."""
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_FOREIGN):
+    """Tell whether the engine itself was interrupted, or what it uses (the schema, pydantic), and not code that it called."""
+    while frame is not None and _is_used_by_anybody(frame.f_code.co_filename):
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename.startswith(_ENGINE)
+    return frame is not None and frame.f_code.co_filename.startswith(_OURS)
 
 
-_ENGINE = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - text is compared with text, in a signal handler
-_NOT_FOREIGN = (os.path.dirname(os.__file__) + os.sep + "asyncio", "<frozen")  # noqa: PTH120 - as above
+def _is_used_by_anybody(file: str) -> bool:
+    """Tell whether who called this code says whose doing it is: the standard library, and what models are made with."""
+    if _PACKAGES in file:
+        return file.partition(_PACKAGES)[2].startswith(_OF_MODELS)
+    return file.startswith(_STANDARD)
+
+
+_PROCTOR = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - text is compared with text, in a signal handler
+_OURS = tuple(os.path.join(_PROCTOR, room, "") for room in ("engine", "schema"))  # noqa: PTH118 - as above
+_STANDARD = (os.path.dirname(os.__file__) + os.sep, "<frozen")  # noqa: PTH120 - as above
+_PACKAGES = f"{os.sep}site-packages{os.sep}"
+_OF_MODELS = ("pydantic", "annotated_types", "typing_")
 
 
 def _free_signal() -> signal.Signals | None:

@@ -158,6 +158,7 @@ class TrialRunner:
             slot.trial_deadline = inf  # what comes now (tear-down, metrics) has time of its own
             if self._leaves:
                 await self._leave(shown, session, trial, slot, intake)
+            slot.begin_turn(None)  # whatever ran out is said: what is done with it now is nobody's turn
         trial.__dict__["duration"] = seconds_since(began)
 
     def _turn(

@@ -92,6 +92,7 @@ class TrialWork:
             )
         for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than the loop
             if self._everything or (bound.threshold is not None and bound.is_missed_by(score)):
+                slot.begin_turn(self._options.timeout)
                 explain(bound, view, score, everything=self._everything)
         return job.with_known(scores)
 
