@@ -108,6 +108,23 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
     expect(page.get_by_role("definition").filter(has_text="0.10")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/runs?q=agent:nobody", "No run fits"),
+        ("/runs/latest?q=nothing_has_this", "No case fits"),
+        ("/matrix", "Which runs?"),
+        ("/runs/latest/cases/0?tab=judges", "No judge was asked about this trial"),
+    ],
+)
+def test_where_there_is_nothing_to_show_a_page_keeps_its_one_head(
+    page: Page, strange: Site, path: str, told: str
+) -> None:
+    page.goto(strange.url + path)
+    expect(page.get_by_role("heading", level=2, name=told)).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+
+
 def test_of_many_spans_those_in_view_are_drawn_and_each_is_reached(page: Page, spans: Site) -> None:
     page.goto(f"{spans.url}/runs/made/cases/0?tab=spans&span=800")
     table = page.get_by_role("table", name="Spans")

@@ -14,14 +14,17 @@ interface Props {
   to?: string;
   /** What that page is: "All runs". */
   toName?: string;
+  /** It stands in a page that has its own head. */
+  inside?: boolean;
   children?: React.ReactNode;
 }
 
 /** Nothing is here: why, and what to do next. */
-export function Empty({ title, does, command, to, toName = "Go there", children }: Props) {
+export function Empty({ title, does, command, to, toName = "Go there", inside = false, children }: Props) {
+  const Title = inside ? "h2" : "h1";
   return (
     <div className={styles.empty}>
-      <h1>{title}</h1>
+      <Title className={styles.title}>{title}</Title>
       {does && <p className="dim">{typeof does === "string" ? <Prose text={does} /> : does}</p>}
       {command && <CopyLine text={command} />}
       {to && (

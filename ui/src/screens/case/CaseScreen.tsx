@@ -66,7 +66,7 @@ function Shown({ page, base, judging, spot, setQuery }: ShownProps) {
         {spot.tab === "metrics" ? (
           <Metrics page={page} number={number} />
         ) : number === null ? (
-          <Empty title="No trial of this case was run" does={page.reason || page.sentence} command={`proctor resume ${page.short}`} />
+          <Empty inside title="No trial of this case was run" does={page.reason || page.sentence} command={`proctor resume ${page.short}`} />
         ) : !trial ? (
           error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />
         ) : (

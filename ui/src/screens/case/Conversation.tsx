@@ -30,6 +30,7 @@ export function Conversation({ page, trial, spot, path }: Props) {
       <Notes trial={trial} />
       {!trial.kept && (
         <Empty
+          inside
           title="The evidence of this trial was not kept"
           does="Its verdict and scores are still here, under Metrics. Runs that go into a store keep their evidence; an imported result has only what its file had."
         />

@@ -14,12 +14,13 @@ export function State({ state }: { state: TrialPage["state"] }) {
   if (!state.known && !state.rows.length) {
     return (
       <Empty
+        inside
         title="No final state was recorded"
         does="The agent did not tell its session state: it can have a `final_state(session)`, change `session.state`, or emit events with a `state_delta`."
       />
     );
   }
-  if (!state.rows.length) return <Empty title="The session state is empty" does="The agent set nothing, and the case expects nothing of it." />;
+  if (!state.rows.length) return <Empty inside title="The session state is empty" does="The agent set nothing, and the case expects nothing of it." />;
   return (
     <>
       {!state.stated && <p className="dim">The case expects nothing of the final state. This is what it was.</p>}

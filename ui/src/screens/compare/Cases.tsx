@@ -133,7 +133,7 @@ function Moved({ one }: { one: ChangedLine }) {
 function None({ filtered, showAll }: { filtered: boolean; showAll: () => void }) {
   if (!filtered) return <p className="dim">No case is different: every verdict and every share of trials is as it was.</p>;
   return (
-    <Empty title="No case fits" does="The filter leaves nothing over.">
+    <Empty inside title="No case fits" does="The filter leaves nothing over.">
       <Button onClick={showAll}>Show all cases</Button>
     </Empty>
   );

@@ -74,7 +74,7 @@ export function EvalSetsScreen() {
           <Table label="Eval sets" rows={rows} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => setAddress(id)} sort={query.get("sort") ?? ""} onSort={(sort) => setQuery({ sort })} />
         </>
       ) : (
-        <Empty title="No eval sets yet" does="Make one here, record a conversation, or let Proctor write an example." command="proctor init" />
+        <Empty inside title="No eval sets yet" does="Make one here, record a conversation, or let Proctor write an example." command="proctor init" />
       )}
       <MakeDialog open={isMaking} close={() => setMaking(false)} folders={data.folders} />
     </>

@@ -214,12 +214,12 @@ function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
   const [, setQuery] = useAddress();
   if (narrowed)
     return (
-      <Empty title="No case fits" does="The filter leaves nothing over.">
+      <Empty inside title="No case fits" does="The filter leaves nothing over.">
         <Button onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
       </Empty>
     );
   return (
-    <Empty title="Nothing broke" does={`All ${numText(page.cases.length)} cases are steady.`}>
+    <Empty inside title="Nothing broke" does={`All ${numText(page.cases.length)} cases are steady.`}>
       <Button onClick={() => setQuery({ only: "steady" })}>Show them</Button>
     </Empty>
   );

@@ -30,6 +30,7 @@ export function Judges({ path, judging, trial }: Props) {
   if (!data.judges.length) {
     return (
       <Empty
+        inside
         title="No judge was asked about this trial"
         does="Its metrics are computed by rules. A config can name metrics that ask a model; recorded runs can be judged by them without running the agent again."
         command="proctor metrics"

@@ -41,7 +41,7 @@ export function MatrixScreen() {
       {data && path && <Head page={data} />}
       {live && <Columns names={names} page={path ? data : undefined} runs={runs} />}
       <ErrorNote error={error} retry={refetch} />
-      {!path && <Empty title="Which runs?" does="Choose two or more above, or in the list of runs, and their cases stand here side by side." />}
+      {!path && <Empty inside title="Which runs?" does="Choose two or more above, or in the list of runs, and their cases stand here side by side." />}
       {path && !data && !error && (
         <div className="panel">
           <Skeleton rows={10} />
@@ -126,7 +126,7 @@ function Rows({ page }: { page: MatrixPage }) {
           <Table label="Cases" rows={shown} columns={columns} idOf={(row) => `${row.eval_set_id}\n${row.eval_id}`} />
         </div>
       ) : (
-        <Empty title={only && !text ? "No case differs" : "No case fits"} does={only && !text ? "All runs agree on every case." : "The filter leaves nothing over."}>
+        <Empty inside title={only && !text ? "No case differs" : "No case fits"} does={only && !text ? "All runs agree on every case." : "The filter leaves nothing over."}>
           <Button onClick={() => setQuery({ q: null, only: null })}>Show all cases</Button>
         </Empty>
       )}

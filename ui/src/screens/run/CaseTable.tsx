@@ -120,9 +120,9 @@ function Offers({ text, words, onChange }: { text: string; words: Vocabulary; on
 }
 
 function None({ filtered, watched, showAll }: { filtered: boolean; watched: boolean; showAll: () => void }) {
-  if (!filtered) return <Empty title="No cases" does={watched ? "They appear as they are planned." : "This run has none."} />;
+  if (!filtered) return <Empty inside title="No cases" does={watched ? "They appear as they are planned." : "This run has none."} />;
   return (
-    <Empty title="No case fits" does="The filter leaves nothing over.">
+    <Empty inside title="No case fits" does="The filter leaves nothing over.">
       <Button onClick={showAll}>Show all cases</Button>
     </Empty>
   );

@@ -79,7 +79,7 @@ function useRuns(path: string) {
 function Listed({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: Choice | null; setLine: (line: string) => void }) {
   if (!rows.length) {
     return (
-      <Empty title="No run fits" does="The filter leaves nothing over.">
+      <Empty inside title="No run fits" does="The filter leaves nothing over.">
         <Button onClick={() => setLine("")}>Show all runs</Button>
       </Empty>
     );

@@ -25,7 +25,7 @@ interface Props {
 export function Spans({ path, run, position, number }: Props) {
   const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
-  if (!data.spans.length) return <Empty title="There is nothing to show over time" does={data.told} />;
+  if (!data.spans.length) return <Empty inside title="There is nothing to show over time" does={data.told} />;
   return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
 }
 
