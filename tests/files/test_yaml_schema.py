@@ -12,6 +12,7 @@ from hypothesis import given
 
 from proctor.errors import EvalFileError
 from proctor.files.convert import yaml_text
+from proctor.files.eval_sets import open_document
 from proctor.files.yaml_cases import read_document
 from proctor.files.yaml_keys import CALL_KEYS, CASE_KEYS, RUBRIC_KEYS, SET_KEYS, TURN_KEYS
 from proctor.schema import EvalSet, persona_ids
@@ -80,6 +81,33 @@ _ONLY_THE_READER = (
 )
 def test_it_flags_what_the_reader_refuses(text: str) -> None:
     assert complaints(text) != []
+
+
+# One key of each kind of case, and whatever else a case may have, each with a value that is right in its place.
+_KINDS: list[dict[str, Any]] = [
+    {"ask": "a"}, {"user_content": {"parts": []}, "case": "a"}, {"turns": [{"ask": "a"}]}, {"conversation": [{"ask": "a"}]},
+    {"start": "a", "plan": "b"}, {"conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}, "case": "a"},
+]  # fmt: skip
+_RIGHT: dict[str, Any] = {
+    "tools": ["f(a=1)"], "expect": "x", "tool_responses": [{"name": "f"}], "intermediate_responses": ["x"],
+    "intermediate_data": {"tool_uses": []}, "invocation_id": "i", "duration": 1.5, "model_duration": None, "tool_duration": 1,
+    "app_details": {}, "final_response": {"parts": []}, "start": "a", "plan": "b", "persona": "EXPERT", "opening": ["a"],
+    "conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}, "turns": [{"ask": "a"}], "ask": "a",
+    "state": {"k": 1}, "final_state": {}, "tags": ["x"], "rubrics": ["x"], "extra": {"mine": 1}, "app": "a", "user": 1,
+    "creation_timestamp": 1, "expectations": {}, "rules": [{}], "response_schema": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", _KINDS, ids=lambda kind: next(iter(kind)))
+@pytest.mark.parametrize("key", _RIGHT)
+def test_it_takes_and_flags_beside_each_other_what_the_reader_does(kind: dict[str, Any], key: str) -> None:
+    text = json.dumps({key: _RIGHT[key], **kind})  # JSON is YAML, too
+    try:
+        open_document(read_document(text.encode(), "f.evalset.yaml"))
+        is_read = True
+    except EvalFileError:
+        is_read = False
+    assert (complaints(text) == []) == is_read
 
 
 @given(SETS)
