@@ -49,7 +49,7 @@ class MetricFacts:
 
 @dataclass(slots=True, kw_only=True)
 class CaseView:
-    """All that a metric may look at, and nothing it may change."""
+    """What a metric is shown of one trial; it changes nothing of it."""
 
     eval_id: str
     actual: Sequence[Invocation]

@@ -12,7 +12,7 @@ from proctor.waiting import Waiting
 
 
 class Event(WireModel):
-    """One thing that an agent emitted: text, a tool call, a tool response, a state change, usage.
+    """What an agent emits at one moment: a text, tool calls or their responses, a change of state, usage.
 
     The fields are those of google-adk's events that matter to an evaluation; anything else is kept as it came.
     `Event.said`, `.called`, `.returned` and `.changed` build the common ones.
