@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.samples import ROOT, make_project
+from tests.browser.waiting import PATIENCE, too_wide
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 BUILT = ROOT / "src" / "proctor" / "page"
 AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
-_STARTS_WITHIN = 30.0  # seconds that a server may take to answer
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,7 +79,7 @@ class Site:
 
     def get(self, path: str) -> Any:
         """Return what the API answers to `path`, for a test to know what the page must show."""
-        with urllib.request.urlopen(self.url + path, timeout=30) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
             return json.load(answer)
 
 
@@ -119,11 +119,11 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Si
     for process in running:
         process.terminate()
     for process in running:
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 def _wait_for(site: Site, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + _STARTS_WITHIN
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if process.poll() is not None:
             break
@@ -167,8 +167,9 @@ def own_site(project: tuple[Path, Path], serve: Callable[..., Site], tmp_path: P
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium without a window."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
         yield browser
@@ -197,11 +198,17 @@ def problems() -> Problems:
     return Problems()
 
 
+def visit(browser: Browser, url: str | None, **how: Any) -> BrowserContext:
+    """Return a new visitor, 1,280 pixels wide where nothing else is said, who waits as long as all tests do."""
+    context = browser.new_context(base_url=url, **({"viewport": WIDE} | how))
+    context.set_default_timeout(PATIENCE * 1000)
+    return context
+
+
 @pytest.fixture
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """One visitor, 1,280 pixels wide, in light colours."""
-    context = browser.new_context(base_url=site.url, viewport=WIDE, color_scheme="light")  # type: ignore[arg-type]  # a dict of numbers is what it takes
-    context.set_default_timeout(10_000)
+    context = visit(browser, site.url, color_scheme="light")
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     yield context
     context.close()
@@ -298,9 +305,6 @@ def fits() -> Callable[[Page], None]:
     def check(page: Page) -> None:
         for size in (NARROW, WIDE):
             page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict of numbers is what it takes
-            over = page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            assert over <= 0, f"{over} pixels too wide at {size['width']}: {page.url}"
+            assert too_wide(page) <= 0, f"at {size['width']} pixels: {page.url}"
 
     return check

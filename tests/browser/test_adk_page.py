@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.browser.conftest import visit
 from tests.server.adk_apps import ADK, PLAIN, write_app
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def adk_page(
     agents = tmp_path / "agents"
     write_app(agents, {"adk": ADK, "plain": PLAIN}[request.param], SCRIPT)
     site = serve(tmp_path, tmp_path / "store.sqlite3", str(agents), "--adk-ui")
-    context = browser.new_context(base_url=site.url, viewport={"width": 1500, "height": 950})
-    context.set_default_timeout(15_000)
+    context = visit(browser, site.url, viewport={"width": 1500, "height": 950})
     page, wrong = context.new_page(), []
     page.on("pageerror", lambda error: wrong.append(f"exception: {error}"))
     page.on(
@@ -89,7 +89,7 @@ def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable
 
     page.get_by_text("1 PASS").wait_for()
     page.get_by_text("PASS", exact=True).first.wait_for()
-    assert page.get_by_text("Sunny in Paris.").is_visible()
+    page.get_by_text("Sunny in Paris.").wait_for()
     shot(page, "adk-result")
     (file,) = (tmp_path / "agents" / "weather_app" / ".adk" / "eval_history").iterdir()
     assert json.loads(file.read_text())["eval_case_results"][0]["proctor_outcome"] == "passed"

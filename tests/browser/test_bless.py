@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Problems, Site, watch
+from tests.browser.conftest import Problems, Site, visit, watch
 from tests.browser.samples import proctor
 from tests.browser.test_case import run_of
 
@@ -23,7 +23,7 @@ SET = "examples/travel/bookings.evalset.json"
 def own_page(browser: Browser, own_site: Site, problems: Problems) -> Iterator[Page]:
     """A page of a project that may be changed, with a run of its own."""
     proctor(own_site.folder, f"eval examples/travel/flawed.py {SET} --num-runs 2")
-    context = browser.new_context(base_url=own_site.url, viewport={"width": 1280, "height": 860})
+    context = visit(browser, own_site.url)
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -44,8 +44,8 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless")
     case = own_page.get_by_role("region", name="two_turn_booking")
     expect(case).to_contain_text("conversation[1].final_response.parts[0].text")
-    assert case.locator("del").first.inner_text() == "2"
-    assert case.locator("ins").first.inner_text() == "4"
+    expect(case.locator("del").first).to_have_text("2")
+    expect(case.locator("ins").first).to_have_text("4")
     case.get_by_text("Lines of").click()
     expect(case.locator("pre").first).to_contain_text("Done! Table booked at La Trattoria for 4 at 7pm.")
     axe(own_page)
@@ -54,8 +54,10 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     expect(own_page.get_by_role("button", name=re.compile("^Write"))).to_have_text(
         "Write 6 cases into bookings.evalset.json"
     )
-    for box in own_page.get_by_role("checkbox").all()[1:]:
-        box.uncheck()
+    boxes = own_page.get_by_role("checkbox")
+    expect(boxes).to_have_count(6)
+    for at in range(1, 6):
+        boxes.nth(at).uncheck()
     own_page.get_by_role("button", name="Write 1 case into bookings.evalset.json").click()
     expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
     assert expected(own_site, "two_turn_booking")[1]["final_response"]["parts"][0]["text"].endswith(
@@ -77,7 +79,11 @@ def test_a_file_that_changed_meanwhile_is_not_written(
     mine = path.read_bytes()
     problems.expect("412")
     write.click()
-    expect(own_page.get_by_role("alert")).to_contain_text("the eval set was changed since this was reviewed")
+    expect(
+        own_page.get_by_role("alert")
+        .filter(has_text="the eval set was changed since this was reviewed")
+        .first
+    ).to_be_visible()
     assert path.read_bytes() == mine
     own_page.get_by_role("button", name="Try again").click()
     expect(own_page.get_by_role("alert")).to_have_count(0)

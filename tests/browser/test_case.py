@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import NARROW, Problems, Site, watch
+from tests.browser.conftest import NARROW, Problems, Site, visit, watch
 from tests.browser.markup import MARKUP
+from tests.browser.waiting import copied, strike, until
 from tests.server.made_case import big_answer, hostile_case, long_talk, many_trials, write_made
 
 Look = Callable[[Page], None]
@@ -53,20 +54,27 @@ def test_expected_stands_left_actual_right_and_only_what_differs_is_marked(page:
     rows = turn.get_by_role("row")
     expect(rows.nth(1)).to_contain_text("find_restaurant")
     differing = turn.locator('[data-kind="differs"]')
-    assert differing.locator("mark").all_inner_texts() == ["2", "4"]
+    expect(differing.locator("mark")).to_have_text(["2", "4"])
     extra = turn.locator('[data-kind="extra"]')
     expect(extra).to_contain_text("send_sms")
     expect(extra).to_contain_text("not expected")
-    assert [turn.locator("del").inner_text(), turn.locator("ins").inner_text()] == ["2", "4"]
-    left, right = (differing.get_by_role("cell").nth(n).bounding_box() for n in (0, 2))
-    assert left is not None
-    assert right is not None
-    assert left["x"] + left["width"] <= right["x"]
+    expect(turn.locator("del")).to_have_text("2")
+    expect(turn.locator("ins")).to_have_text("4")
+    left, right = (differing.get_by_role("cell").nth(n) for n in (0, 2))
+    assert until(page, lambda: _end(left, "x", "width") <= _place(right)["x"], bool)
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
-    left, right = (differing.get_by_role("cell").nth(n).bounding_box() for n in (0, 2))
-    assert left is not None
-    assert right is not None
-    assert left["y"] + left["height"] <= right["y"] + 1
+    assert until(page, lambda: _end(left, "y", "height") <= _place(right)["y"] + 1, bool)
+
+
+def _place(one: Locator) -> dict[str, float]:
+    found = one.bounding_box()
+    assert found is not None
+    return dict(found)  # type: ignore[arg-type]  # a dict of numbers is what it is
+
+
+def _end(one: Locator, at: str, size: str) -> float:
+    place = _place(one)
+    return place[at] + place[size]
 
 
 def test_the_state_is_told_where_it_is_not_as_stated(page: Page, site: Site, shot: Shot) -> None:
@@ -123,17 +131,22 @@ def test_trials_are_a_strip_to_walk_along(page: Page, site: Site) -> None:
     told = site.get(f"/api{path}")["trials"]
     answers = {"passed": "Hello, and welcome!", "failed": "Go away."}
     trials = page.get_by_role("navigation", name="Trials").get_by_role("button")
-    signs = [one.split() for one in trials.all_inner_texts()]
-    assert signs == [["●" if one["outcome"] == "passed" else "○", str(one["number"] + 1)] for one in told]
+    wanted = [["●" if one["outcome"] == "passed" else "○", str(one["number"] + 1)] for one in told]
+    signs = until(
+        page, lambda: [one.split() for one in trials.all_inner_texts()], lambda read: read == wanted
+    )
+    assert signs == wanted
     trials.nth(3).click()
     expect(page).to_have_url(re.compile(rf"{path}\?trial=4$"))
     expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[3]["outcome"]])
     page.keyboard.press("[")
     expect(page).to_have_url(re.compile("trial=3"))
     expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[2]["outcome"]])
-    page.keyboard.press("]")
-    page.keyboard.press("]")
+    strike(page, "]]")
     expect(page).to_have_url(re.compile("trial=4"))
+    strike(page, "[")
+    strike(page, "[")
+    expect(page).to_have_url(re.compile("trial=2"))
 
 
 def test_n_goes_from_difference_to_difference(page: Page, site: Site) -> None:
@@ -171,12 +184,11 @@ def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:
     open_case(page, site)
     expect(page.get_by_role("region", name="Turn 2")).to_be_visible()
     page.get_by_role("button", name="Copy as Markdown").click()
-    expect(page.get_by_text("Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("### two\\_turn\\_booking: failed")
-    assert '- ≠ expected `book_table(restaurant="La Trattoria", covers=2, time="19:00")`' in copied
-    assert '- + `send_sms(text="See you at La Trattoria!")`' in copied
-    assert "proctor show" in copied
+    text = copied(page, "### two\\_turn\\_booking: failed")
+    assert text.startswith("###")
+    assert '- ≠ expected `book_table(restaurant="La Trattoria", covers=2, time="19:00")`' in text
+    assert '- + `send_sms(text="See you at La Trattoria!")`' in text
+    assert "proctor show" in text
 
 
 def test_what_is_not_there_is_said(page: Page, site: Site, problems: Problems) -> None:
@@ -219,7 +231,7 @@ def _turned(at: int) -> list[str]:
 
 @pytest.fixture
 def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
-    context = browser.new_context(base_url=made.url, viewport={"width": 1280, "height": 860})
+    context = visit(browser, made.url)
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -230,7 +242,7 @@ def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
 @pytest.mark.slow
 def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_page: Page, shot: Shot) -> None:
     made_page.goto("/runs/made/cases/0")
-    expect(made_page.get_by_role("region", name="Turn 700")).to_contain_text("none", timeout=20_000)
+    expect(made_page.get_by_role("region", name="Turn 700")).to_contain_text("none")
     expect(made_page.get_by_text("1,000 turns, 999 of them as expected and folded")).to_be_visible()
     made_page.keyboard.press("n")
     expect(made_page.locator("#turn-700-step-1")).to_be_in_viewport()
@@ -243,7 +255,7 @@ def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_pag
 def test_ten_megabytes_are_said_to_be_there_and_can_be_saved(made_page: Page) -> None:
     made_page.goto("/runs/made/cases/1")
     turn = made_page.get_by_role("region", name="Turn 1")
-    expect(turn).to_contain_text("more characters", timeout=20_000)
+    expect(turn).to_contain_text("more characters")
     turn.get_by_text(re.compile(r"10,000,012 characters")).click()
     assert len(made_page.content()) < 1_000_000
     with made_page.expect_download() as saved:
@@ -276,21 +288,24 @@ def test_nothing_that_a_stranger_says_is_markup(made_page: Page, position: int, 
     expect(made_page.get_by_role("heading", level=1)).to_have_text(
         re.compile(re.escape(_seen("c" + text))[:40])
     )
-    expect(made_page.get_by_role("tabpanel")).to_contain_text(_SHOWN[tab], timeout=20_000)
+    expect(made_page.get_by_role("tabpanel")).to_contain_text(_SHOWN[tab])
     if tab in ("conversation", "judges"):
-        shown = made_page.get_by_role("tabpanel").text_content() or ""
-        lost = [one for one in MARKUP if _seen(one) not in shown]
-        assert lost == []
+        assert until(made_page, lambda: _lost(made_page), lambda lost: not lost) == []
     made_page.wait_for_timeout(200)
     assert owned == []
     here = made_page.locator(
         "main script, main img, main iframe, main object, main embed, main form, main svg, main math"
     )
-    assert here.count() == 0
+    expect(here).to_have_count(0)
     links = made_page.locator("main a").evaluate_all(
         "links => links.map((link) => link.getAttribute('href'))"
     )
     assert all(str(link).startswith(("/runs/", "/compare", "/history")) for link in links)
+
+
+def _lost(page: Page) -> list[str]:
+    shown = page.get_by_role("tabpanel").text_content() or ""
+    return [one for one in MARKUP if _seen(one) not in shown]
 
 
 def _seen(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,10 @@ pytestmark = pytest.mark.slow
 
 GUIDE = f"""
 import asyncio
+from pathlib import Path
 from proctor import Event
 
+HELD = Path(__file__).with_name("held")  # while it is there, an answer does not come to its end
 XSS = {XSS!r}
 
 class Guide:
@@ -46,7 +48,8 @@ class Guide:
             yield Event.returned("find_city", {{"river": "Aare", "people": 134000}}, id="c1")
             for piece in ("You should ", "go ", "to "):
                 yield Event.said(piece, partial=True)
-                await asyncio.sleep(0.4)
+            while HELD.exists():
+                await asyncio.sleep(0.02)
             yield Event.said(f"You should go to {{text}}.", usage_metadata={{"total_token_count": 42}})
             yield Event.changed({{"city": text}})
 
@@ -77,15 +80,28 @@ def begin(page: Page, agent: str = "guide") -> None:
     page.get_by_label("Agent").select_option(agent)
     page.get_by_role("button", name="Begin").click()
     if agent == "guide":
-        expect(page.get_by_role("heading", level=1, name="guide")).to_be_visible(timeout=20_000)
+        expect(page.get_by_role("heading", level=1, name="guide")).to_be_visible()
+
+
+@pytest.fixture
+def held(site: Site) -> Iterator[Path]:
+    """An answer does not come to its end until this file is removed."""
+    file = site.folder / "agents" / "guide" / "held"
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
 
 
 def say(page: Page, text: str) -> None:
+    """Say something as soon as the agent listens."""
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
     page.get_by_label("Message").fill(text)
     page.get_by_label("Message").press("Enter")
 
 
-def test_an_agent_is_talked_to_and_told_as_it_happens(page: Page, axe: Look, fits: Look, shot: Shot) -> None:
+def test_an_agent_is_talked_to_and_told_as_it_happens(
+    page: Page, held: Path, axe: Look, fits: Look, shot: Shot
+) -> None:
     page.goto("/chat")
     expect(page.get_by_label("Agent")).to_be_visible()
     axe(page)
@@ -96,6 +112,7 @@ def test_an_agent_is_talked_to_and_told_as_it_happens(page: Page, axe: Look, fit
     expect(log).to_contain_text('find_city(name="Bern")')
     expect(log).to_contain_text("You should go")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    held.unlink()
     expect(log).to_contain_text("You should go to Bern.")
     expect(log).to_contain_text("42 tokens")
     expect(page.get_by_label("State of the session")).to_contain_text('"Bern"')
@@ -108,10 +125,13 @@ def test_an_agent_is_talked_to_and_told_as_it_happens(page: Page, axe: Look, fit
     expect(log).to_contain_text("The manager says approved.")
 
 
-def test_a_conversation_outlives_a_reload(page: Page) -> None:
+def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     begin(page)
     say(page, "Bern")
+    expect(page.get_by_role("log")).to_contain_text("You should go")
     page.reload()  # in the middle of the answer
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    held.unlink()
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     page.get_by_role("button", name="Others").click()
@@ -132,13 +152,15 @@ def test_an_answer_is_stopped_and_all_is_said_again(page: Page) -> None:
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
     say(page, "Porto")
-    expect(page.get_by_text("2 turns", exact=True)).to_be_visible(timeout=10_000)
+    expect(page.get_by_text("2 turns", exact=True)).to_be_visible()
 
 
 def test_a_failure_has_its_cause_and_the_talk_goes_on(page: Page) -> None:
     begin(page)
     say(page, "break")
-    expect(page.get_by_role("alert")).to_contain_text("RuntimeError: the kitchen is closed")
+    expect(
+        page.get_by_role("alert").filter(has_text="RuntimeError: the kitchen is closed").first
+    ).to_be_visible()
     say(page, "Bern")
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
@@ -146,7 +168,7 @@ def test_a_failure_has_its_cause_and_the_talk_goes_on(page: Page) -> None:
 def test_an_agent_that_does_not_load_says_why(page: Page, problems: Problems) -> None:
     problems.expect("400")
     begin(page, "broken")
-    expect(page.get_by_role("alert")).to_contain_text("no such model", timeout=20_000)
+    expect(page.get_by_role("alert").filter(has_text="no such model").first).to_be_visible()
 
 
 def test_a_conversation_is_kept_as_a_case(page: Page, site: Site, axe: Look, shot: Shot) -> None:
@@ -181,7 +203,7 @@ def test_hostile_answers_are_text(page: Page) -> None:
     log = page.get_by_role("log")
     expect(log).to_contain_text("<script>alert(2)</script>")
     expect(page.get_by_label("State of the session")).to_contain_text("<img src=x onerror=alert(1)>")
-    assert page.locator("img, main script, iframe, [onerror], main a[href^=javascript]").count() == 0
+    expect(page.locator("img, main script, iframe, [onerror], main a[href^=javascript]")).to_have_count(0)
     assert dialogs == []
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import NARROW, Problems, Site, watch
+from tests.browser.conftest import NARROW, Problems, Site, visit, watch
 from tests.browser.test_case import run_of
+from tests.browser.waiting import stop_the_clock, strike, too_wide, until
 
 Look = Callable[[Page], None]
 
@@ -49,13 +50,15 @@ def _two(site: Site) -> str:
 def _unfold(page: Page) -> None:
     """Open everything that can be opened, as far as it is there."""
     page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true })")
 
 
 @pytest.fixture
 def touched(browser: Browser, site: Site, problems: Problems) -> Iterator[Page]:
     """A page of a phone."""
-    context = browser.new_context(base_url=site.url, viewport=NARROW, has_touch=True, is_mobile=True)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    context = visit(browser, site.url, viewport=NARROW, has_touch=True, is_mobile=True)
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -78,7 +81,7 @@ class TestEveryScreen:
     def test_can_be_used_with_a_finger(self, touched: Page, site: Site, screen: str) -> None:
         touched.goto(_SCREENS[screen](site))
         _unfold(touched)
-        assert touched.evaluate(_SMALL) == []
+        assert until(touched, lambda: touched.evaluate(_SMALL), lambda found: found == []) == []
 
     @ON_SCREENS
     def test_fits_a_window_of_320_pixels_with_all_of_it_open(
@@ -88,10 +91,7 @@ class TestEveryScreen:
         _unfold(page)
         for size in (NARROWEST, {"width": 1280, "height": 860}):
             page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict of numbers is what it takes
-            over = page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            assert over <= 0, f"{over} pixels too wide at {size['width']}"
+            assert too_wide(page) <= 0, f"at {size['width']} pixels"
 
 
 # Texts of a table's cells that are too narrow to be read, and those that reach into the cell beside theirs.
@@ -109,7 +109,7 @@ class TestOnPaper:
         page.goto(_SCREENS[screen](site))
         expect(page.get_by_role("cell").first).to_be_visible()
         page.emulate_media(media="print")
-        assert page.evaluate(_CRAMPED) == []
+        assert until(page, lambda: page.evaluate(_CRAMPED), lambda found: found == []) == []
 
     def test_a_run_says_why_its_cases_fail(self, page: Page, site: Site) -> None:
         page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
@@ -124,7 +124,7 @@ class TestNames:
     def test_in_backticks_read_as_names(self, page: Page, site: Site, screen: str) -> None:
         page.goto(_SCREENS[screen](site))
         expect(page.locator("main code").filter(has_text="covers").first).to_be_attached()
-        assert "`" not in page.locator("main").inner_text()
+        expect(page.locator("main")).not_to_contain_text("`", use_inner_text=True)
 
 
 class TestTheFocus:
@@ -137,11 +137,8 @@ class TestTheFocus:
     def test_comes_back_to_the_row_that_was_opened(self, page: Page, site: Site) -> None:
         page.goto(f"/runs/{run_of(site, 'travel.flawed')}")
         expect(page.get_by_role("table", name="Cases")).to_be_visible()
-        page.keyboard.press("j")
-        page.keyboard.press("j")
-        opened = page.locator("[role=row][aria-current] a")
-        name = opened.locator("b").inner_text()
-        page.keyboard.press("Enter")
+        name = page.get_by_role("table", name="Cases").locator("b").nth(1).inner_text()
+        strike(page, "jj\n")
         expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
         page.go_back()
         expect(page.locator("[role=row][aria-current] a")).to_be_focused()
@@ -151,11 +148,13 @@ class TestTheFocus:
 def test_copying_says_so_and_moves_nothing(page: Page, site: Site) -> None:
     page.goto(_SCREENS["a case"](site))
     copy = page.get_by_role("button", name="Copy command")
+    expect(copy).to_be_visible()
+    stop_the_clock(page)
     before = copy.bounding_box()
     copy.click()
     said = page.get_by_role("button").filter(has_text="Copied")
     expect(said).to_be_visible()
-    assert said.bounding_box() == before
+    assert until(page, said.bounding_box, lambda place: place == before) == before
 
 
 def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Page, site: Site) -> None:
@@ -165,7 +164,8 @@ def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Pag
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Filter cases").focus()
-    assert chip.evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
+    outline = "(one) => getComputedStyle(one).outlineStyle"
+    assert until(page, lambda: str(chip.evaluate(outline)), lambda style: style == "solid") == "solid"
 
 
 class TestACaseThatIsFlaky:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NARROW, Problems, Site
 from tests.browser.test_compare import ids
+from tests.browser.waiting import copied
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
@@ -23,10 +24,12 @@ def _open(page: Page, path: str = "/history") -> None:
 def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: Site, shot: Shot) -> None:
     _open(page)
     told = [case for case in site.get("/api/history")["cases"] if case["course"] != "steady"]
-    rows = page.get_by_role("table", name="Cases").get_by_role("row").all_inner_texts()[1:]
-    assert [row.split("\n")[0] for row in rows] == [case["eval_id"] for case in told]
-    assert "Broke" in rows[0]
-    assert told[0]["sentence"] in rows[0]
+    rows = page.get_by_role("table", name="Cases").get_by_role("row")
+    expect(rows).to_have_count(1 + len(told))
+    for at, case in enumerate(told):
+        expect(rows.nth(at + 1).get_by_text(case["eval_id"], exact=True)).to_be_visible()
+    expect(rows.nth(1)).to_contain_text("Broke")
+    expect(rows.nth(1)).to_contain_text(told[0]["sentence"])
     shot(page, "history")
 
 
@@ -48,10 +51,11 @@ def test_a_course_and_words_and_a_set_stand_in_the_address(page: Page) -> None:
 def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site) -> None:
     _open(page, "/history?set=bookings&metric=response_match_score")
     chart = page.get_by_role("group", name="response_match_score over 3 runs")
-    points = chart.get_by_role("link").all()
-    assert len(points) == 3
-    assert re.search(r"\d\.\d\d \(95 %: .* to .*\), needs ", points[2].get_attribute("aria-label") or "")
-    points[2].focus()
+    points = chart.get_by_role("link")
+    expect(points).to_have_count(3)
+    within = re.compile(r"\d\.\d\d \(95 %: .* to .*\), needs ")
+    expect(points.nth(2)).to_have_attribute("aria-label", within)
+    points.nth(2).focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/runs/{ids(site, 'travel.flawed')[0]}$"))
 
@@ -70,17 +74,21 @@ def test_one_case_run_by_run_and_where_it_turned(
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="two_turn_booking")).to_be_visible()
     expect(page).to_have_url(re.compile("case=two_turn_booking"))
-    strip = page.get_by_role("list", name="Runs, oldest first").get_by_role("listitem").all_inner_texts()
-    assert [square.partition("\n")[0] for square in strip if square] == ["✓", "✓", "✕"]
+    strip = (
+        page.get_by_role("list", name="Runs, oldest first")
+        .get_by_role("listitem")
+        .filter(has_text=re.compile(r"\S"))
+    )
+    expect(strip).to_have_text([re.compile(f"^{sign}") for sign in "✓✓✕"])
     commit = site.get(f"/api{_CASE}")["runs"][-1]["commit"] or ""
-    assert strip[0].endswith(commit[:7])
+    expect(strip.first).to_have_text(re.compile(f"{commit[:7]}$"))
     turned = page.locator("li[data-turned] a")
-    assert "the first run in which it is so" in (turned.get_attribute("aria-label") or "")
-    rows = page.get_by_role("table", name="Runs").get_by_role("row").all_inner_texts()[1:]
-    assert "here it turned" in rows[0]
-    assert "the agent was travel and is travel.flawed" in rows[0]
-    assert all("here it turned" not in row for row in rows[1:])
-    assert page.locator("figure").count() >= 2
+    expect(turned).to_have_attribute("aria-label", re.compile("the first run in which it is so"))
+    rows = page.get_by_role("table", name="Runs").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("here it turned")
+    expect(rows.nth(1)).to_contain_text("the agent was travel and is travel.flawed")
+    expect(rows.filter(has_text="here it turned")).to_have_count(1)
+    expect(page.locator("figure").nth(1)).to_be_visible()
     shot(page, "history-case")
     axe(page)
     fits(page)
@@ -123,5 +131,4 @@ def test_a_case_that_no_run_has_is_said(page: Page, problems: Problems) -> None:
 def test_it_is_copied_as_markdown(page: Page) -> None:
     _open(page, _CASE)
     page.get_by_role("button", name="Copy as Markdown").click()
-    expect(page.get_by_text("Copied")).to_be_visible()
-    assert "| Run | When | Commit | Outcome | Why |" in page.evaluate("navigator.clipboard.readText()")
+    copied(page, "| Run | When | Commit | Outcome | Why |")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.conftest import Problems, Site, watch
+from tests.browser.conftest import Problems, Site, visit, watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,7 +28,7 @@ def guarded(project: tuple[Path, Path], serve: Callable[..., Site]) -> Site:
 @pytest.fixture
 def visitor(browser: Browser, guarded: Site, problems: Problems) -> Iterator[Page]:
     """Somebody who has never been here."""
-    context = browser.new_context(base_url=guarded.url)
+    context = visit(browser, guarded.url)
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -107,7 +107,7 @@ ATTACKS = {
 def test_a_page_of_another_site_gets_nothing(
     browser: Browser, site: Site, elsewhere: tuple[str, list[str]], attack: str
 ) -> None:
-    context = browser.new_context()
+    context = visit(browser, None)
     page = context.new_page()
     page.goto(elsewhere[0])
     got = page.evaluate(
@@ -119,7 +119,7 @@ def test_a_page_of_another_site_gets_nothing(
 
 
 def test_nobody_frames_it(browser: Browser, site: Site, elsewhere: tuple[str, list[str]]) -> None:
-    context = browser.new_context()
+    context = visit(browser, None)
     page = context.new_page()
     page.goto(elsewhere[0])
     page.evaluate(

@@ -30,14 +30,15 @@ def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, sho
     _open(page, three)
     told = site.get(f"/api{three}")
     expect(page.locator("main")).to_contain_text("7 of 8 cases come out differently.")
-    rows = page.get_by_role("table", name="Cases").get_by_role("row").all_inner_texts()
-    assert len(rows) == 1 + len(told["rows"])
+    rows = page.get_by_role("table", name="Cases").get_by_role("row")
+    expect(rows).to_have_count(1 + len(told["rows"]))
     for run in told["runs"]:
-        assert run["agent"] in rows[0]
-    for text, row in zip(rows[1:], told["rows"], strict=True):
-        assert row["eval_id"] in text
+        expect(rows.first).to_contain_text(run["agent"])
+    for at, row in enumerate(told["rows"]):
+        expect(rows.nth(at + 1)).to_contain_text(row["eval_id"])
         for cell in row["cells"]:
-            assert {"passed": "✓", "failed": "✕", "error": "!"}[cell["outcome"]] in text
+            sign = {"passed": "✓", "failed": "✕", "error": "!"}[cell["outcome"]]
+            expect(rows.nth(at + 1)).to_contain_text(sign)
     shot(page, "matrix")
 
 

@@ -11,17 +11,17 @@ from playwright.sync_api import Browser, Page, expect
 
 from proctor.reports.base import load_report
 from proctor.schema.verdict import RunResult, SetSummary
-from tests.browser.conftest import Problems, Site, watch
+from tests.browser.conftest import Problems, Site, visit, watch
 from tests.browser.markup import MARKUP
 from tests.browser.samples import proctor
+from tests.browser.waiting import until
 from tests.reports.hostile import everywhere
 
 
 @pytest.fixture
 def offline(browser: Browser, problems: Problems) -> Iterator[Page]:
     """A page in a browser that cannot reach anything. The test fails when anything went wrong on it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True, color_scheme="light")
-    context.set_default_timeout(10_000)
+    context = visit(browser, None, offline=True, color_scheme="light")
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -38,7 +38,11 @@ def file(site: Site) -> Path:
 
 def opened(page: Page, file: Path, address: str = "") -> None:
     page.goto(f"{file.as_uri()}#{address}" if address else file.as_uri())
+    page.evaluate(_TURNED)  # within the file the address turns first, and the page after it
     page.get_by_role("main").wait_for()
+
+
+_TURNED = "() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))"
 
 
 def test_begins_with_the_verdict_and_has_all_rows(
@@ -133,7 +137,8 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
     axe(offline)
     offline.get_by_role("row").filter(has_text="two_turn_booking").get_by_role("link").click()
     expect(main).to_contain_text(runs[7][:4])
-    assert f"#/runs/{runs[7]}/cases/0" in links(offline)
+    there = f"#/runs/{runs[7]}/cases/0"
+    assert there in until(offline, lambda: links(offline), lambda found: there in found)
     assert not [one for one in links(offline) if "/runs/" in one and runs[7] not in one]
     axe(offline)
 
@@ -178,12 +183,8 @@ def test_nothing_that_an_agent_says_is_markup(at: int, offline: Page, tmp_path: 
         offline.goto(f"{path.as_uri()}#/runs/run-1/cases/{position}")
         expect(offline.get_by_role("main")).to_contain_text("Conversation")
     assert offline.evaluate("typeof owned") == "undefined"
-    assert (
-        offline.locator(
-            "main :is(img, iframe, object, embed, video, audio, form[action], base, meta)"
-        ).count()
-        == 0
-    )
+    inside = "main :is(img, iframe, object, embed, video, audio, form[action], base, meta)"
+    expect(offline.locator(inside)).to_have_count(0)
 
 
 def test_there_are_enough_of_them() -> None:

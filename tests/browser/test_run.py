@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,23 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import NARROW, WIDE, Problems, Site, watch
+from tests.browser.conftest import NARROW, WIDE, Problems, Site, visit, watch
+from tests.browser.waiting import PATIENCE, copied, strike
 from tests.server.live_project import make_project, open_gate
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
-
-
-@pytest.fixture(autouse=True)
-def _patience() -> Iterator[None]:
-    """What waits for another process waits as long as a busy machine takes."""
-    expect.set_options(timeout=20_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def _run_of(site: Site, agent: str) -> dict[str, Any]:
@@ -41,8 +36,12 @@ def _open(page: Page, site: Site, agent: str, query: str = "") -> dict[str, Any]
     return run
 
 
-def _cases(page: Page) -> list[str]:
-    return page.get_by_role("table", name="Cases").locator("b").all_inner_texts()
+def _cases(page: Page) -> Locator:
+    return page.get_by_role("table", name="Cases").locator("b")
+
+
+def _current(page: Page) -> Locator:
+    return page.locator("[role=row][aria-current] b")
 
 
 class TestARunThatIsOver:
@@ -60,9 +59,8 @@ class TestARunThatIsOver:
 
     def test_has_what_failed_first(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
-        shown = _cases(page)
-        assert shown[-1] == "no_such_restaurant"
-        assert shown[-2] == "two_turn_flight"  # an error comes after the failures
+        expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")
+        expect(_cases(page).nth(6)).to_have_text("two_turn_flight")  # an error comes after the failures
 
     def test_is_usable_by_all_and_fits(self, page: Page, site: Site, axe: Look, fits: Look) -> None:
         _open(page, site, "travel.flawed")
@@ -97,15 +95,12 @@ class TestARunThatIsOver:
 
     def test_markup_in_ids_and_answers_is_text(self, page: Page, site: Site) -> None:
         _open(page, site, "greeter")
-        assert "<script>alert(1)</script>" in _cases(page)
+        expect(_cases(page).get_by_text("<script>alert(1)</script>", exact=True)).to_be_visible()
 
     def test_is_copied_as_markdown(self, page: Page, site: Site) -> None:
         _open(page, site, "greeter")
         page.get_by_role("button", name="Copy as Markdown").click()
-        expect(page.get_by_text("Copied")).to_be_visible()
-        text = page.evaluate("() => navigator.clipboard.readText()")
-        assert text.startswith("**greeter on greetings")
-        assert "| `moody` | failed |" in text
+        assert "| `moody` | failed |" in copied(page, "**greeter on greetings")
 
     def test_that_is_not_there_says_so(self, page: Page, problems: Problems) -> None:
         problems.expect("404")
@@ -131,15 +126,16 @@ class TestFiltering:
         _open(page, site, "travel.flawed")
         page.keyboard.press("/")
         page.keyboard.type(text)
-        expect(page.get_by_role("search").get_by_role("status")).to_have_text(f"{len(left)} of 8")
-        assert _cases(page) == left
-        page.reload()
-        expect(page.get_by_role("search").get_by_role("status")).to_have_text(f"{len(left)} of 8")
+        for _ in range(2):
+            expect(page).to_have_url(re.compile(re.escape(f"?{urlencode({'q': text})}") + "$"))
+            expect(page.get_by_role("search").get_by_role("status")).to_have_text(f"{len(left)} of 8")
+            expect(_cases(page)).to_have_text(left)
+            page.reload()
 
     def test_says_what_it_cannot_read_and_shows_all(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed", "?q=outcom:failed")
-        expect(page.get_by_role("alert")).to_contain_text("did you mean outcome?")
-        assert len(_cases(page)) == 8
+        expect(page.get_by_role("alert").filter(has_text="did you mean outcome?").first).to_be_visible()
+        expect(_cases(page)).to_have_count(8)
 
     def test_offers_what_a_word_may_become(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
@@ -154,36 +150,66 @@ class TestFiltering:
         expect(page.get_by_role("search").get_by_role("status")).to_have_text("8 of 8")
 
     def test_sorts_by_a_column_and_back(self, page: Page, site: Site) -> None:
-        _open(page, site, "travel.flawed")
+        run = _open(page, site, "travel.flawed")
         page.get_by_role("button", name="Case").click()
-        assert _cases(page) == sorted(_cases(page))
+        expect(_cases(page)).to_have_text(sorted(_positions(site, run)))
         expect(page).to_have_url(re.compile("sort=case"))
         page.get_by_role("button", name="What changed first").click()
-        assert _cases(page)[-1] == "no_such_restaurant"
+        expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")
 
 
 class TestKeys:
     def test_move_stop_at_what_is_worth_a_look_and_open(self, page: Page, site: Site) -> None:
         run = _open(page, site, "travel.flawed", "?sort=case")
-        page.keyboard.press("j")
-        page.keyboard.press("n")
-        page.keyboard.press("k")
-        page.keyboard.press("j")
-        row = page.locator("[role=row][aria-current]")
-        expect(row).to_have_count(1)
-        wanted = row.locator("b").inner_text()
-        position = next(
-            one["position"]
-            for one in site.get(f"/api/runs/{run['run_id']}/cases")["items"]
-            if one["eval_id"] == wanted
-        )
+        cases = sorted(_positions(site, run))
+        for key, at in (("j", 0), ("n", 1), ("n", 2), ("n", 4), ("k", 3), ("j", 4)):  # the one at 3 passed
+            page.keyboard.press(key)
+            expect(_current(page)).to_have_text(cases[at])
         page.keyboard.press("Enter")
-        expect(page).to_have_url(re.compile(f"/runs/{run['run_id']}/cases/{position}$"))
+        expect(page).to_have_url(_of(run, _positions(site, run)[cases[4]]))
+
+    @pytest.mark.parametrize(
+        ("keys", "at"), [("jnkj\n", 1), ("nnnn\n", 4), ("jjjjjk\n", 3), ("jjjjjjjjjjjjkkn\n", 6)]
+    )
+    def test_open_the_row_that_they_mean_however_fast_they_come(
+        self, page: Page, site: Site, keys: str, at: int
+    ) -> None:
+        run = _open(page, site, "travel.flawed", "?sort=case")
+        strike(page, keys)
+        positions = _positions(site, run)
+        expect(page).to_have_url(_of(run, positions[sorted(positions)[at]]))
+
+    def test_come_faster_than_a_row_far_below_is_drawn(
+        self, page: Page, serve: Callable[..., Site], tmp_path: Path
+    ) -> None:
+        cases = [{"eval_id": f"case {number}", "conversation": []} for number in range(400)]
+        document = {"eval_set_id": "many", "eval_cases": cases}
+        (tmp_path / "many.evalset.json").write_text(json.dumps(document), encoding="utf-8")
+        many = serve(tmp_path, tmp_path / "store.sqlite3")
+        page.goto(f"{many.url}/eval-sets/{many.get('/api/eval-sets')['items'][0]['id']}")
+        expect(page.get_by_role("table", name="Cases")).to_be_visible()
+        strike(page, "j" * 200 + "xjx")
+        expect(_current(page)).to_have_text("case 200")
+        expect(page.get_by_role("link", name="case 200", exact=True)).to_be_focused()
+        expect(page.get_by_role("button", name="Duplicate")).to_be_visible()
+        expect(page.get_by_text("2 cases chosen")).to_be_visible()
+        strike(page, "j" * 150 + "kk\n")
+        expect(page.get_by_role("heading", level=1, name="case 348", exact=True)).to_be_visible()
 
 
 # --- live ---------------------------------------------------------------------------------------------------------------
 
 CASES = 9
+
+
+def _positions(site: Site, run: dict[str, Any]) -> dict[str, int]:
+    """Where the cases of a run stand in it, by name."""
+    items = site.get(f"/api/runs/{run['run_id']}/cases")["items"]
+    return {one["eval_id"]: one["position"] for one in items}
+
+
+def _of(run: dict[str, Any], position: int) -> re.Pattern[str]:
+    return re.compile(f"/runs/{run['run_id']}/cases/{position}$")
 
 
 @pytest.fixture
@@ -197,8 +223,7 @@ def gated(tmp_path: Path, serve: Callable[..., Site]) -> Iterator[Site]:
 @pytest.fixture
 def live(browser: Browser, gated: Site, problems: Problems) -> Iterator[Page]:
     """A page of that server."""
-    context = browser.new_context(base_url=gated.url, viewport=WIDE)  # type: ignore[arg-type]  # a dict of numbers is what it takes
-    context.set_default_timeout(20_000)
+    context = visit(browser, gated.url)
     page = context.new_page()
     watch(page, problems)
     yield page
@@ -218,9 +243,10 @@ def _start(page: Page, *, at_once: int = 1) -> str:
     return page.url.rpartition("/")[2]
 
 
-def _outcomes(page: Page) -> list[str]:
-    rows = page.get_by_role("table", name="Cases").get_by_role("row").all_inner_texts()[1:]
-    return [next(word for word in ("Passed", "Failed", "Not run") if word in row) for row in rows]
+def _begin_so(page: Page, outcomes: list[str]) -> None:
+    rows = page.get_by_role("table", name="Cases").get_by_role("row")
+    for at, outcome in enumerate(outcomes):
+        expect(rows.nth(at + 1)).to_contain_text(outcome)
 
 
 @pytest.mark.slow
@@ -231,11 +257,11 @@ class TestARunUnderWay:
         _start(live)
         expect(live.get_by_role("progressbar")).to_be_visible()
         expect(live.get_by_role("table", name="Cases")).to_be_visible()
-        assert _outcomes(live) == ["Not run"] * CASES
+        _begin_so(live, ["Not run"] * CASES)
         open_gate(gated.folder, 4)
         expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(2)
         expect(live.get_by_role("row").filter(has_text="Failed")).to_have_count(2)
-        assert _outcomes(live)[:2] == ["Failed", "Failed"]
+        _begin_so(live, ["Failed", "Failed"])
         expect(live.get_by_text(f"4 of {CASES} trials")).to_be_visible()
         axe(live)
         shot(live, "run-live")
@@ -263,7 +289,7 @@ class TestARunUnderWay:
         live.get_by_role("button", name="Cancel").click()
         live.get_by_role("button", name="Cancel the run").click()
         open_gate(gated.folder, 4)
-        expect(live.get_by_text("Cancelled.")).to_be_visible(timeout=30_000)
+        expect(live.get_by_text("Cancelled.")).to_be_visible()
         shot(live, "run-cancelled")
         open_gate(gated.folder, CASES)
         live.get_by_role("button", name="Go on with it").click()
@@ -287,7 +313,7 @@ class TestARunUnderWay:
             open_gate(gated.folder, CASES)
             expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
         finally:
-            other.wait(30)
+            other.wait(PATIENCE)
 
     def test_goes_on_when_the_server_is_killed_and_the_page_finds_the_next_one(
         self, live: Page, gated: Site, problems: Problems, tmp_path: Path
@@ -304,20 +330,20 @@ class TestARunUnderWay:
         command = [sys.executable, "-m", "proctor", "web", "--port", port, "--store", "runs.sqlite3"]
         second = subprocess.Popen(command, cwd=gated.folder, stdout=log, stderr=log)
         try:
-            expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(3, timeout=30_000)
-            assert live.url.endswith(run)
+            expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(3)
+            expect(live).to_have_url(re.compile(f"{run}$"))
             open_gate(gated.folder, CASES)
             expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
         finally:
             second.terminate()
-            second.wait(30)
+            second.wait(PATIENCE)
             log.close()
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < until
+        assert time.monotonic() < end
         time.sleep(0.05)
 
 

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Problems, Site
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
-
-
-@pytest.fixture(autouse=True)
-def _patience() -> Iterator[None]:
-    """What waits for another process waits as long as a busy machine takes."""
-    expect.set_options(timeout=20_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 GREETINGS = "greetings.evalset.json"
@@ -72,7 +63,7 @@ def test_everything_that_is_wrong_stands_beside_its_field(page: Page, problems: 
     metric.get_by_label("threshold").fill("3")
     page.get_by_label("Judge", exact=True).fill("no-such-model")
     page.get_by_label("Trials at once").fill("0")
-    expect(metric.get_by_role("alert")).to_contain_text("threshold")
+    expect(metric.get_by_role("alert").filter(has_text="threshold").first).to_be_visible()
     expect(page.get_by_text("No model is called 'no-such-model'")).to_be_visible()
     expect(page.get_by_text("A whole number of at least 1, not 0")).to_be_visible()
     expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
@@ -86,6 +77,7 @@ def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     page.get_by_role("checkbox", name=re.compile("^moody")).uncheck()
     page.get_by_label("Trials of each case").fill("2")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
+    expect(page.get_by_label("What it takes")).to_contain_text("trials of 3 cases")
     page.reload()
     expect(page.get_by_label("Agent", exact=True)).to_have_value("replay")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
