@@ -105,6 +105,18 @@ def test_awkward_counts_have_a_p_value(drawn: list[TwoCounts]) -> None:
     assert 0 <= dealt_out_test(drawn) <= 1
 
 
+@pytest.mark.parametrize("most", [0, 200, 2_000, 20_000])
+def test_what_is_approximated_depends_on_neither_the_order_nor_the_base(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unequal_trials, "_MOST_SUMS", most)
+    random = Random("order")
+    for _ in range(20):
+        drawn = [TwoCounts(random.randint(0, n), n, 1, 2) for n in random.choices((1, 2, 3, 10), k=12)]
+        shuffled = [one.swapped() for one in random.sample(drawn, len(drawn))]
+        assert dealt_out_test(shuffled) == pytest.approx(dealt_out_test(drawn), rel=1e-9)
+
+
 def test_parts_of_trials_lie_between_the_whole_numbers() -> None:
     found = [dealt_out_test([TwoCounts(9.0, 10, now, 3)] * 8) for now in (1.0, 1.5, 2.0)]
     assert found[0] < found[1] < found[2]

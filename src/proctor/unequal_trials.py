@@ -72,6 +72,7 @@ def _dealt_out(known: Sequence[TwoCounts]) -> float:
         for case, weight in zip(known, weights, strict=True)
     )
     parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
+    parts.sort(key=lambda part: (part.weight, len(part.chances), part.cases))  # also of the runs exchanged
     seen = fsum(case.now * (weight // unit) for case, weight in zip(known, weights, strict=True))
     return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
 
