@@ -108,7 +108,7 @@ class _Scanner:
     def run(self) -> None:
         self.skip_gap()
         if self.at == self.end:
-            raise self.stop(0, "the file is empty", "an eval set starts with `{`")
+            raise self.stop(0, "the file is empty", "eval sets and configs are JSON objects: `{ … }`")
         self.value()
         while self.stack:
             self.step()
