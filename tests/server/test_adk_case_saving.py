@@ -218,3 +218,28 @@ def test_a_link_out_of_the_folder_is_not_followed(client: TestClient, folder: Pa
     assert "leads out" in client.get("/dev/apps/weather_app/eval-sets/s").json()["detail"]
     assert client.delete("/dev/apps/weather_app/eval-sets/s").status_code == 400
     assert outside.exists()
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize(
+    ("method", "address", "body", "place"),
+    [
+        ("PUT", "/dev/apps/weather_app/eval_sets/s/evals/c1", '{"finalSessionState": {"a": [0, @]}}', ["finalSessionState", "a", 1]),
+        ("POST", "/dev/apps/weather_app/eval-sets", '{"evalSet": {"eval_set_id": "t", "eval_cases": [], "x": @}}', ["evalSet", "x"]),
+        ("POST", "/apps/weather_app/users/u/sessions", '{"state": {"a": @}}', ["state", "a"]),
+        ("POST", "/apps/weather_app/users/u/sessions/s", '{"a": @}', ["a"]),
+    ],
+    ids=["a case", "a set", "a session", "a session by its id"],
+)  # fmt: skip
+def test_a_number_that_json_does_not_have_never_becomes_null(
+    client: TestClient, folder: Path, method: str, address: str, body: str, place: list[Any], number: str
+) -> None:
+    file = folder / "s.evalset.json"
+    file.write_text(json.dumps({"eval_set_id": "s", "eval_cases": [WHOLE]}))
+    before = file.read_bytes()
+    sent = body.replace("@", number)
+    answer = client.request(method, address, content=sent, headers={"content-type": "application/json"})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["detail"][0]["loc"] == ["body", *place]
+    assert file.read_bytes() == before
+    assert [path.name for path in folder.glob("*.evalset.json")] == ["s.evalset.json"]

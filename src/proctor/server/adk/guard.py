@@ -16,6 +16,7 @@ from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
 from proctor.loopback import is_loopback_ip
 from proctor.server.adk.eval_files import NotThereError
+from proctor.server.adk.requests import FiniteRequest
 from proctor.server.adk.wire import answer
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
@@ -31,7 +32,7 @@ class AdkRoute(APIRoute):
 
         async def told(request: Request) -> Response:
             try:
-                return await handle(request)
+                return await handle(FiniteRequest(request.scope, request.receive))
             except RequestValidationError as error:
                 found = [{name: one[name] for name in ("type", "loc", "msg")} for one in error.errors()]
                 return answer({"detail": found}, status_code=422)
