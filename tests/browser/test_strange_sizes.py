@@ -74,8 +74,14 @@ def spans(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) 
         }
         for n in range(SPANS)
     )
+    deep = timed_trial()
+    deep.turns[0].trace = trace_of(
+        {"id": str(n), "parent_id": str(n - 1) if n else "", "name": f"step {n}", "kind": "step", "started_at": _BEGAN, "duration": 0.01}
+        for n in range(20)
+    )  # fmt: skip
     folder: Path = tmp_path_factory.mktemp("spans")
-    write_made(folder / "store.sqlite3", [Made("many", [trial], [MetricScore(1.0, [Score(1.0)])])])
+    scores = [MetricScore(1.0, [Score(1.0)])]
+    write_made(folder / "store.sqlite3", [Made("many", [trial], scores), Made("deep", [deep], scores)])
     return serve(folder, folder / "store.sqlite3")
 
 
@@ -135,3 +141,15 @@ def test_of_many_spans_those_in_view_are_drawn_and_each_is_reached(page: Page, s
     assert table.get_by_role("row").count() < 150
     page.keyboard.press("End")
     expect(table.get_by_role("button", name=f"step step {SPANS - 1}", exact=True)).to_be_visible()
+
+
+def test_names_of_deep_spans_have_room_on_a_narrow_page(page: Page, spans: Site) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{spans.url}/runs/made/cases/1?tab=spans")
+    boxes = [page.get_by_role("button", name=f"step step {at}", exact=True) for at in (1, 19)]
+    expect(boxes[1]).to_be_visible()
+    upper, lower = (box.bounding_box() for box in boxes)
+    assert upper is not None
+    assert lower is not None
+    assert upper["x"] < lower["x"], "it is nested"
+    assert lower["width"] >= 80

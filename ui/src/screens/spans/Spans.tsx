@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from "react";
+import { type CSSProperties, useEffect, useMemo, useRef } from "react";
 import { Link } from "wouter";
 import { useAddress } from "../../app/address";
 import { useData } from "../../data/queries";
@@ -42,7 +42,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
     <>
       <p className="dim">{page.told}</p>
       <Cut notes={page.cut} />
-      <div className={`panel ${styles.waterfall}`} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
+      <div className={`panel ${styles.waterfall}`} style={nesting(page)} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
         <div role="row" className={styles.head}>
           <span role="columnheader">What</span>
           <span role="columnheader" className={styles.scale}>
@@ -99,6 +99,12 @@ function Cut({ notes }: { notes: string[] }) {
 
 const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", step: "step", event: "event" };
 const DEEPEST = 12;
+
+/** How deep the spans are nested, for the steps between them: names keep room beside many. */
+function nesting({ spans }: SpansPage): CSSProperties {
+  const deepest = spans.reduce((most, { depth }) => Math.max(most, depth), 1);
+  return { "--deepest": Math.min(deepest, DEEPEST) } as CSSProperties;
+}
 
 /** A name without what its kind says already: `execute_tool look` is the tool look. */
 function short({ kind, name }: SpanPart): string {
