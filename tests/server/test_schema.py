@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from proctor.server.adk.routes import adk_router
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from tests.server.adk_apps import PLAIN, write_app
 from tests.server.kept import run, write_greetings
 
 SHORT, LONG = 3, 20_000
@@ -22,16 +23,22 @@ SHORT, LONG = 3, 20_000
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with an agent, two sets and a run."""
+    """A project with an agent, two sets and a run; and an app, with a set of its own, as google-adk's clients know them."""
     project = tmp_path_factory.mktemp("project")
     write_greetings(project)
+    app = write_app(project / "agents", PLAIN, {"*": [{"parts": [{"text": "Hello."}]}]})
+    (app / "set1.evalset.json").write_text(
+        (project / "more.evalset.json").read_text().replace('"more"', '"set1"')
+    )
     run(project, "moody.py greetings.evalset.json --num-runs 2")
     return project
 
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[TestClient]:
-    context = ServerContext(root=folder, store_url=folder / ".proctor" / "store.sqlite3")
+    context = ServerContext(
+        root=folder, store_url=folder / ".proctor" / "store.sqlite3", agents=folder / "agents"
+    )
     # `raise_server_exceptions`: what is raised behind the last handler would not be seen as an answer
     with TestClient(
         create_app(context),
@@ -59,9 +66,10 @@ def operations(description: Any) -> list[Any]:
 def there(client: TestClient) -> dict[str, Any]:
     """What parameters of addresses may be so that they name something that is there."""
     sets = client.get("/api/eval-sets").json()["items"]
+    client.post("/apps/weather_app/users/user/sessions/session")
     return {
         "run": "latest", "position": 1, "number": 0, "metric": "response_match_score", "eval_set": sets[0]["id"],
-        "app_name": "moody", "user_id": "user", "session_id": "session", "eval_set_id": "greetings", "eval_id": "moody",
+        "app_name": "weather_app", "user_id": "user", "session_id": "session", "eval_set_id": "set1", "eval_id": "moody",
         "eval_case_id": "moody",
     }  # fmt: skip
 
@@ -122,6 +130,7 @@ def found_in(client: TestClient, requests: int) -> tuple[int, dict[str, Counter[
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_no_request_meets_a_bug(client: TestClient) -> None:
     total, broken = found_in(client, SHORT)
     assert broken == {}
