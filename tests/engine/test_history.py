@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.engine.history import BACK_AND_FORTH, case_histories, case_history
+from proctor.engine.metric_history import MetricMeans
 from proctor.reports.history import sentence_of
 from proctor.reports.sparkline import sparkline
 from proctor.schema.comparison import Unlike
@@ -158,3 +159,12 @@ def test_a_sparkline_has_a_sign_for_each_value_and_more_is_never_lower(
     known = [(value, signs[sign]) for value, sign in zip(values, line, strict=True) if value is not None]
     assert all(a[1] <= b[1] for a, b in pairwise(sorted(known)))
     assert all((sign in "·.") == (value is None) for value, sign in zip(values, line, strict=True))
+
+
+def test_the_share_that_passed_is_of_all_cases_that_were_run() -> None:
+    means = MetricMeans()
+    means.begin("run")
+    for outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE):
+        means.add(outcome, {})
+    point = means.points(lambda name: None)["passed"]["run"]
+    assert (point.score, point.count) == (0.25, 4)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from proctor.api.runs import RunFilter, StoreLike, open_runs
 from proctor.errors import ProctorError, SetupError, UnknownNameError
 from proctor.registry import METRICS
+from proctor.schema.comparison import PASSED
 from proctor.schema.history import CaseHistory, CasePoint, MetricPoint, RunHistory
 from proctor.schema.outcome import Outcome
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 LIMIT = 50
 """Runs that are looked at, unless told otherwise."""
-PASSED = "passed"
-"""The name under which the share of the decided cases that passed is kept."""
 
 
 async def history(

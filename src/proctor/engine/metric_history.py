@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.comparison import PASSED
 from proctor.schema.history import MetricPoint
 from proctor.schema.outcome import Outcome
 from proctor.schema.verdict import MetricVerdict
@@ -15,8 +16,6 @@ from proctor.stats import ClusteredMean, wilson
 
 _ERROR = Outcome.ERROR.value
 Bounds = tuple[float, float]
-PASSED = "passed"
-"""The name under which the share of the decided cases that passed is kept."""
 
 
 class MetricMeans:
@@ -32,9 +31,8 @@ class MetricMeans:
         self._now = self._sums.setdefault(run_id, {})
 
     def add(self, outcome: Outcome, metrics: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take one case of the run: what it came to, and its metrics as a `BriefVerdict` has them."""
-        if outcome is Outcome.PASSED or outcome is Outcome.FAILED:
-            self._add(PASSED, 1.0 if outcome is Outcome.PASSED else 0.0, None, gate=True)
+        """Take one case that was run: what it came to, and its metrics as a `BriefVerdict` has them."""
+        self._add(PASSED, 1.0 if outcome is Outcome.PASSED else 0.0, None, gate=True)
         now = self._now
         for name, metric in metrics.items():
             score = metric.get("score")

@@ -169,7 +169,7 @@ class RunHistory:
     agents: list[str] = field(default_factory=list)
     """Their agents."""
     metrics: dict[str, dict[str, MetricPoint]] = field(default_factory=dict)
-    """By metric and run: the mean over the cases. `passed` is the share of the decided cases that passed."""
+    """By metric and run: the mean over the cases. `passed` is the share of the cases which passed, of those that were run."""
 
     def counts(self) -> dict[Course, int]:
         """Return how many cases have which course."""

@@ -126,7 +126,7 @@ class HistoryPage(PageModel):
     points: list[HistoryPoint] | None
     """Of the one case, newest first; null where all are asked for."""
     series: list[Series]
-    """`passed` (the share of decided cases) first, then what decides."""
+    """`passed` (the share of the cases that were run) first, then what decides."""
     command: str
     """What shows the same in a terminal."""
 
