@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import inspect
 import subprocess
@@ -18,9 +19,12 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.engine import deadlines
+from proctor.engine.intake import Caps, Intake
 from proctor.engine.loop import run_sync
+from proctor.engine.record import record_turn
+from proctor.errors import AgentError
 from proctor.schema.event import Event
-from proctor.schema.trial import Attempt, FailureKind
+from proctor.schema.trial import Attempt, FailureKind, Turn
 from proctor.schema.verdict import Outcome
 
 from .scripted import Scripted, case, eval_set, run, turn
@@ -59,18 +63,62 @@ async def catches_all(_: Session) -> AsyncIterator[Event]:
     yield Event.said("ok")
 
 
-@pytest.mark.parametrize("fault", [sleeps, swallows, blocks, spins, catches_all], ids=lambda f: f.__name__)
+async def never_waits(_: Session) -> AsyncIterator[Event]:
+    """Nearly all of its time is spent in the engine, where nobody is interrupted."""
+    event = Event.said("ok " * 2000)
+    while True:
+        yield event
+
+
+async def never_waits_and_swallows(_: Session) -> AsyncIterator[Event]:
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(60)
+    async for event in never_waits(_):
+        yield event
+
+
+FAULTS = [sleeps, swallows, blocks, spins, catches_all, never_waits, never_waits_and_swallows]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
 def test_a_hanging_agent_is_timed_out_and_the_others_go_on(fault: object) -> None:
     agent = Scripted({"hang": fault})  # type: ignore[dict-item]  # parametrised as object
     given = eval_set(case("a"), case("hang"), *(case(f"c{n}") for n in range(20)))
     began = time.monotonic()
-    result = run_sync(lambda: run(agent, given, timeout=0.4))
+    result = run_sync(lambda: run(agent, given, timeout=0.4, max_events=10**9))
     took = time.monotonic() - began
     failure = result.case("hang").trials[0].failure
     assert failure is not None
     assert failure.kind is FailureKind.TIMED_OUT
     assert result.counts == {Outcome.PASSED: 21, Outcome.ERROR: 1}
     assert took < 30
+
+
+@pytest.mark.parametrize(
+    ("seconds", "swallowed", "ended_by"),
+    [
+        (-1.0, "", asyncio.CancelledError),
+        (-1.0, "turn", TimeoutError),
+        (600.0, "", AgentError),  # there is time: only the bound of events ends it
+    ],
+)
+def test_an_agent_that_never_waits_lets_the_timer_end_it(
+    seconds: float, swallowed: str, ended_by: type[BaseException]
+) -> None:
+    async def asked() -> None:
+        slot, session = deadlines.Slot(), Session("s", "app", "user")
+        slot.begin_turn(seconds)
+        slot.expired = swallowed
+        answer = record_turn(
+            never_waits(session), Turn(user_content={}), session, Intake(Caps(max_events=2000), []), slot
+        )
+        task = asyncio.create_task(answer)
+        asyncio.get_running_loop().call_soon(task.cancel if not swallowed else lambda: None)
+        await asyncio.wait([task])
+        with pytest.raises(ended_by):
+            task.result()
+
+    asyncio.run(asked())
 
 
 def test_the_limit_is_per_turn() -> None:
@@ -204,6 +252,7 @@ METRIC = str(Path(deadlines.__file__).parent.with_name("metrics") / "custom.py")
         ([ENGINE, asyncio.__file__], True),
         ([ENGINE, LIBRARY], False),
         ([ENGINE, LIBRARY, PYDANTIC], False),
+        ([ENGINE, PYDANTIC.replace("pydantic", "pydantic_ai"), enum.__file__], False),
         ([ENGINE, "/somewhere/agent.py", PYDANTIC, enum.__file__], False),
         ([ENGINE, "/somewhere/agent.py", threading.__file__], False),
         ([ENGINE, METRIC], False),
@@ -217,6 +266,27 @@ def test_what_the_engine_makes_its_models_with_is_not_interrupted_either(
     for file in files:
         frame = SimpleNamespace(f_back=frame, f_code=SimpleNamespace(co_filename=file))
     assert deadlines._is_ours(frame) is ours
+
+
+@pytest.mark.parametrize(("seconds_left", "interrupted"), [(-5.0, True), (60.0, False)])
+def test_a_signal_that_comes_late_interrupts_nothing_that_has_time(
+    seconds_left: float, interrupted: bool
+) -> None:
+    """What was late has ended meanwhile, and the same trial has begun its next turn."""
+
+    async def signalled() -> None:
+        slot = deadlines.Slot(task=asyncio.current_task())
+        slot.begin_turn(seconds_left)
+        watchdog = deadlines._Watchdog(asyncio.get_running_loop(), {slot}, tick=1)
+        watchdog._target = slot
+        watchdog._interrupt(0, inspect.currentframe())
+        assert not slot.expired
+
+    if interrupted:
+        with pytest.raises(deadlines.LoopBlocked):
+            asyncio.run(signalled())
+    else:
+        asyncio.run(signalled())
 
 
 def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,7 +230,12 @@ class _Watchdog:
             return
         if _is_ours(frame):  # the machine is slow, nobody blocks: the timer ends this trial at its next step
             return
-        slot.expire(time.monotonic())
+        now = time.monotonic()
+        if (
+            now < slot.deadline
+        ):  # what was late ended before the signal came; what runs now has time of its own
+            return
+        slot.expire(now)
         raise LoopBlocked
 
 
@@ -244,7 +249,7 @@ def _is_ours(frame: FrameType | None) -> bool:
 def _is_used_by_anybody(file: str) -> bool:
     """Tell whether who called this code says whose doing it is: the standard library, and what models are made with."""
     if _PACKAGES in file:
-        return file.partition(_PACKAGES)[2].startswith(_OF_MODELS)
+        return file.rpartition(_PACKAGES)[2].partition(os.sep)[0] in _OF_MODELS
     return file.startswith(_STANDARD)
 
 
@@ -252,7 +257,7 @@ _PROCTOR = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - text is 
 _OURS = tuple(os.path.join(_PROCTOR, room, "") for room in ("engine", "schema"))  # noqa: PTH118 - as above
 _STANDARD = (os.path.dirname(os.__file__) + os.sep, "<frozen")  # noqa: PTH120 - as above
 _PACKAGES = f"{os.sep}site-packages{os.sep}"
-_OF_MODELS = ("pydantic", "annotated_types", "typing_")
+_OF_MODELS = ("pydantic", "pydantic_core", "annotated_types", "typing_extensions.py", "typing_inspection")
 
 
 def _free_signal() -> signal.Signals | None:
