@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import comb, prod
+from math import comb, erfc, prod, sqrt
 from random import Random
 from typing import Any
 
@@ -97,9 +97,10 @@ def test_many_cases_come_close_to_counting_them(
         [TwoCounts(0, 10, 1, 1)] * 2_000,
         [TwoCounts(100_000, 200_000, 100_000, 100_000)] * 3,
         [TwoCounts(5.5, 10, 0.25, 1)] * 500,
+        [TwoCounts(32_339.75, 71_479, 1, 1), TwoCounts(966.5833, 25_942, 5_298.916667, 73_433)],
         [TwoCounts(each % 7, 7 + each, 1, 1 + each % 5) for each in range(300)],
     ],
-    ids=["all passed", "all fixed", "100,000 trials", "parts of trials", "no two alike"],
+    ids=["all passed", "all fixed", "100,000 trials", "parts of trials", "parts of 100,000", "no two alike"],
 )
 def test_awkward_counts_have_a_p_value(drawn: list[TwoCounts]) -> None:
     assert 0 <= dealt_out_test(drawn) <= 1
@@ -115,6 +116,48 @@ def test_what_is_approximated_depends_on_neither_the_order_nor_the_base(
         drawn = [TwoCounts(random.randint(0, n), n, 1, 2) for n in random.choices((1, 2, 3, 10), k=12)]
         shuffled = [one.swapped() for one in random.sample(drawn, len(drawn))]
         assert dealt_out_test(shuffled) == pytest.approx(dealt_out_test(drawn), rel=1e-9)
+
+
+def with_trials_from(least: int, most: int, *, cases: int, rate: float, fall: float = 0.0) -> list[TwoCounts]:
+    """Cases that were tried until each was decided: no two of them have as many trials."""
+    random = Random(f"{least} {most} {cases} {rate} {fall}")
+    found = []
+    for _ in range(cases):
+        before, now = random.randint(least, most), random.randint(least, most)
+        passed = sum(random.random() < rate for _ in range(before))
+        found.append(TwoCounts(passed, before, sum(random.random() < rate - fall for _ in range(now)), now))
+    return found
+
+
+def by_the_normal_distribution(cases: Sequence[TwoCounts]) -> float:
+    """The same test of many cases, each difference with the variance that dealing out gives it."""
+    seen = variance = 0.0
+    for case in cases:
+        before, now, passed = case.trials_before, case.trials_now, case.before + case.now
+        seen += case.now / now - case.before / before
+        every = before + now
+        if every > 1:
+            dealt = now * (passed / every) * (1 - passed / every) * before / (every - 1)
+            variance += dealt * (1 / before + 1 / now) ** 2
+    return erfc(abs(seen) / sqrt(2 * variance))
+
+
+@pytest.mark.parametrize("fall", [0.0, 0.03])
+@pytest.mark.parametrize(("cases", "least", "most"), [(60, 2, 100), (100, 5, 300), (200, 5, 900)])
+def test_numbers_of_trials_without_a_common_multiple_of_any_reasonable_size(
+    cases: int, least: int, most: int, fall: float
+) -> None:
+    drawn = with_trials_from(least, most, cases=cases, rate=0.6, fall=fall)
+    found = dealt_out_test(drawn)
+    assert found == pytest.approx(by_the_normal_distribution(drawn), rel=0.15, abs=0.02)
+    assert dealt_out_test([one.swapped() for one in drawn]) == pytest.approx(found, rel=1e-6)
+
+
+def test_few_cases_of_such_numbers_are_counted_one_by_one() -> None:
+    """All of them broke, which is as far out as it goes, and is one of the sums that count."""
+    drawn = [TwoCounts(each - 3, each, 0, 1) for each in (997, 991, 983, 977, 971, 967, 953, 947)]
+    assert dealt_out_test(drawn) == pytest.approx(by_hand(drawn), rel=1e-6)
+    assert dealt_out_test(drawn) > 0
 
 
 def test_parts_of_trials_lie_between_the_whole_numbers() -> None:

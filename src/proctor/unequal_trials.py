@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import erfc, exp, fsum, gcd, lcm, lgamma, log, prod, sinh, sqrt
+from math import erfc, exp, fsum, gcd, inf, lcm, lgamma, log, prod, sinh, sqrt
 
 from proctor.quick_dataclasses import dataclass
 from proctor.stats import normal_quantile, score_interval
 
 _MOST_SUMS = 200_000
 """Sums that are counted one by one (about a tenth of a second); where there are more, they are approximated."""
+_FINEST = 10**12
+"""Parts that the largest weight of a case is told in, where numbers of trials have no common multiple of a reasonable size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +66,26 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
 
 def _dealt_out(known: Sequence[TwoCounts]) -> float:
     """The probability of a mean difference that lies as far out, to the side where it does."""
-    common = lcm(*{count for case in known for count in (case.trials_before, case.trials_now)})
-    weights = [common // case.trials_before + common // case.trials_now for case in known]
-    unit = gcd(*weights) or 1
+    weights = _weights(known)
     counts = Counter(
-        (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight // unit)
+        (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight)
         for case, weight in zip(known, weights, strict=True)
     )
     parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
     parts.sort(key=lambda part: (part.weight, len(part.chances), part.cases))  # also of the runs exchanged
-    seen = fsum(case.now * (weight // unit) for case, weight in zip(known, weights, strict=True))
+    seen = fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
     return min(_beyond(parts, seen), _beyond([part.mirrored() for part in parts], -seen))
+
+
+def _weights(known: Iterable[TwoCounts]) -> list[int]:
+    """By how much the difference of a case grows with each pass that is dealt to the candidate, in whole numbers."""
+    counts = [(case.trials_before, case.trials_now) for case in known]
+    common = lcm(*{count for pair in counts for count in pair})
+    weights = [common // before + common // now for before, now in counts]
+    unit, top = gcd(*weights) or 1, max(weights, default=1)
+    if top // unit <= _FINEST:
+        return [weight // unit for weight in weights]
+    return [weight * _FINEST // top for weight in weights]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +108,16 @@ def _dealt(before: int, now: int, passed: float) -> dict[int, float]:
         if share:
             for each, chance in _hypergeometric(before, now, whole).items():
                 found[each] = found.get(each, 0.0) + share * chance
-    return found
+    # what is no number any more never happens
+    return {each: chance for each, chance in found.items() if chance}
 
 
 def _hypergeometric(before: int, now: int, passed: int) -> dict[int, float]:
     every = _log_ways(before + now, now)
-    chances = {
+    return {
         each: exp(_log_ways(passed, each) + _log_ways(before + now - passed, now - each) - every)
         for each in range(max(0, passed - before), min(passed, now) + 1)
     }
-    return {
-        each: chance for each, chance in chances.items() if chance
-    }  # what is no number any more never happens
 
 
 def _log_ways(count: int, chosen: int) -> float:
@@ -118,14 +127,19 @@ def _log_ways(count: int, chosen: int) -> float:
 def _beyond(parts: Sequence[_Part], seen: float) -> float:
     """The probability that the sum is as large as what was seen, or larger."""
     sums = {0: 1.0}
-    work = 0
+    work, same = 0, _as_good_as_same(parts)
     for part in parts:
         for _ in range(part.cases):
             work += len(sums) * len(part.chances)
             if work > _MOST_SUMS:
-                return _approximately_beyond(parts, seen)
+                return _approximately_beyond(parts, seen, max(0.5, same))
             sums = _added(sums, part)
-    return min(1.0, fsum(chance for each, chance in sums.items() if each >= seen - 1e-6))
+    return min(1.0, fsum(chance for each, chance in sums.items() if each >= seen - same))
+
+
+def _as_good_as_same(parts: Iterable[_Part]) -> float:
+    """How far sums lie apart that are equal but for rounding: a millionth of a trial."""
+    return 1e-6 * max((part.weight for part in parts), default=1)
 
 
 def _added(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
@@ -137,24 +151,35 @@ def _added(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
     return found
 
 
-def _approximately_beyond(parts: Sequence[_Part], seen: float) -> float:
+def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
     """As `_beyond`, of many cases; what lies half a step from the sum that was seen counts as it does."""
     largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
-    if seen > largest - 0.5:
+    if seen > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
-    place = seen - 0.5
+    place = seen - half
     if place <= _tilted(parts, 0.0)[1]:
         return 1.0
-    low, high = 0.0, 1e-3
-    while _tilted(parts, high)[1] < place:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _tilted(parts, middle)[1] < place else (low, middle)
-    cumulant, mean, variance = _tilted(parts, high)
-    r = sqrt(max(0.0, 2 * (high * mean - cumulant)))
-    u = 2 * sinh(high / 2) * sqrt(variance)
+    tilt = _tilt_to(parts, place)
+    cumulant, mean, variance = _tilted(parts, tilt)
+    r = sqrt(max(0.0, 2 * (tilt * mean - cumulant)))
+    u = 2 * sinh(tilt / 2) * sqrt(variance)
     return 1.0 if r < 1e-6 else erfc((r + log(u / r) / r) / sqrt(2)) / 2
+
+
+def _tilt_to(parts: Sequence[_Part], place: float) -> float:
+    """Return by how much to tilt so that the mean is `place`: by Newton's steps, or halfway where one leads astray."""
+    _, mean, variance = _tilted(parts, 0.0)
+    low, tilt, high = 0.0, (place - mean) / variance, inf
+    for _ in range(200):
+        _, mean, variance = _tilted(parts, tilt)
+        low, high = (tilt, high) if mean < place else (low, tilt)
+        step = tilt + (place - mean) / variance if variance else inf
+        if not low < step < high:
+            step = 2 * low if high == inf else (low + high) / 2
+        if abs(step - tilt) <= 1e-13 * tilt:
+            break
+        tilt = step
+    return tilt
 
 
 def _tilted(parts: Iterable[_Part], tilt: float) -> tuple[float, float, float]:
