@@ -172,6 +172,19 @@ def test_no_limit_means_no_limit() -> None:
     assert run_sync(lambda: run(Scripted({"c": slow}), eval_set(case("c")), timeout=None)).passed
 
 
+def test_no_deadline_counts_the_start_of_a_process() -> None:
+    class InProcesses(Scripted):
+        async def take_process(self, session: Session) -> None:
+            await asyncio.sleep(1.3)
+            session.memory["process"] = "has loaded its agent"
+
+        async def begin(self, session: Session, case: object) -> None:
+            assert session.memory["process"] == "has loaded its agent"
+
+    result = run_sync(lambda: run(InProcesses(), eval_set(case("c")), timeout=1.0, trial_timeout=1.0))
+    assert result.passed
+
+
 def test_a_timed_out_turn_may_be_tried_again() -> None:
     tries = [0]
 

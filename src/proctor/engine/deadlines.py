@@ -43,7 +43,7 @@ class Slot:
     began: float = 0.0
     """When the turn began."""
     others: bool = False
-    """Whether it is somebody else's time than the agent's: the played user's."""
+    """Whether it is somebody else's time than the agent's: the played user's, or that of a process which starts."""
     step: str = ""
     """What is done instead of a turn: `setup`, `teardown`, or a method of the agent's (`begin()`)."""
     held: float = 0.0

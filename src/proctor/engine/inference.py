@@ -7,7 +7,7 @@ import inspect
 import itertools
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
@@ -59,6 +59,7 @@ class TrialRunner:
         self._agent = agent
         self._limits = limits
         self._app_details = app_details
+        self._take_process = getattr(agent, "take_process", None)  # of those that live in processes
         self._begin = getattr(agent, "begin", None)
         self._end = getattr(agent, "end", None)
         self._final_state = getattr(agent, "final_state", None)
@@ -134,8 +135,7 @@ class TrialRunner:
                 await call_hook(self._limits.setup, case=shown, session=session)
             where = "agent"
             if self._begin is not None:
-                slot.begin_turn(self._limits.timeout, "begin()")
-                await settle(self._begin(session, shown))
+                await self._enter(self._begin, shown, session, slot)
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
             player = None if play is None else Player(play(), trial, slot)
@@ -160,6 +160,14 @@ class TrialRunner:
                 await self._leave(shown, session, trial, slot, intake)
             slot.begin_turn(None)  # whatever ran out is said: what is done with it now is nobody's turn
         trial.__dict__["duration"] = seconds_since(began)
+
+    async def _enter(self, begin: Callable[..., Any], case: EvalCase, session: Session, slot: Slot) -> None:
+        """Have the agent begin with the conversation: where it lives in a process, once that has started."""
+        if self._take_process is not None:
+            with slot.others_time():  # no deadline of the agent's counts it; it has one of its own
+                await self._take_process(session)
+        slot.begin_turn(self._limits.timeout, "begin()")
+        await settle(begin(session, case))
 
     def _turn(
         self, message: Content, session: Session, trial: Trial, slot: Slot, intake: Intake

@@ -1,5 +1,6 @@
 """`--isolate`: the evidence of a run in workers is that of a run in this process, whatever the agent is and does."""
 
+import asyncio
 import re
 import sys
 import types
@@ -10,8 +11,10 @@ import pytest
 
 import proctor
 from proctor.agents import builtin
+from proctor.agents.base import Session
 from proctor.agents.process.isolated import IsolatedAgent, isolated, reference_of
 from proctor.errors import AgentLoadError, SetupError
+from proctor.schema.case import EvalCase
 from proctor.schema.trial import Trial
 from proctor.schema.verdict import RunResult
 from tests.agents.process import agents_to_isolate
@@ -99,6 +102,34 @@ def test_a_method_that_fails_is_the_same_failure(fail: str) -> None:
     here, there = _both("whole", ["hi"], state={"fail": fail})
     _same(here, there)
     assert failure_of(there).where == "agent"
+
+
+def test_a_conversation_begins_in_the_process_that_was_taken_for_it(tmp_path: Path) -> None:
+    """A run takes it in time that is not the agent's: loading an agent may take longer than one turn may."""
+    (tmp_path / "notes.py").write_text(
+        "import os, pathlib\n"
+        f"pathlib.Path({str(tmp_path)!r}, f'pid_{{os.getpid()}}').touch()\n"
+        "def agent(text):\n    return 'ok'\n"
+    )
+
+    def started() -> int:
+        return len(list(tmp_path.glob("pid_*")))
+
+    async def begun(takes: bool) -> int:
+        agent = IsolatedAgent(f"{tmp_path / 'notes.py'}:agent")
+        session = Session("s", "app", "user")
+        try:
+            if takes:
+                await agent.take_process(session)
+            before = started()
+            await agent.begin(session, EvalCase(eval_id="c", conversation=[]))
+            await agent.end(session)
+            return started() - before
+        finally:
+            await agent.close()
+
+    assert asyncio.run(begun(takes=True)) == 0
+    assert asyncio.run(begun(takes=False)) == 1  # as in a recording, where nobody asks for one before
 
 
 def test_the_agent_is_closed_in_its_worker_which_waits_for_it(

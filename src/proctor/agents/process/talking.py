@@ -63,9 +63,18 @@ class ProcessAgent:
         """End all processes."""
         await self._pool.close()
 
+    async def take_process(self, session: Session) -> None:
+        """Give the conversation a process. A run asks for that before `begin`: no deadline counts the start of one.
+
+        Raises:
+            AgentCrashedError: it cannot be started, or does not load its agent in its own time.
+        """
+        await self._take(session)
+
     async def begin(self, session: Session, case: EvalCase) -> None:
-        """Give the conversation a process, and tell it."""
-        await self._begin(await self._take(session), session, case)
+        """Tell the process of the conversation that it begins; whoever took none has one taken."""
+        talk: Talk | None = session.memory.get(MEMORY)
+        await self._begin(talk or await self._take(session), session, case)
 
     async def _take(self, session: Session) -> Talk:
         try:
