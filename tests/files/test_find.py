@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError, SetupError, SetupProblems
 from proctor.files import find
@@ -12,6 +13,7 @@ from proctor.files.find import (
     find_config,
     find_sets,
     path_segment_fault,
+    quoted,
     require_new_set_id,
     require_path_segment,
     set_path,
@@ -54,6 +56,12 @@ def test_an_id_with_a_comma_or_a_colon_goes_in_double_quotes(cases: str, expecte
     assert split_selectors([f"set.json:{cases}"]) == {"set.json": expected}
     assert split_selector(f"C:\\set.json:{cases}") == ("C:\\set.json", expected, "")
     assert split_selector(f"set.json:{cases}:more")[2] == "more"
+
+
+@given(st.lists(st.text('ab ",:\n').filter(str.strip), min_size=1))
+def test_whatever_ids_are_quoted_are_read_again(ids: list[str]) -> None:
+    assert split_selector(f"set.json:{','.join(map(quoted, ids))}") == ("set.json", ids, "")
+    assert [quoted(one) for one in ("case_1", "two words", "a,b")] == ["case_1", "two words", '"a,b"']
 
 
 def test_identifiers_are_taken_as_recorded(shared: Path) -> None:

@@ -232,9 +232,14 @@ class TestWhatIsWrong:
             ({"eval_sets": []}, "eval_sets", "no eval set is chosen"),
             ({"eval_sets": [{"path": "greetings.evalset.json", "cases": []}]}, "eval_sets", "no case"),
             (
-                {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a,b"]}]},
+                {"eval_sets": [{"path": "greetings.evalset.json", "cases": [" "]}]},
                 "eval_sets",
                 "cannot be picked",
+            ),
+            (
+                {"eval_sets": [{"path": "greetings.evalset.json", "cases": ["a,b", "case_1"]}]},
+                "eval_sets",
+                "no case 'a,b'",
             ),
             ({"eval_sets": [{"path": "../x.evalset.json"}]}, "eval_sets", "no eval set below"),
             ({"eval_sets": [{"path": "broken.evalset.json"}]}, "eval_sets", "broken.evalset.json:1"),

@@ -1,6 +1,7 @@
 """A project whose folder cannot be written: that is said, and is no bug of the server's."""
 
 import errno
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,21 @@ def test_what_the_system_refuses_is_told_apart_from_bugs(
     with TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as client:
         answer = client.post("/api/estimates", json=ASKED)
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize("path", ["/api/eval-sets", "/api/runs", "/api/judges", "/api/about"])
+def test_a_folder_that_was_removed_under_the_server_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """There is still a set, in the agents' folder: only the one where the server works is gone."""
+    root, agents = tmp_path / "project", tmp_path / "agents"
+    for folder in (root, agents):
+        folder.mkdir()
+    make_project(agents, 1)
+    monkeypatch.chdir(root)
+    app = create_app(ServerContext(root=root, store_url=root / "runs.sqlite3", agents=agents))
+    with TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as client:
+        shutil.rmtree(root)
+        answer = client.get(path)
+    assert answer.status_code == 409, answer.text
+    assert "no longer there" in answer.json()["detail"]

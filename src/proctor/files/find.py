@@ -56,6 +56,12 @@ def split_selector(selector: str) -> tuple[str, list[str], str]:
     return drive + name, [case for case in cases if case.strip()], rest[at:]
 
 
+def quoted(case_id: str) -> str:
+    """Return the id as `split_selector` reads it: in double quotes where a sign of selectors is in it."""
+    is_plain = not any(sign in case_id for sign in ',:"')
+    return case_id if is_plain else f'"{case_id.replace(chr(34), chr(34) * 2)}"'
+
+
 def split_where_found(selector: str, folder: Path | None = None) -> tuple[str, list[str], str]:
     """As `split_selector`, but a file or folder that is there, seen from `folder`, is not split at a colon of its name."""
     at, drive = len(selector), 2 if _DRIVE.match(selector) else 0

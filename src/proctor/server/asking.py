@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.find import SET_SUFFIXES
+from proctor.files.find import SET_SUFFIXES, quoted
 from proctor.redaction import without_secrets
 from proctor.registry import METRICS
 from proctor.reports.pages.start import ChosenSet, StartProblem, StartRun
@@ -41,7 +41,6 @@ _PLAIN = {
     "max_failures": "--max-failures",
 }
 """Fields that are options of the same meaning."""
-_NO_ID = " (commas and colons stand between ids): run the whole set, or choose by tag"
 
 
 class RefusedError(SetupError):
@@ -141,11 +140,14 @@ def _set(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterato
         problems.append(_problem("eval_sets", f"{chosen.path}: no case of it is chosen"))
         return
     problems += [
-        _problem("eval_sets", f"{chosen.path}: the case {case!r} cannot be picked by its id{_NO_ID}")
+        _problem(
+            "eval_sets",
+            f"{chosen.path}: the case {case!r} cannot be picked by its id: run the whole set, or choose by tag",
+        )
         for case in chosen.cases or ()
-        if "," in case or ":" in case or not case.strip()
+        if not case.strip()
     ]
-    picked = f":{','.join(chosen.cases)}" if chosen.cases is not None else ""
+    picked = f":{','.join(map(quoted, chosen.cases))}" if chosen.cases is not None else ""
     yield f"--set={chosen.path}{picked}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -63,7 +64,9 @@ async def _said(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
-    """A folder that may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
+    """A folder that is gone or may not be written, or a full disk, is nobody's bug; any other error of the system is ours."""
+    if _works_nowhere():
+        return answer(409, _NOWHERE)
     if not isinstance(error, OSError) or error.errno not in _NOT_OURS:
         raise error
     place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
@@ -71,6 +74,21 @@ async def _of_the_system(_request: Request, error: Exception) -> JSONResponse:
         409,
         f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or make room",
     )
+
+
+_NOWHERE = (
+    "the folder that this server was started in is no longer there, so nothing can be read or kept: "
+    "end the server, and start it again in the project's folder (one at the same place is another folder)"
+)
+
+
+def _works_nowhere() -> bool:
+    """Whether the working folder was removed: then no relative path can be told, whatever it names."""
+    try:
+        Path.cwd().stat()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 async def _not_valid(_request: Request, error: Exception) -> JSONResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 import time
 from collections.abc import AsyncIterator
@@ -182,7 +183,8 @@ async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase)
         raise HTTPException(409, str(error)) from None
     editing(here).looks.forget(file)
     found.touched = time.monotonic()
-    words = ["proctor", "record", found.reference, "--into", file.label, "--id", wanted.eval_id]
+    agent = found.reference.removeprefix(f"{here.root}{os.sep}")
+    words = ["proctor", "record", agent, "--into", file.label, "--id", wanted.eval_id]
     return ChatSaved(
         eval_set=file.id,
         path=file.label,
