@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from proctor.models.base import ChatModel, Message, ModelError, ModelOptions, Reply
 from proctor.models.load import load_model
@@ -48,6 +49,24 @@ class FakeClock(Clock):
 
     def chance(self) -> float:
         return next(self._chances) if self._chances else self._random.random()
+
+
+class ClockOfEachCall(FakeClock):
+    """As real time where calls wait at once: what one of them waits takes none of the others' time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._times: WeakKeyDictionary[asyncio.Task[Any], float] = WeakKeyDictionary()
+
+    def now(self) -> float:
+        task = asyncio.current_task()
+        return self._times.get(task, 0.0) if task is not None else 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._times[task] = self._times.get(task, 0.0) + seconds
+        await super().sleep(seconds)
 
 
 def options(*, schema: Mapping[str, Any] | None = SCHEMA, **more: Any) -> ModelOptions:
