@@ -62,6 +62,16 @@ def _option(manifest: Manifest, judging: Judging) -> None:
     judging.sets[0].metrics[1].definition = "other"
 
 
+def _temperature(manifest: Manifest, judging: Judging) -> None:
+    options = judging.sets[0].config["criteria"][JUDGED]["judge_model_options"]
+    options["judge_model_config"] = {"temperature": 0.0}
+    judging.sets[0].metrics[0].definition = "other"
+
+
+def _user_seed(manifest: Manifest, judging: Judging) -> None:
+    judging.sets[0].config["user_simulator_config"]["seed"] = 0
+
+
 def _threshold(manifest: Manifest, judging: Judging) -> None:
     judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["threshold"] = 0.9
     judging.sets[0].metrics[1].threshold = 0.9
@@ -126,6 +136,12 @@ CHANGES: list[tuple[Change, str, str]] = [
     (_judge, "judge", f"the judge of {JUDGED} was m1 and is m9"),
     (_prompt, "prompt", f"the prompt of {JUDGED} is another one"),
     (_samples, "option", f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
+    (
+        _temperature,
+        "option",
+        f"the option judge_model_options.judge_model_config.temperature of {JUDGED} was not given and is 0.0",
+    ),
+    (_user_seed, "user", "seed of the users of scenarios was not given and is 0"),
     (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
     (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
     (_gate, "gate", "the metric tool_trajectory_avg_score does not decide any more"),
@@ -164,6 +180,50 @@ def test_one_change_is_named_and_nothing_else(change: Change, what: str, text: s
     after = run()
     change(*after)
     assert [(one.what, one.text) for one in unlike(run(), after)] == [(what, text)]
+
+
+RESPELLED: dict[str, Any] = {
+    "threshold": 0.5,
+    "gate": True,
+    "judgeModelOptions": {"judgeModel": "m1", "numSamples": 5},
+}
+
+
+def test_another_spelling_of_the_same_criterion_is_no_change() -> None:
+    after = run()
+    after[1].sets[0].config["criteria"][JUDGED] = RESPELLED
+    after[1].sets[0].metrics[0].definition = "other"
+    assert unlike(run(), after) == []
+    assert apart(run()[1].sets, after[1].sets) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("judgeModel", "m9", f"the judge of {JUDGED} was m1 and is m9"),
+        ("numSamples", 3, f"the option judge_model_options.num_samples of {JUDGED} was 5 and is 3"),
+    ],
+)
+def test_of_criteria_in_camel_case_each_change_is_named_once(option: str, value: object, text: str) -> None:
+    before, after = run(), run()
+    for one in (before, after):
+        options = {"judgeModel": "m1", "numSamples": 5}
+        one[1].sets[0].config["criteria"][JUDGED] = {**RESPELLED, "judgeModelOptions": options}
+    after[1].sets[0].config["criteria"][JUDGED]["judgeModelOptions"][option] = value
+    after[1].sets[0].metrics[0].definition = "other"
+    if option == "judgeModel":
+        after[1].sets[0].metrics[0].judge = str(value)
+    assert [one.text for one in unlike(before, after)] == [text]
+
+
+def test_tools_whose_names_differ_in_their_spelling_alone_are_other_tools() -> None:
+    before, after = run(), run()
+    for one, tool in ((before, "bookTable"), (after, "book_table")):
+        one[1].sets[0].config["criteria"]["tool_trajectory_avg_score"]["weights"] = {tool: 2}
+    assert [one.text for one in unlike(before, after)] == [
+        "the option weights.bookTable of tool_trajectory_avg_score was 2 and is not given",
+        "the option weights.book_table of tool_trajectory_avg_score was not given and is 2",
+    ]
 
 
 @pytest.mark.parametrize(

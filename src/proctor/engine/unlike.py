@@ -13,6 +13,8 @@ from proctor.schema.verdict import RunResult
 _MOST_NAMED = 5
 _NOT_OPTIONS = frozenset({"threshold", "judge_model"})
 """Of a criterion: told by themselves."""
+_OF_THE_FORMAT = frozenset({"judge_model_options", "rubrics"})
+"""Options whose own keys are the format's; those of others may be names of tools, and are what they are."""
 _TOLD_BY_METRICS = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
 _LONGEST = 60
 
@@ -218,14 +220,16 @@ _Measured = tuple[MetricManifest | None, dict[str, Any]]
 
 
 def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
+    raw, before, now = (before[1], now[1]), (before[0], _spelled(before[1])), (now[0], _spelled(now[1]))
     found = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from found
-    if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=bool(found)):
+    is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # of one spelling is no other metric
+    if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
         yield Unlike("code", f"the metric {name} is not defined as it was (its code, or a default)")
 
 
 def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
-    """Tell whether a metric is computed in another way; `is_told`: another difference of theirs was named."""
+    """Tell whether a metric is computed in another way; `is_told`: what else the definitions differ by is known."""
     if before.code and now.code and before.code != now.code:
         return True
     return not is_told and before.definition != now.definition
@@ -258,16 +262,40 @@ def _told_by_criteria(name: str, before: Mapping[str, Any], now: Mapping[str, An
         yield Unlike("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
 
 
+def _spelled(criterion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a criterion with its options in the format's usual spelling; `gate` is told of the metric."""
+    named = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
+    return {name: _all_spelled(value) if name in _OF_THE_FORMAT else value for name, value in named.items()}
+
+
+def _all_spelled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_snake(name): _all_spelled(one) for name, one in value.items()}
+    return [_all_spelled(one) for one in value] if isinstance(value, list) else value
+
+
+def _snake(name: str) -> str:
+    if not (name.isidentifier() and name[0].islower()):
+        return name
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
 def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> Any:
     return metric.threshold if metric is not None else criterion.get("threshold")
 
 
 def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]:
-    was, is_now = _flat(before), _flat(now)
+    for option, values in _values_unlike(_flat(before), _flat(now)):
+        yield Unlike("option", f"the option {option} of {name} {values}")
+
+
+def _values_unlike(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The options that have other values, with both; what is false is as if it were not there, and 0 is a value."""
     for option in {**was, **is_now}:
-        if was.get(option) != is_now.get(option):
-            values = f"was {_value(was.get(option))} and is {_value(is_now.get(option))}"
-            yield Unlike("option", f"the option {option} of {name} {values}")
+        values = was.get(option), is_now.get(option)
+        known = [None if value is False else value for value in values]
+        if known[0] != known[1]:
+            yield option, f"was {_value(values[0])} and is {_value(values[1])}"
 
 
 def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
@@ -275,7 +303,7 @@ def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
     for name, value in options.items():
         if isinstance(value, dict):
             found |= _flat(value, f"{inside}{name}.")
-        elif name not in _NOT_OPTIONS and value not in (None, False):  # as if it were not there
+        elif name not in _NOT_OPTIONS:
             found[f"{inside}{name}"] = value
     found.pop("gate", None)
     return found
@@ -286,10 +314,8 @@ def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Unlike]
     if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
         yield from _rule(before.get("trials") or {}, now.get("trials") or {})
     was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
-    for option in {**was, **is_now}:
-        if was.get(option) != is_now.get(option):
-            values = f"was {_value(was.get(option))} and is {_value(is_now.get(option))}"
-            yield Unlike("user", f"{option} of the users of scenarios {values}")
+    for option, values in _values_unlike(was, is_now):
+        yield Unlike("user", f"{option} of the users of scenarios {values}")
     for name in {**before, **now}:
         if name not in _TOLD_BY_METRICS and before.get(name) != now.get(name):
             yield Unlike("config", f"the config's {name} has changed")
