@@ -34,6 +34,8 @@ def test_from_a_name_to_a_file_in_the_repository(store: Path, tmp_path: Path) ->
         assert (found.exit_code, "OUTCOME  regression" in found.stdout) == (1, True)
     assert call(store, "compare", "--baseline", "main", "latest~1").exit_code in (0, 4)
     assert "CASE  words/case1" in call(store, "compare", "--baseline", "main", "latest", "case1").stdout
+    named_as_run = call(store, "compare", "main", "latest", "case1")
+    assert (named_as_run.exit_code, "`proctor compare --baseline main" in named_as_run.stderr) == (2, True)
     assert call(store, "baseline", "remove", "main").stdout == "removed main\n"
     assert call(store, "baseline", "list").stdout == ""
 

@@ -125,7 +125,7 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     from proctor.schema.run import counting
     from proctor.schema.spending import total_cost
 
-    run_id = _found(store, given)
+    run_id = find_run(store, given)
     manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
     summary = store.summary(run_id, judging.number)
     cases = sum(one.cases for one in manifest.sets)
@@ -140,7 +140,12 @@ def _side(store: Store, given: str | RunResult) -> _Sided:
     return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
 
 
-def _found(store: Store, name: str) -> str:
+def find_run(store: Store, name: str) -> str:
+    """Return the id of the run that `name` names.
+
+    Raises:
+        UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
+    """
     from proctor.api.baselines import is_baseline
 
     try:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
+from proctor.api.comparing import find_run
 from proctor.api.runs import open_runs
 from proctor.api.viewing import find_case
 from proctor.cli.outputs import check_writable, named_place, parse_placed
@@ -96,7 +97,7 @@ def show_parting(
         SetupError: there is no such run or case.
     """
     with closing(open_runs(store_url, read_only=True)) as store:
-        runs = [store.find(name) for name in names]
+        runs = [find_run(store, name) for name in names]
         found = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
         two = parting(*found)
         if options is None:
