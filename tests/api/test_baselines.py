@@ -216,6 +216,29 @@ def test_a_row_that_cannot_be_is_refused(store: Path, tmp_path: Path, place: int
         proctor.load_baseline(str(file))
 
 
+@pytest.mark.parametrize("name", ["criteria", "trials", "user_simulator_config", "user"])
+def test_a_config_that_cannot_be_is_refused(store: Path, tmp_path: Path, name: str) -> None:
+    run(store)
+    proctor.set_baseline("main", store=store)
+    file = proctor.export_baseline("main", tmp_path / "main.json", store)
+    data = json.loads(file.read_text())
+    if name == "user":
+        data["manifest"]["options"] = {"user": {"model": "m"}}
+    else:
+        data["judging"]["sets"][0]["config"][name] = ["x"]
+    file.write_text(json.dumps(data))
+    with pytest.raises(proctor.EvalFileError, match=rf"no baseline that can be read: .*{name}"):
+        proctor.compare_sync(baseline=file, store=store)
+
+
+def test_an_editors_byte_order_mark_is_no_part_of_a_baseline(store: Path, tmp_path: Path) -> None:
+    run(store)
+    proctor.set_baseline("main", store=store)
+    file = proctor.export_baseline("main", tmp_path / "main.json", store)
+    file.write_text(file.read_text(), encoding="utf-8-sig")
+    assert proctor.compare_sync(baseline=file, store=store).pairs == 3
+
+
 @pytest.mark.parametrize("as_file", [False, True], ids=["a name", "a file"])
 def test_a_baseline_in_place_of_a_run_is_told_how_to_be_named(
     store: Path, tmp_path: Path, as_file: bool

@@ -19,7 +19,7 @@ def read_baseline(path: Path) -> Baseline:
         EvalFileError: it is not there, cannot be read, or is no baseline.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvalFileError(f"{path}: the baseline cannot be read: {error}") from None
     try:
@@ -52,6 +52,16 @@ def _sound(found: Baseline, path: Path) -> Baseline:
                 f"{path}: no baseline that can be read: case {row[0]}/{row[1]} has {len(row[-1])} means for "
                 f"{len(found.metrics)} metrics. {_MAKE}"
             )
+    for judged in found.judging.sets:
+        for name in ("criteria", "trials", "user_simulator_config"):
+            if not isinstance(judged.config.get(name), dict | None):
+                raise EvalFileError(
+                    f"{path}: no baseline that can be read: `{name}` in the config of {judged.eval_set_id} is no object. {_MAKE}"
+                )
+    if not isinstance(found.manifest.options.get("user"), str | None):
+        raise EvalFileError(
+            f"{path}: no baseline that can be read: manifest.options.user is no text. {_MAKE}"
+        )
     return found
 
 
