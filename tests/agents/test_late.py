@@ -51,6 +51,16 @@ def test_the_agent_alone(project: Path, define: str) -> None:
     assert asyncio.run(_one_run(load_agent("bot"))) == "alone hi"
 
 
+@pytest.mark.parametrize("define", ["@asynccontextmanager\nasync def", "@contextmanager\ndef"])
+def test_a_context_manager_that_nobody_entered_is_no_agent(project: Path, define: str) -> None:
+    write(
+        project,
+        {"bot.py": f"from contextlib import *\n{define} get_agent_async():\n    yield lambda text: text"},
+    )
+    with pytest.raises(AgentLoadError, match=r"enter it into an AsyncExitStack, and return \(agent, stack\)"):
+        asyncio.run(_one_run(load_agent("bot")))
+
+
 def test_it_may_be_named_as_an_attribute(project: Path) -> None:
     write(
         project, {"bot.py": "def root_agent(text): ...\nasync def get_agent_async():\n    return str.upper"}

@@ -5,7 +5,11 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import (
+    AbstractContextManager,
+    _AsyncGeneratorContextManager,  # what `@asynccontextmanager` makes; it can be called, too
+    _GeneratorContextManager,
+)
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -120,7 +124,7 @@ def as_agent(candidate: object, *, label: str, agent_name: str | None = None) ->
         return agent
     if callable(getattr(candidate, "answer", None)):
         return cast("Agent", candidate)
-    if callable(candidate):
+    if callable(candidate) and not isinstance(candidate, _NOT_ENTERED):
         from proctor.agents.function import FunctionAgent
 
         return FunctionAgent(candidate, name=label.rpartition(":")[2])
@@ -330,7 +334,15 @@ def _tree(agent: Any, above: tuple[Any, ...] = ()) -> Iterator[Any]:
         yield from _tree(below, (*above, agent))
 
 
+_NOT_ENTERED = (_AsyncGeneratorContextManager, _GeneratorContextManager)
+
+
 def _wrapped(candidate: object) -> str:
+    if isinstance(candidate, _NOT_ENTERED):
+        return (
+            " Nobody has entered this context manager: let get_agent_async enter it into an AsyncExitStack, and return "
+            "(agent, stack)."
+        )
     library = type(candidate).__module__.partition(".")[0]
     if library in {"builtins", "__main__"}:
         return ""
