@@ -17,6 +17,7 @@ from proctor.api.option_types import odd_types
 from proctor.api.playing import UsersOnDemand
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
+from proctor.engine.same_names import same_names
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.set_summary import NOT_JUDGED, SetSummary
@@ -88,7 +89,7 @@ def prepare(
     looks = looks_of(options, plan, store)
     run_options = replace(run_options, looks=looks)
     about_criteria = [*loading.judging_warnings, *plan.warnings]
-    warnings = [*loading.warnings, *plan.shares, *about_criteria]
+    warnings = [*loading.warnings, *plan.shares, *same_names(plan.sets), *about_criteria]
     prepared = Prepared(
         loaded, loading.label, plan, run_options, warnings, about_criteria, loading.unreadable, store
     )
