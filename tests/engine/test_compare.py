@@ -92,6 +92,32 @@ def test_the_sentence_says_what_is_missing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate", "most"),
+    [(["P"] * 10, ["F"] * 4 + ["P"] * 6, 12), (["PPPPF"] * 15, ["P"] * 10 + ["F"] * 5, 130)],
+    ids=["40 points in 10 cases", "13 points in 15 flaky cases"],
+)
+def test_of_a_fall_beyond_the_margin_it_says_what_would_find_a_fall_as_large(
+    base: list[str], candidate: list[str], most: int
+) -> None:
+    """To show that there is none would take several hundred more."""
+    found = compared(cases(*base), cases(*candidate))
+    assert found.outcome is OPEN
+    assert 0 < (found.more_cases or 0) <= most
+    assert f"about {found.more_cases} more cases would tell, if it goes on like this; by" in found.sentence
+    cheered = compared(cases(*base), cases(*candidate), margin=0.5)
+    assert "if it goes on like this" not in cheered.sentence
+
+
+def test_as_many_more_cases_as_it_says_find_the_fall_if_it_goes_on_so() -> None:
+    before, now = ["P"] * 20, ["F"] * 4 + ["P"] * 16
+    found = compared(cases(*before), cases(*now))
+    assert found.outcome is OPEN
+    times = 1 + (found.more_cases or 0) / 20
+    several = [letter * round(count * times) for letter, count in (("F", 4), ("P", 16))]
+    assert compared(cases(*"P" * len("".join(several))), cases(*"".join(several))).outcome is WORSE
+
+
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, sqrt
 
-from proctor.engine.compare_words import sentence_of
+from proctor.engine.compare_words import is_fall, sentence_of
 from proctor.engine.futility import FUTILE, Ahead, chance_to_decide
 from proctor.engine.pairing import BriefCase, Pairs, changed_cases, pair
 from proctor.engine.trial_counts import Both, p_value_of, widened
@@ -268,7 +268,7 @@ def _more(
     """About how many more cases, or more trials of each, would tell.
 
     Planned for builds that do the same: to show that they differ by less than the margin. Where there are as many cases
-    already, for the difference that was seen.
+    already, for the difference that was seen; where more than the margin has been lost, to find a fall as large.
     """
     count = len(judged)
     seen = mean_difference(
@@ -277,22 +277,23 @@ def _more(
     trials = round(2 * count / fsum(1 / before.trials.total + 1 / now.trials.total for before, now in judged))
     within = variance_within(_trials_of(judged))
     deviation = max(seen.deviation, expected_deviation(options.margin, within or 0.0, max(1, trials)))
-    detect = options.margin
-    if (needed := _cases(detect, deviation, options)) <= count:  # enough for builds that do the same
+    detect, confidence = options.margin, options.both_sides
+    if is_fall(seen.value, options.margin):
+        detect, confidence = -seen.value, 1 - options.level
+    elif _cases(detect, deviation, confidence) <= count:  # enough for builds that do the same
         detect = min(1.0, max(options.margin + min(0.0, seen.value), abs(seen.value)))
-        needed = _cases(detect, deviation, options)
-    more = max(needed - count, -(-count // 10))
+    more = max(_cases(detect, deviation, confidence) - count, -(-count // 10))
     if not within:
         return more, None
     between = max(0.0, deviation**2 - 2 * within / trials)
     for enough in range(trials + 1, _MOST_TRIALS + 1):
-        if _cases(detect, sqrt(between + 2 * within / enough), options) <= count:
+        if _cases(detect, sqrt(between + 2 * within / enough), confidence) <= count:
             return more, enough - trials
     return more, None
 
 
-def _cases(detect: float, deviation: float, options: CompareOptions) -> int:
-    return cases_needed(detect, deviation, power=POWER, confidence=options.both_sides)
+def _cases(detect: float, deviation: float, confidence: float) -> int:
+    return cases_needed(detect, deviation, power=POWER, confidence=confidence)
 
 
 def _trials_of(judged: Iterable[tuple[BriefCase, BriefCase]]) -> Iterator[Sequence[float]]:

@@ -12,6 +12,11 @@ def sentence_of(found: Comparison, lowest: float | None) -> str:
     return f"{head}: {_SAID[found.outcome](found, lowest)}{_rests_on(found)}"
 
 
+def is_fall(difference: float, margin: float) -> bool:
+    """Tell whether more was lost than may be: what would tell is told of a fall as large."""
+    return difference < -margin
+
+
 def points(share: float) -> str:
     """Return a difference of shares in points, with its sign: `-7.5`."""
     text = f"{100 * share:+.1f}"
@@ -101,6 +106,8 @@ def _inconclusive(found: Comparison, _: float | None) -> str:
     more = f"about {found.more_cases:,} more cases" if found.more_cases else "more cases"
     if found.more_trials and not found.futile:
         more += f", or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
+    if is_fall(one.difference, found.margin):
+        return f"{said}: {more} would tell, if it goes on like this"
     return f"{said}: {more} would tell"
 
 
