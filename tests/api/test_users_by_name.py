@@ -106,9 +106,12 @@ def test_names_of_models_stay_names(name: str) -> None:
     assert find_user(name) == name
 
 
-def test_a_file_that_raises_is_said_with_its_cause(project: Path) -> None:
-    (project / "broken.py").write_text("1 / 0", encoding="utf-8")
-    with pytest.raises(SetupError, match=r"broken\.py cannot be imported: ZeroDivisionError"):
+@pytest.mark.parametrize(
+    ("text", "cause"), [("1 / 0", "ZeroDivisionError"), ("raise SystemExit(0)", "SystemExit")]
+)
+def test_a_file_that_raises_is_said_with_its_cause(project: Path, text: str, cause: str) -> None:
+    (project / "broken.py").write_text(text, encoding="utf-8")
+    with pytest.raises(SetupError, match=rf"broken\.py cannot be imported: {cause}"):
         find_user("broken.py:user")
 
 

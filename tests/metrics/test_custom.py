@@ -485,7 +485,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "entry_points.txt").write_text(
         "[proctor.metrics]\nalways = my_metrics:always_07\ntrajectory = my_metrics:a_class\n"
         "lost = my_metrics:gone\nbroken = broken_metrics:f\n"
+        "ends = ending_metrics:f\n"
     )
+    (tmp_path / "ending_metrics.py").write_text("import sys; sys.exit(0)")
     monkeypatch.syspath_prepend(str(tmp_path))
     registry._entry_points.cache_clear()
     yield
@@ -506,7 +508,7 @@ def test_entry_points_are_known_by_name_and_loaded_when_asked_for() -> None:
 
 
 @pytest.mark.usefixtures("module", "package")
-@pytest.mark.parametrize("name", ["lost", "broken"])
+@pytest.mark.parametrize("name", ["lost", "broken", "ends"])
 def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
     (problem,) = bind(EvalConfig(criteria={name: 0.5}), RunOptions()).problems
     assert f"{name!r} of the package 'my-package' cannot be loaded" in str(problem)

@@ -90,7 +90,7 @@ def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
 
     try:
         module = import_folder(file.parent, file.stem)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends itself when imported would end this, too
         raise SetupError(
             f"user: {file} cannot be imported: {type(error).__name__}: {safe_str(error)}"
         ) from error
