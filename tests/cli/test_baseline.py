@@ -38,6 +38,9 @@ def test_from_a_name_to_a_file_in_the_repository(store: Path, tmp_path: Path) ->
     assert (named_as_run.exit_code, "`proctor compare --baseline main" in named_as_run.stderr) == (2, True)
     assert call(store, "baseline", "remove", "main").stdout == "removed main\n"
     assert call(store, "baseline", "list").stdout == ""
+    assert call(store, "prune", "--run", "latest~1", "--yes").exit_code == 0
+    gone = call(store, "compare", "--baseline", str(file), "latest", "case1")
+    assert (gone.exit_code, f"of the baseline {file} is not in" in gone.stderr) == (2, True)
 
 
 def test_one_that_cannot_be_read_is_named_and_can_be_removed(store: Path) -> None:

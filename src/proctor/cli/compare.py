@@ -103,9 +103,8 @@ def compare(
     Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
     3 cases that passed could not be judged this time, 4 inconclusive.
     """
-    from proctor.api.baselines import load_baseline
     from proctor.api.comparing import compare_sync
-    from proctor.cli.comparing import parse_places, show_parting, write_places
+    from proctor.cli.comparing import parse_places, run_of_baseline, show_parting, write_places
     from proctor.errors import SetupError
     from proctor.reports.base import ReportOptions
     from proctor.reports.comparison import write_comparison
@@ -117,8 +116,8 @@ def compare(
         as_json = given["format_"] == "json"
         if given["reports"] or (given["format_"] and not as_json):
             raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
-        if baseline is not None:  # the evidence is where the run is
-            base = load_baseline(baseline, store).run_id
+        if baseline is not None:
+            base = run_of_baseline(baseline, store)
         show_parting((base, candidate), case, store, sys.stdout, None if as_json else options)
         return
     found = compare_sync(

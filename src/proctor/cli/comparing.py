@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
+from proctor.api.baselines import load_baseline
 from proctor.api.comparing import find_run
 from proctor.api.runs import open_runs
 from proctor.api.viewing import find_case
 from proctor.cli.outputs import check_writable, named_place, parse_placed
-from proctor.errors import SetupError, did_you_mean
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 from proctor.reports.base import ReportOptions
@@ -86,6 +87,24 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
         except OSError as error:  # a full disk names no file
             what = f"the report could not be written to {place.path}"
             raise OSError(error.errno, error.strerror, what) from error
+
+
+def run_of_baseline(name: str, store_url: str | None) -> str:
+    """Return the id of the run of a baseline, which must be in the store: the evidence is where the run is.
+
+    Raises:
+        UnknownNameError: there is no such baseline, or its run is not there.
+        EvalFileError: the baseline cannot be read.
+    """
+    run_id = load_baseline(name, store_url).run_id
+    with closing(open_runs(store_url, read_only=True)) as store:
+        try:
+            return store.find(run_id)
+        except UnknownNameError:
+            raise UnknownNameError(
+                f"The run {run_id} of the baseline {name} is not in {store.url}, and a case side by side takes what its agent "
+                "did: leave the case out, or name the store that has it with --store"
+            ) from None
 
 
 def show_parting(
