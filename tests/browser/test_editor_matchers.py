@@ -284,3 +284,15 @@ def test_expectations_of_the_session_input_are_edited_where_they_stand(page: Pag
         **case,
         "session_input": {**session, "expectations": {"forbidden": ["y"]}},
     }
+
+
+def test_the_place_of_what_is_wrong_deep_inside_fits_on_a_phone(page: Page, sets: Sets, fits: Look) -> None:
+    calls: list[Any] = [""]
+    for group_of in ("in_order", "any_order", "in_order", "any_of"):
+        calls = ["book", "ask", {group_of: calls}]
+    sets.write({**CASE, "expectations": [{"calls": calls}]})
+    page.goto(sets.case("rich"))
+    page.get_by_label("Tags").fill("x")  # what is being written is checked
+    wrong = page.get_by_role("region", name="What is wrong")
+    expect(wrong).to_contain_text("/expectations/0/calls/2/any_of/2/in_order/2/any_order")
+    fits(page)

@@ -20,12 +20,16 @@ interface Props {
 /** Several views of one thing, one at a time. Arrow keys move between them. */
 export function Tabs({ label, tabs, at, onChange, children }: Props) {
   const list = useRef<HTMLDivElement>(null);
+  const shownAt = useRef("");
   useEffect(() => {
+    const here = `${at} ${list.current?.scrollWidth}`; // what a name gets later, a count, moves those behind it
+    if (here === shownAt.current) return;
+    shownAt.current = here;
     const chosen = list.current?.querySelector('[aria-selected="true"]');
     if (!list.current || !(chosen instanceof HTMLElement)) return;
     const over = chosen.offsetLeft + chosen.offsetWidth - list.current.offsetLeft - list.current.clientWidth;
     if (over > list.current.scrollLeft) list.current.scrollLeft = over; // on a narrow page the last ones are out of sight
-  }, [at]);
+  });
   return (
     <Ariakit.TabProvider selectedId={at} setSelectedId={(id) => id && onChange(id)}>
       <Ariakit.TabList ref={list} aria-label={label} className={`${styles.list} no-print`}>

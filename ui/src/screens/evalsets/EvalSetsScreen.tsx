@@ -5,6 +5,7 @@ import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useChange, useData } from "../../data/queries";
 import type { EvalSetList, EvalSetRow, SetMade } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Button } from "../../parts/Button";
 import { Dialog } from "../../parts/Dialog";
 import { Empty } from "../../parts/Empty";
@@ -30,8 +31,9 @@ function Name({ row }: { row: EvalSetRow }) {
   const name = row.name && row.name !== row.eval_set_id ? `${row.name} · ` : "";
   return (
     <>
-      <b className={styles.name}>{visible(row.path)}</b>
+      <b className={styles.name}><Breakable text={row.path} /></b>
       <span className={styles.under}>{row.eval_set_id === null ? "cannot be read" : visible(`${name}${row.eval_set_id}`)}</span>
+      {row.errors + row.warnings > 0 && <span className={styles.narrowOnly}><Told row={row} /></span>}
     </>
   );
 }

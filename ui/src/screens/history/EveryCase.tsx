@@ -194,7 +194,7 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
         </>
       ),
     },
-    { id: "course", head: "Course", width: "118px", narrow: "108px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "course", head: "Course", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
     { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
   ];

@@ -1,6 +1,7 @@
 import { useTitle } from "../../app/title";
 import { useData } from "../../data/queries";
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { CopyLine, CopyMarkdown } from "../../parts/Copy";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -65,7 +66,7 @@ const COLUMNS: readonly Column<JudgeRow>[] = [
 function Name({ row }: { row: JudgeRow }) {
   return (
     <>
-      <b>{row.metric}</b>
+      <b><Breakable text={row.metric} /></b>
       <span className={styles.under}>
         <code>{row.model}</code> · prompt <code>{row.prompt.slice(0, 8)}</code>
       </span>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunPage } from "../../data/types";
-import { decidingMetrics, unfinishedWords } from "./words";
+import { asMarkdown, decidingMetrics, unfinishedWords } from "./words";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, outcomes: { passed: 9 - failed, failed } };
@@ -31,5 +31,13 @@ describe("unfinishedWords", () => {
   ])("%j", (told, words) => {
     const page = { failure: null, stopped_by: null, interrupted: false, cases: 60, ...told };
     expect(unfinishedWords(page as unknown as RunPage)).toBe(words);
+  });
+});
+
+describe("asMarkdown", () => {
+  it("says the outcome once, in whole sentences", () => {
+    const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be judged", pass_rate: { rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
+    const [head] = asMarkdown(page as unknown as RunPage, []).split("\n");
+    expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be judged. Passed: 12.5\u202f%. Run `r1`.");
   });
 });

@@ -68,7 +68,7 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   const table = [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
   const rate = page.pass_rate.rate === null ? "" : ` Passed: ${percentText(page.pass_rate.rate)}.`;
-  return `**${plain(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${plain(page.sentence)}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
+  return `**${plain(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${plain(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
 }
 
 function plain(text: string): string {

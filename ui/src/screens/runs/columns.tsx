@@ -75,7 +75,9 @@ function Cost({ row }: { row: RunRow }) {
   );
 }
 
+const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "cancelled", fail_fast: "stopped at the first case that did not pass" };
+
 /** What ended a run before its end. The page's own Cancel is a Ctrl-C for the run. */
 export function stoppedBy(stop: string): string {
-  return stop === "Ctrl-C" ? "cancelled" : stop;
+  return STOPPED[stop] ?? stop;
 }

@@ -7,8 +7,9 @@ import { shortCommit } from "./columns";
 
 /** What happened last: `greeter on greetings failed 5 min ago: 1 of 4 cases passed.` */
 export function sentence({ items, total }: RunsPage): string {
-  const [last] = items;
-  if (!last) return "";
+  const [first] = items;
+  if (!first) return "";
+  const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
   const on = `${last.agent} on ${last.sets.join(", ")}`;
   const counted = `${numText(last.pass_rate.count)} of ${numText(last.pass_rate.of)} ${last.pass_rate.of === 1 ? "case" : "cases"} passed`;
   const runs = total === 1 ? "One run is kept." : `${total.toLocaleString("en-US")} runs are kept.`;

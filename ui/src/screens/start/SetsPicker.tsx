@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { StartPage, StartSet } from "../../data/types";
+import { Breakable } from "../../parts/Breakable";
 import { Chip } from "../../parts/Chip";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Skeleton } from "../../parts/Skeleton";
@@ -46,7 +47,7 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
                   checked={one !== undefined}
                   onChange={({ target }) => onChange(target.checked ? [...chosen, { path, cases: null }] : chosen.filter((each) => each.path !== path))}
                 />
-                <code>{path}</code>
+                <code><Breakable text={path} /></code>
                 {one?.cases && <span className="dim small">{one.cases.length} cases</span>}
               </label>
               {one && <Cases chosen={one} onChange={(cases) => set(path, cases)} />}
