@@ -514,6 +514,33 @@ def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
     assert f"{name!r} of the package 'my-package' cannot be loaded" in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("made_so", "cause"),
+    [
+        ("def __init__(self, criterion): raise SystemExit(0)", "SystemExit when it was made with its criterion: 0"),
+        ("def __init__(self, criterion): raise ValueError('no key')", "ValueError when it was made with its criterion: no key"),
+        ("def __init__(self): pass", "TypeError when it was made with its criterion: "),
+    ],
+    ids=["ends the program", "raises", "takes no criterion"],
+)  # fmt: skip
+def test_a_class_that_cannot_be_made_is_said_with_its_cause(
+    made_so: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "unmade_metrics.py").write_text(
+        f"class Unmade:\n    facts = None\n    {made_so}\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "unmade_metrics", raising=False)
+    config = EvalConfig.model_validate(
+        {
+            "criteria": {"mine": 0.5},
+            "custom_metrics": {"mine": {"code_config": {"name": "unmade_metrics.Unmade"}}},
+        }
+    )
+    (problem,) = bind(config, RunOptions()).problems
+    assert str(problem).startswith(f"The custom metric 'mine': {cause}")
+
+
 def test_a_score_just_beyond_its_range_is_shown_to_the_last_digit() -> None:
     """Not "1, outside its range of 0 to 1", as a sum of floats would have it."""
     with pytest.raises(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar, overload
 
-from proctor.errors import CriterionError, did_you_mean
+from proctor.errors import CriterionError, SetupError, did_you_mean
 from proctor.metrics.answers import check_agreement, read_answer, read_turn
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN
@@ -181,13 +181,24 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
     path = custom.code_config.name
     plugin = _import(name, path)
     if hasattr(plugin, "facts"):  # a metric class of its own
-        built: Metric = plugin(criterion)
-        return built
+        return _made(name, plugin, criterion)
     facts = _facts(name, plugin, custom.description)
     interval = custom.metric_info.metric_value_info.interval if custom.metric_info else None
     if interval is not None:
         facts = with_range(facts, interval.min_value, interval.max_value)
     return _factory(facts, plugin, path)(criterion)
+
+
+def _made(name: str, plugin: Any, criterion: BaseCriterion | None) -> Metric:
+    try:
+        built: Metric = plugin(criterion)
+    except SetupError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CriterionError(
+            f"The custom metric {name!r}: {type(error).__name__} when it was made with its criterion: {error}"
+        ) from error
+    return built
 
 
 def as_factory(name: str, plugin: Any) -> Any:
