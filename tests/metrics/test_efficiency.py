@@ -70,3 +70,12 @@ def test_numbers_that_no_float_holds_are_a_failure_of_the_metric_when_somebody_l
     assert score.failure is not None
     assert score.failure.cause.startswith("metric raised: OverflowError")
     assert score.value is None
+
+
+def test_the_parts_of_a_turn_that_was_not_measured_count_for_nothing() -> None:
+    """As in google-adk: parts without a whole are left out of the means, too."""
+    measured = turn(duration=2.0, model_duration=1.0, tool_duration=0.5)
+    scored = InvocationDuration().score(view([measured, turn(model_duration=9.0, tool_duration=9.0)]))
+    whole = {"total_seconds": 2.0, "model_seconds": 1.0, "tool_seconds": 0.5, "framework_seconds": 0.5}
+    assert scored.details == {"duration_details": whole}
+    assert scored.per_invocation[1].details == {"duration_details": dict.fromkeys(whole)}

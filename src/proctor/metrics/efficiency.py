@@ -238,8 +238,10 @@ def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
 
 def _seconds(turn: _Turn) -> Figures:
     total, model, tool = turn.duration, turn.model_duration, turn.tool_duration
+    if total is None:  # the turn was not measured: its parts are parts of nothing, as in ADK
+        return _undivided(None)
     rest = None
-    if total is not None and model is not None and tool is not None:
+    if model is not None and tool is not None:
         rest = round(max(total - model - tool, 0.0), 3)
     return {"total_seconds": total, "model_seconds": model, "tool_seconds": tool, "framework_seconds": rest}
 
