@@ -102,6 +102,17 @@ def _user(manifest: Manifest, judging: Judging) -> None:
     manifest.options["user"] = "gpt-5"
 
 
+def test_another_code_of_the_function_that_plays_users_is_named() -> None:
+    before, after = run(), run()
+    for one, code in ((before, "u1"), (after, "u2")):
+        one[0].options.update({"user": "customer.py", "user_code": code})
+    assert [(one.what, one.text) for one in unlike(before, after)] == [
+        ("user", "the code of customer.py, which plays the users of scenarios, has changed")
+    ]
+    del before[0].options["user_code"]  # of an older run it is not known
+    assert unlike(before, after) == []
+
+
 def _user_model(manifest: Manifest, judging: Judging) -> None:
     judging.sets[0].config["user_simulator_config"]["model"] = "m9"
 

@@ -213,10 +213,12 @@ def _baseline_of(store: Store, name: str) -> Baseline:
 
 def _brief(manifest: Manifest) -> Manifest:
     """What another run is told apart by; no command, folder or description of the agent."""
-    from proctor.schema.run import AGAINST_RUN, AgentManifest, Manifest
+    from proctor.schema.run import AGAINST_RUN, USER_CODE, AgentManifest, Manifest
 
     agent = manifest.agent
-    kept = {name: manifest.options[name] for name in ("user", AGAINST_RUN) if name in manifest.options}
+    kept = {
+        name: manifest.options[name] for name in ("user", USER_CODE, AGAINST_RUN) if name in manifest.options
+    }
     if manifest.imported_from:
         kept["imported"] = {"file": Path(manifest.imported_from).name}
     return Manifest(

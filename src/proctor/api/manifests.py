@@ -19,7 +19,8 @@ from proctor.api.user_functions import AN_OBJECT
 from proctor.engine.manifest import set_manifests
 from proctor.engine.plan import Plan
 from proctor.redaction import redacted, redacted_text
-from proctor.schema.run import AgentManifest, Manifest, new_run_id
+from proctor.schema.kept import content_hash
+from proctor.schema.run import USER_CODE, AgentManifest, Manifest, new_run_id
 from proctor.schema.set_summary import SetSummary
 from proctor.version import __version__
 
@@ -83,6 +84,8 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     if (user := options.get("user")) is not None and not isinstance(user, str):
         is_main = getattr(user, "__module__", "") == "__main__"  # another one, in another process
         kept["user"] = AN_OBJECT if is_main else _function_of(user) or AN_OBJECT
+    elif user is not None and (code := _code_of_user(user)):
+        kept[USER_CODE] = code
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
     if (outputs := kept.pop("outputs", None)) is not None:
@@ -96,6 +99,15 @@ def _function_of(given: Any) -> str:
     """Return `module:function` for a function that can be named, else an empty text."""
     named = getattr(given, "__qualname__", "<")
     return "" if "<" in named else f"{given.__module__}:{named}"
+
+
+def _code_of_user(named: str) -> str:
+    """Return the hash of the file whose function plays the users; empty where it is no file, as of a model."""
+    file = Path(named if named.endswith(".py") else named.rpartition(":")[0])
+    try:
+        return content_hash(file.read_bytes()) if file.suffix == ".py" else ""
+    except (OSError, ValueError):
+        return ""
 
 
 _NOT_TOLD = frozenset({"progress", "stop", "store", "setup", "teardown"})

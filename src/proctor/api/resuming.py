@@ -19,7 +19,7 @@ from proctor.engine.stopping import StopRequest
 from proctor.errors import SetupError, SetupProblems
 from proctor.redaction import HIDDEN
 from proctor.registry import load_object
-from proctor.schema.run import AGAINST_RUN, Manifest, RunRecord, RunState
+from proctor.schema.run import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState
 from proctor.schema.verdict import Outcome, RunResult
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ _NOT_TAKEN_OVER = frozenset(
         "eval_sets",
         "outputs",
         AGAINST_RUN,
+        USER_CODE,
         "fail_fast",
         "max_failures",
         "max_tokens",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.schema.comparison import PASSED, Comparison, Unlike
-from proctor.schema.run import JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.run import USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
 from proctor.schema.verdict import RunResult
 
 _MOST_NAMED = 5
@@ -120,6 +120,10 @@ def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[Unlike]:
         yield Unlike(
             "user", f"the users of scenarios were played by {was or model} and are by {is_now or model}"
         )
+    elif was == is_now:
+        codes = before.options.get(USER_CODE), now.options.get(USER_CODE)
+        if all(codes) and codes[0] != codes[1]:
+            yield Unlike("user", f"the code of {was}, which plays the users of scenarios, has changed")
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[Unlike]:

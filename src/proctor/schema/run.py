@@ -15,6 +15,7 @@ from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
 AGAINST_RUN = "against_run"
+USER_CODE = "user_code"
 """Among the options of a manifest: the id of the run that it was to be compared with, until that was decided."""
 
 
