@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
@@ -28,14 +29,15 @@ def test_the_chosen_tab_is_whole_also_when_another_gets_its_count_later(page: Pa
 
 
 def test_the_list_of_eval_sets_says_on_a_phone_what_is_wrong_with_one(
-    page: Page, fits: Callable[[Page], None]
+    page: Page, serve: Callable[..., Site], fits: Callable[[Page], None], tmp_path: Path
 ) -> None:
-    page.goto("/eval-sets")
-    row = page.get_by_role("row").filter(has_text="guide.evalset.yaml")
-    expect(row.get_by_text("2 warnings").locator("visible=true")).to_have_count(1)
+    (tmp_path / "broken.evalset.json").write_text('{"eval_set_id": "b", "eval_cases": 1}', encoding="utf-8")
+    page.goto(f"{serve(tmp_path, tmp_path / 'store.sqlite3').url}/eval-sets")
+    told = page.get_by_role("row").filter(has_text="broken.evalset.json").get_by_text("1 error")
+    expect(told.locator("visible=true")).to_have_count(1)
     narrow(page)
-    expect(row.get_by_text("2 warnings").locator("visible=true")).to_have_count(1)
     expect(page.get_by_role("columnheader", name="Problems")).to_be_hidden()
+    expect(told.locator("visible=true")).to_have_count(1)
     fits(page)
 
 
