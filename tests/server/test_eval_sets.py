@@ -338,7 +338,7 @@ def test_what_is_no_case_is_refused_field_by_field(client: TestClient, trip: Pat
     told = {one["pointer"]: one["message"] for one in answer.json()["fields"]}
     assert told["/conversation/0/userContent/parts/0/text"].startswith("expected text, got")
     assert told["/sessionInput/state"].startswith("expected an object")
-    assert "app_name` is missing" in told["/sessionInput"]
+    assert "appName` is missing" in told["/sessionInput"]
     assert trip.read_text() == TRIP
 
 
