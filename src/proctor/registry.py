@@ -54,10 +54,8 @@ class Registry:
             raise unknown_name(self.kind, name, self.names())
         try:
             return point.load()
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # a script that ends itself when imported would end this, too
+        except (Exception, SystemExit) as error:
+            # a script that ends itself when it is imported would end this, too
             source = point.dist.name if point.dist else "?"
             raise SetupError(
                 f"The {self.kind} {name!r} of the package {source!r} cannot be loaded: "

@@ -141,9 +141,8 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
         return refused if is_refused else Says(data=YES, delay=0.01)
 
     server = serve(answer)
-    model = patient(
-        name, clock=ClockOfEachCall()
-    )  # or the waits of all add up to more than one call may take
+    # each call has its clock, or the waits of all add up to more than one call may take
+    model = patient(name, clock=ClockOfEachCall())
     replies = _many_calls(model, calls)
     assert [getattr(reply, "structured", reply) for reply in replies] == [YES] * calls
     assert server.count <= 1.5 * calls

@@ -34,9 +34,8 @@ async def score_alone(
     def abandoned(_: CaseView, __: Slot) -> list[MetricScore]:
         return _without_the_stuck(metrics, known, seconds)
 
-    if not any(
-        _may_hang(bound) for bound in metrics
-    ):  # nothing to watch: that would take longer than the scores
+    if not any(_may_hang(bound) for bound in metrics):
+        # nothing to watch: that would take longer than the scores
         return await work(view, None)
     executor = LocalExecutor(
         work,

@@ -231,9 +231,8 @@ class _Watchdog:
         if _is_ours(frame):  # the machine is slow, nobody blocks: the timer ends this trial at its next step
             return
         now = time.monotonic()
-        if (
-            now < slot.deadline
-        ):  # what was late ended before the signal came; what runs now has time of its own
+        if now < slot.deadline:
+            # what was late ended before the signal came; what runs now has time of its own
             return
         slot.expire(now)
         raise LoopBlocked

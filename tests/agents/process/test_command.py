@@ -252,9 +252,8 @@ def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, 
 def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
     text: str, within: float, said: str, program: Program, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "proctor.agents.process.command._AT_ONCE", within
-    )  # a busy machine takes its time to start Python
+    # a busy machine takes its time to start Python
+    monkeypatch.setattr("proctor.agents.process.command._AT_ONCE", within)
     with pytest.raises(SetupError, match=said):
         run(program(text), ["hi"])
     assert pids.left() == []

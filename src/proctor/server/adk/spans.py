@@ -41,10 +41,8 @@ def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[J
 
 def attributes_of(session: Mapping[str, Any], event_id: str, traced: Traced | None = None) -> Json | None:
     """Return what is known of the model's answer, or the tool's, that an event has; `None` where none has its id."""
-    for spans in (
-        spans_of(session, traced),
-        spans_of(session),
-    ):  # what was traced has spans of some events only
+    for spans in (spans_of(session, traced), spans_of(session)):
+        # what was traced has spans of some events only
         for span in spans:
             if span["attributes"].get(f"{_ADK}.event_id") == event_id:
                 attributes: Json = span["attributes"]
