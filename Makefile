@@ -15,10 +15,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
 
-# Frameworks whose agents are tested in an environment of their own: they do not all resolve together.
-FRAMEWORKS := a2a langgraph openai-agents traces
+# What is tested in an environment of its own, because they do not all resolve together: frameworks whose agents run, and
+# google-adk[eval] with the extra `judges`.
+FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 
-.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-test help-snapshots lock clean
+# Fuzzing, injections and the security matrix: part of `make nightly`, with their slow tests; kills are marked `nightly`.
+ATTACKS := tests/files/test_fuzz.py tests/judges/test_injection.py tests/server/test_safety.py tests/server/test_targets.py \
+	tests/server/test_adk_any_request.py tests/server/test_adk_odd_addresses.py tests/agents/process/test_echoed_secrets.py
+
+.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-test help-snapshots adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -29,6 +34,7 @@ test: $(VENV)/.test
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
 nightly: $(VENV)/.test
 	$(BIN)/python -m pytest -m nightly -s $(ARGS)
+	$(BIN)/python -m pytest -m "not benchmark and not nightly" $(ATTACKS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -55,6 +61,10 @@ docs: $(VENV)/.docs
 help-snapshots: $(VENV)/.test
 	$(BIN)/python tests/docs/help_pages.py
 	$(BIN)/python tests/docs/metric_pages.py
+
+# rewrites docs/adk-names.md: which names of the installed google-adk's evaluation Proctor has
+adk-names: $(VENV)/.adk
+	PYTHONPATH=. $(BIN)/python tests/docs/adk_names.py
 
 ui: ui/node_modules/.ready
 	cd ui && npm run --silent build -- --logLevel warn

@@ -157,7 +157,7 @@ def _read(store: Any, run_id: str) -> int:
         1
         for case in store.load(run_id).cases
         for trial in case.trials
-        if trial.trial and all(metric.per_trial[0] for metric in case.metrics.values())
+        if trial.trial and all(metric.per_trial[0] is not None for metric in case.metrics.values())
     )
 
 

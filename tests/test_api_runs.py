@@ -66,8 +66,11 @@ NOW = datetime.now(tz=UTC)
         ({"since": NOW + timedelta(days=1)}, 0),
         ({"until": NOW - timedelta(hours=1)}, 0),
     ],
-    ids=str,
-)
+    ids=[
+        "limit", "passed", "failed and limit", "finished", "unfinished", "limit 0", "set", "no such set", "agent",
+        "no such agent", "since an hour ago", "since tomorrow", "until an hour ago",
+    ],
+)  # fmt: skip
 def test_a_list_can_be_narrowed(store: Path, wanted: dict[str, Any], count: int) -> None:
     assert len(proctor.list_runs(store, **wanted)) == count
 

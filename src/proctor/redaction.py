@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
 
 HIDDEN = "***"
 
@@ -25,6 +28,17 @@ _KNOWN = re.compile(
 
 _VARIABLE = re.compile(rf"(?:[A-Z0-9]+_)*{_WORD}", re.IGNORECASE)
 _BETWEEN_WORDS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_SHORTEST_STATED = 4
+"""Characters of a secret that a command line states; shorter ones stand everywhere by chance."""
+_PLAIN_WORDS = frozenset(
+    "true false none null auto basic bearer default done error event function model text tool user".split()
+)
+"""Values that are no secrets: settings, and words of the protocol that agents speak."""
+_STATED = re.compile(rf"{_NAME}=(.*)", re.IGNORECASE | re.DOTALL)
+"""An argument that is an option, or a variable, with its value: all behind the sign is the value."""
+_STATED_INSIDE = re.compile(rf"{_NAME}\s*[=:]\s*(?:(?:bearer|basic|token)\s+)?([^\s&;,'\"]+)", re.IGNORECASE)
+_COMMAND = re.compile(r"\s*(?:--?[\w-]+=)?cmd:")
+_QUOTED = re.compile(r"""['\"\\]""")
 _SHORTEST = 8  # characters: "true" and "1" are no secrets, whatever the variable is called
 _TOLD = re.compile(
     r"((?:api[-_]?key|(?:access|auth|refresh|id|session)[-_]?token|authorization|passwo?r?d|(?:client|api)[-_]?secret"
@@ -54,12 +68,80 @@ def _redacted(arguments: Sequence[str]) -> Iterator[str]:
         yield redacted_text(argument)
 
 
+def secrets_in(arguments: Sequence[str]) -> list[str]:
+    """Return the secrets that `redacted` hides in a command line, the longest first; words and paths are none."""
+    found = [value for value in _values_in(arguments) if is_telling(value)]
+    return sorted({*found, *map(quote, found)}, key=len, reverse=True)
+
+
+def is_telling(value: str) -> bool:
+    """Tell whether a value is hidden wherever it stands: neither short, nor a plain word of options, nor a path."""
+    if len(value) < _SHORTEST_STATED or value.lower() in _PLAIN_WORDS or HIDDEN in value:
+        return False
+    return not os.path.exists(value)  # noqa: PTH110 - a secret is no path at all
+
+
+def _values_in(arguments: Sequence[str]) -> Iterator[str]:
+    is_next = False
+    for argument in arguments:
+        if is_next and not argument.startswith("-"):
+            yield argument
+        elif whole := _STATED.fullmatch(argument):
+            yield whole[1]
+        else:
+            yield from (found[1] for found in _STATED_INSIDE.finditer(argument))
+            yield from (found[0] for found in _KNOWN.finditer(argument))
+            yield from (
+                found[0].removeprefix(found[1])[:-1].rpartition(":")[2]
+                for found in _USER_INFO.finditer(argument)
+            )
+        is_next = _OPTION.fullmatch(argument) is not None
+
+
+def hide_in(text: str, secrets: Sequence[str]) -> str:
+    """Return `text` without these secrets."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def hide_in_value(value: Any, secrets: Sequence[str]) -> Any:
+    """Return a JSON value without these secrets, in keys and in texts."""
+    if isinstance(value, str):
+        return hide_in(value, secrets)
+    if isinstance(value, list):
+        return [hide_in_value(item, secrets) for item in value]
+    if isinstance(value, dict):
+        long = [
+            secret for secret in secrets if len(secret) >= _SHORTEST
+        ]  # a shorter one may be a key of a protocol
+        return {hide_in(key, long): hide_in_value(item, secrets) for key, item in value.items()}
+    return value
+
+
 def redacted_text(text: str) -> str:
     """Return `text`, an address or a command, with what looks like a secret hidden."""
+    if command := _COMMAND.match(text):
+        text = command[0] + _without_quoted_secrets(text[command.end() :])
     text = _IN_COMMAND.sub(rf"\1{HIDDEN}", text)
     text = _USER_INFO.sub(rf"\1{HIDDEN}@", text)
     text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
     return _KNOWN.sub(HIDDEN, text)
+
+
+def _without_quoted_secrets(command: str) -> str:
+    """Return a command in which secrets that need quotes are hidden: of those the patterns see only a part."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quote is missing
+        return command
+    secrets = [secret for secret in secrets_in(words) if _QUOTED.search(secret)]
+    found = any(secret in word for word in words for secret in secrets)
+    return (
+        shlex.join(hide_in(word, secrets) for word in words).replace(f"'{HIDDEN}'", HIDDEN)
+        if found
+        else command
+    )
 
 
 def without_secrets(text: str) -> str:

@@ -17,16 +17,44 @@ from proctor.errors import SetupError, unknown_name
 class Registry:
     """The named plug-ins of one kind."""
 
-    def __init__(self, kind: str, *, table: str, group: str) -> None:
-        """Take the `kind` as users name it, the built-in `table` as `module:attribute`, the entry-point `group`."""
+    def __init__(self, kind: str, *, table: str, group: str, replaceable: bool = True) -> None:
+        """Take the `kind` as users name it, the built-in `table` as `module:attribute`, the entry-point `group`.
+
+        `replaceable`: whether `add` may put another plug-in in the place of a built-in one.
+        """
+        self._replaceable = replaceable
         self.kind = kind
         self._table = table
         self._group = group
         self._added: dict[str, Any] = {}
 
     def add(self, name: str, plugin: Any) -> None:
-        """Register `plugin` under `name` in this process; a later one of the same name takes its place."""
+        """Register `plugin` under `name` in this process; a later one of the same name takes its place.
+
+        Raises:
+            SetupError: a built-in plug-in that cannot be replaced has this name.
+        """
+        if not self._replaceable and self.is_built_in(name):
+            raise SetupError(f"{name!r} is the name of a built-in {self.kind}; choose another name")
         self._added[name] = plugin
+
+    def is_built_in(self, name: str) -> bool:
+        """Return whether `name` is that of a built-in plug-in."""
+        return name in self._built_in()
+
+    def check_clash(self, name: str) -> None:
+        """Refuse a built-in name that an installed package claims too: which of the two was meant is not known.
+
+        Raises:
+            SetupError: an entry point has the name of a built-in plug-in.
+        """
+        point = _entry_points(self._group).get(name)
+        if point is not None and self.is_built_in(name) and point.value != self._built_in()[name]:
+            source = point.dist.name if point.dist else "?"
+            raise SetupError(
+                f"the package {source!r} registers a {self.kind} {name!r}, which is the name of a built-in one; "
+                "rename the entry point, or uninstall the package"
+            )
 
     def remove(self, name: str) -> None:
         """Forget a plug-in that was added in this process."""
@@ -81,7 +109,9 @@ def _entry_points(group: str) -> dict[str, Any]:
     return {point.name: point for point in found}
 
 
-METRICS = Registry("metric", table="proctor.metrics.builtin:METRICS", group="proctor.metrics")
+METRICS = Registry(
+    "metric", table="proctor.metrics.builtin:METRICS", group="proctor.metrics", replaceable=False
+)
 AGENTS = Registry("agent prefix", table="proctor.agents.builtin:AGENTS", group="proctor.agents")
 REPORTS = Registry("report", table="proctor.reports.builtin:REPORTS", group="proctor.reports")
 STORES = Registry("store scheme", table="proctor.stores.builtin:STORES", group="proctor.stores")

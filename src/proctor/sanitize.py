@@ -26,6 +26,7 @@ _UNSAFE = re.compile(f"[\x00-\x1f{_INVISIBLE}]")
 _UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _UNSAFE_IN_JSON = re.compile(f"[{_INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSEEN = re.compile(f"[\\s\ufe0e\ufe0f{_INVISIBLE}]+")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -48,6 +49,11 @@ def clean_json(json_text: str) -> str:
     if not _UNSAFE_IN_JSON.search(json_text):
         return json_text
     return _UNSAFE_IN_JSON.sub(_json_escaped, json_text)
+
+
+def is_visible(text: str) -> bool:
+    """Tell whether a person sees anything of `text`: more than white space and characters without width."""
+    return not (text.isspace() or _UNSEEN.fullmatch(text)) if text else False
 
 
 def has_lone_surrogate(text: str) -> bool:

@@ -57,6 +57,12 @@ class Settings:
     retry_errors: int | None = None
     metrics: tuple[str, ...] = ()
     compat: str | None = None
+    allow_unknown_keys: bool = False
+    """Whether keys that state an expectation and that nothing reads are only warned of."""
+    warnings_as_errors: bool = False
+    """Whether every warning about the set-up of a run is a configuration error."""
+    allow_unasserted: bool = False
+    """Whether a case that asserts nothing runs as *skipped*; else it is refused."""
     setup: str | None = None
     teardown: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -253,6 +259,9 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "retry_errors": ("a whole number of at least 0", _whole(0)),
     "metrics": ("the name of a metric, or an array of names", _texts),
     "compat": ('"adk"', lambda value: value == "adk"),
+    "allow_unknown_keys": ("true or false", lambda value: isinstance(value, bool)),
+    "warnings_as_errors": ("true or false", lambda value: isinstance(value, bool)),
+    "allow_unasserted": ("true or false", lambda value: isinstance(value, bool)),
     "setup": ('"module:function"', _function),
     "teardown": ('"module:function"', _function),
     "env": ("a table of environment variables, each a text", _variables),
@@ -266,17 +275,17 @@ def resolved(name: str, value: Any, folder: Path) -> Any:
     """Return the value of the setting `name` with its paths seen from `folder`, where it was written."""
     if name in {"agent", "sets", "metrics"}:
         items = [value] if isinstance(value, str) else value
-        return tuple(items if name == "metrics" else [_anchored(item, folder) for item in items])
+        return tuple(items if name == "metrics" else [anchored(item, folder) for item in items])
     if name == "config":
         return str(folder / value)
     if name == "user":
-        return _anchored(value, folder) if re.search(r"\.py(:|$)", value) else value
+        return anchored(value, folder) if re.search(r"\.py(:|$)", value) else value
     if name == "store":
         return tuple(_anchored_url(url, folder) for url in ([value] if isinstance(value, str) else value))
     return value
 
 
-def _anchored(reference: str, folder: Path) -> str:
+def anchored(reference: str, folder: Path) -> str:
     """Make the path in `path` or `path:names` absolute where it exists; leave modules, ids and prefixes alone."""
     if (folder / reference).exists():
         return str(folder / reference)

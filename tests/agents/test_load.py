@@ -232,7 +232,8 @@ def test_agents_beside_each_other_are_told_apart_by_what_they_import_late(projec
 
 def test_agents_of_one_name_beside_each_other_are_numbered(project: Path) -> None:
     write(project, _late("left"))
-    case = {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {"tool_uses": []}}
+    case = {"eval_id": "a", "conversation": [turn]}
     sets, config = {"eval_set_id": "s", "eval_cases": [case]}, {"criteria": {"tool_trajectory_avg_score": 1}}
     runs = asyncio.run(
         proctor.evaluate_matrix(["left", "replay", "left/agent.py", "left"], sets, config=config)

@@ -71,7 +71,7 @@ def test_a_folder_gets_a_file_for_each_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("named", ["new/deep", "new/", "new.d"])
 def test_a_folder_that_is_not_there_is_made(named: str, tmp_path: Path) -> None:
-    (file,) = export_run(run(good("a")), "adk", f"{tmp_path}/{named}")
+    (file,) = export_run(run(good("a")), "adk", f"{tmp_path}/{named}", make_parents=True)
     assert file.parent == tmp_path / named
     assert file.name.endswith(".evalset_result.json")
 
@@ -105,7 +105,7 @@ def test_an_unknown_form_names_the_closest(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(SetupError, match="cannot be written"):
+    with pytest.raises(SetupError, match="is not a folder"):
         export_run(sketch(1), "json", tmp_path / "file" / "below.json")
 
 
@@ -124,7 +124,7 @@ def test_a_file_is_whole_or_as_it_was(form: str, tmp_path: Path) -> None:
     result = run(good("a"), good("b"))
     result.cases = Torn(result.cases)
     with pytest.raises(RuntimeError):
-        export_run(result, form, path)
+        export_run(result, form, path, overwrite=True)
     assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["before"]
 
 

@@ -11,14 +11,16 @@ CONFIG = {"criteria": {"tool_trajectory_avg_score": 1.0}}
 
 
 def case(eval_id: str, **more: Any) -> dict[str, Any]:
-    return {"eval_id": eval_id, "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}], **more}
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {"tool_uses": []}}
+    return {"eval_id": eval_id, "conversation": [turn], **more}
 
 
-def evaluated(eval_sets: Any) -> proctor.RunResult:
-    return proctor.evaluate_sync(lambda text: text, eval_sets, config=CONFIG)
+def evaluated(eval_sets: Any, **options: Any) -> proctor.RunResult:
+    return proctor.evaluate_sync(lambda text: text, eval_sets, config=CONFIG, **options)
 
 
-OLD_CASE = {"name": "a", "data": [{"query": "hi"}]}
+OLD_TURN = {"query": "hi", "expected_tool_use": []}
+OLD_CASE = {"name": "a", "data": [OLD_TURN]}
 ONE_SET = {"eval_set_id": "s", "eval_cases": [case("a")]}
 ANOTHER = {"eval_set_id": "t", "eval_cases": [case("b")]}
 
@@ -33,7 +35,7 @@ ANOTHER = {"eval_set_id": "t", "eval_cases": [case("b")]}
         pytest.param([case("a"), case("b")], ["a", "b"], id="cases"),
         pytest.param([case("a"), ANOTHER], ["a", "b"], id="a case and a set"),
         pytest.param([OLD_CASE, {**OLD_CASE, "name": "b"}], ["a", "b"], id="old cases"),
-        pytest.param([{"query": "hi"}, {"query": "ho"}], ["<eval set>"], id="turns of an old file"),
+        pytest.param([OLD_TURN, {"query": "ho"}], ["<eval set>"], id="turns of an old file"),
         pytest.param([proctor.EvalCase(**case("a"))], ["a"], id="a model of a case"),
     ],
 )
@@ -47,8 +49,11 @@ def test_cases_in_a_list_are_one_set_in_which_ids_differ() -> None:
         evaluated([case("a"), case("a")])
 
 
-def test_a_slip_in_a_dict_is_a_warning_as_in_a_file() -> None:
-    result = evaluated({"eval_set_id": "s", "eval_cases": [case("a", FinalSessionState={"lamp": "on"})]})
+def test_a_slip_in_a_dict_is_refused_as_in_a_file_unless_unknown_keys_are_allowed() -> None:
+    slip = {"eval_set_id": "s", "eval_cases": [case("a", FinalSessionState={"lamp": "on"})]}
+    with pytest.raises(SetupProblems, match="did you mean `final_session_state`"):
+        evaluated(slip)
+    result = evaluated(slip, allow_unknown_keys=True)
     (warning,) = [said for said in result.warnings if "FinalSessionState" in said]
     assert "did you mean `final_session_state`?" in warning
 

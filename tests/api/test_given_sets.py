@@ -7,7 +7,10 @@ from pydantic import BaseModel
 
 import proctor
 
-CASE = {"eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}
+CASE = {
+    "eval_id": "c",
+    "conversation": [{"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {"tool_uses": []}}],
+}
 SET = {"eval_set_id": "s", "eval_cases": [CASE]}
 
 

@@ -13,6 +13,7 @@ from proctor.api.runs import list_runs, open_store
 from proctor.errors import EvalFileError
 from proctor.files.recorded_lines import _line
 from proctor.files.result_form import LineForm
+from proctor.schema.kept import content_hash
 from proctor.schema.run import RunState
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 from proctor.stores.base import Store
@@ -38,7 +39,7 @@ def test_what_is_exported_comes_back_into_a_store_the_same(
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     (path,) = export_run(result, form, folder / "run")
-    store = open_store("memory:back")
+    store = open_store(f"memory:{folder.name}")  # a file is imported once into a store
     again = store.load(import_run(path, store))
     assert verdicts(again) == verdicts(result)
     assert evidence(again) == evidence(result)
@@ -84,7 +85,9 @@ def test_every_published_result_becomes_a_run(shared: Path, store: Store) -> Non
         (expected,) = read_results(file)
         assert verdicts(store.load(run_id)) == verdicts(expected)
         manifest = store.manifest(run_id)
-        assert manifest.options["imported"] == {"file": str(file), "form": "adk", "run_id": ""}
+        content = content_hash(file.read_bytes())
+        imported = {"file": str(file), "form": "adk", "run_id": "", "content": content}
+        assert manifest.options["imported"] == imported
         assert manifest.imported_from == str(file)
         assert manifest.created_at == expected.started_at > 0
     listed = {each.run_id: each for each in list_runs(store)}

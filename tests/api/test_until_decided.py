@@ -252,7 +252,8 @@ def test_a_run_that_would_hardly_be_decided_is_given_up_and_says_so(store: Path)
 
 def test_held_against_another_run_it_is_warned_of(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
-    result, _ = against(store, Greeter(BROKEN, seed=2))
+    result, interim = against(store, Greeter(BROKEN, seed=2))
+    assert interim.look is not None
     other = run(Greeter(FORTY, seed=7), store, config=MEANS, num_runs=10)
     found = proctor.compare_sync(other.run_id, result.run_id, store=store)
     assert found.look is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "langgraph", "openai-agents", "traces"]
+LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "adk-eval", "langgraph", "openai-agents", "traces"]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,11 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("dev", "test"),
         ("adk", "adk"),
         ("judges", "judges"),
+        ("judges-anthropic", "judges"),
+        ("judges-bedrock", "judges"),
+        ("judges-google", "judges"),
+        ("judges-openai", "judges"),
+        ("judges", "adk-eval"),
         ("http", "judges"),
         ("gcs", "adk"),
         ("s3", "adk"),
@@ -67,3 +72,23 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
 )
 def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:
     assert set(project["optional-dependencies"][extra]) <= _sources(root, name)
+
+
+def test_the_extra_judges_installs_beside_google_adk_eval(root: Path, project: dict[str, Any]) -> None:
+    """`make lock` resolves both into one environment, and that lock has what each of them brings."""
+    assert "google-adk[eval]>=2.0" in _sources(root, "adk-eval")
+    locked = {line.partition("==")[0] for line in _pins(root, "adk-eval")}
+    assert {"google-adk", "litellm", "pydantic-ai-slim", "google-genai", "anthropic", "boto3"} <= locked
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock", "google", "openai"])
+def test_each_provider_of_judges_has_an_extra_that_requires_no_other(
+    project: dict[str, Any], provider: str
+) -> None:
+    extras = project["optional-dependencies"]
+    (required,) = [one for one in extras[f"judges-{provider}"] if one.startswith("pydantic-ai-slim")]
+    assert re.fullmatch(rf"pydantic-ai-slim\[{provider}\]>=[\d.]+", required)
+
+
+def test_judges_requires_no_package_that_google_adk_eval_excludes(project: dict[str, Any]) -> None:
+    assert [one for one in project["optional-dependencies"]["judges"] if "openai" in one] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +287,77 @@ def test_nothing_to_adopt_is_said(folder: str, message: str) -> None:
     done = in_this_process("adopt", folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+# --- the layout of google/adk-samples -----------------------------------------------------------------------------------
+
+
+def sample(name: str) -> Path:
+    """A project with `agent/` next to `eval/data/*.test.json`."""
+    agent, data = Path(name, "agent"), Path(name, "eval", "data")
+    agent.mkdir(parents=True)
+    data.mkdir(parents=True)
+    (agent / "__init__.py").write_text("from . import agent\n")
+    (agent / "agent.py").write_text(AGENT)
+    turns = [
+        {
+            "query": "hi",
+            "expected_tool_use": [{"tool_name": "look", "tool_input": {"at": "hi"}}],
+            "reference": "You said hi.",
+        }
+    ]
+    (data / "talk.test.json").write_text(json.dumps(turns))
+    return data / "talk.test.json"
+
+
+def test_sets_next_to_the_agent_are_run() -> None:
+    sample("travel")
+    sample("shop")
+    said = adopt("--run")
+    assert [line for line in said if line.startswith("AGENT")] == [
+        "AGENT    agents/talker  1 eval set",
+        "AGENT    shop/agent  1 eval set",
+        "AGENT    travel/agent  1 eval set",
+    ]
+    assert sum(line.startswith("VERDICT  passed") for line in said) == 3
+
+
+def test_a_set_between_several_agents_is_named_and_not_run() -> None:
+    sample("shop")
+    Path("shop/second").mkdir()
+    Path("shop/second/agent.py").write_text(AGENT)
+    said = adopt("--run")
+    assert any(
+        line.startswith(
+            "SET      shop/eval/data/talk.test.json  of no single agent (near it: shop/agent, shop/second)"
+        )
+        for line in said
+    )
+    assert sum(line.startswith("VERDICT  passed") for line in said) == 1
+
+
+# --- a repository with uncommitted changes --------------------------------------------------------------------------------
+
+
+def git(*arguments: str) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *arguments], capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "uncommitted"])
+def test_uncommitted_changes_are_warned_of_before_anything_is_written(is_committed: bool) -> None:
+    Path("test_talker.py").write_text(TEST)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "x")
+    if not is_committed:
+        Path("test_talker.py").write_text(TEST + "\n# mine\n")
+    done = in_this_process("adopt", ".", "--write")
+    warning = "warning: the repository has uncommitted changes (1 file): commit or stash them first"
+    assert (done.returncode, warning in done.stderr) == (0, not is_committed)
+    assert "proctor" in Path("test_talker.py").read_text()
+
+
+def test_without_a_repository_nothing_is_warned_of() -> None:
+    Path("test_talker.py").write_text(TEST)
+    assert "uncommitted" not in in_this_process("adopt", ".", "--write").stderr

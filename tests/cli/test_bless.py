@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.project import case, in_this_process, make_project
+from tests.cli.project import case, in_this_process, make_project, write_set
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +63,17 @@ def test_a_run_in_which_nothing_failed() -> None:
     done = in_this_process("bless", "--yes")
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing to bless: no case failed" in done.stderr
+
+
+def test_a_run_whose_only_case_is_in_error_is_refused_with_the_reason() -> None:
+    write_set(Path("cases.evalset.json"), case("broken", "crash"))
+    before = Path("cases.evalset.json").read_bytes()
+    assert in_this_process("eval", "agent.py", "cases.evalset.json").returncode == 3
+    done = in_this_process("bless", "latest", "--yes")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cases/broken is in error" in done.stderr
+    assert "the agent broke" in done.stderr
+    assert Path("cases.evalset.json").read_bytes() == before
 
 
 REFUSED = {

@@ -26,7 +26,7 @@ def test_a_good_file() -> None:
 
 
 def test_a_warning_is_said_and_does_not_refuse() -> None:
-    write_set(Path("a.evalset.json"), case("one", "hello", expected_tool_use=[]))
+    write_set(Path("a.evalset.json"), case("one", "hello", tag="smoke"))
     result = check("a.evalset.json")
     assert result.exit_code == 0
     first, second, last = result.stdout.splitlines()
@@ -34,6 +34,16 @@ def test_a_warning_is_said_and_does_not_refuse() -> None:
     assert ": warning: " in first
     assert second == "a.evalset.json: readable: eval set, 1 case"
     assert last == "1 file: all can be read; 0 errors, 1 warning"
+
+
+@pytest.mark.parametrize("how", ["nothing", "option", "setting"])
+def test_a_key_that_seems_to_state_an_expectation_is_refused_unless_it_is_allowed(how: str) -> None:
+    write_set(Path("a.evalset.json"), case("one", "hello", expected_tools=["f"]))
+    if how == "setting":
+        Path("proctor.toml").write_text("allow_unknown_keys = true\n")
+    result = check("a.evalset.json", *(["--allow-unknown-keys"] if how == "option" else []))
+    assert result.exit_code == (2 if how == "nothing" else 0)
+    assert f": {'error' if how == 'nothing' else 'warning'}: eval_cases[0].expected_tools: " in result.stdout
 
 
 def test_every_problem_of_every_file_with_its_place() -> None:

@@ -98,7 +98,13 @@ def test_a_wide_margin_makes_twelve_cases_enough(store: Path) -> None:
 def test_json_and_files(store: Path, tmp_path: Path) -> None:
     runs(store, good, bad)
     done = compare(
-        store, "--json", "--report", f"md={tmp_path / 'of/it.md'}", "--report", f"json={tmp_path / 'it.json'}"
+        store,
+        "--json",
+        "--report",
+        f"md={tmp_path / 'of/it.md'}",
+        "--report",
+        f"json={tmp_path / 'it.json'}",
+        "--make-parents",
     )
     data = json.loads(done.stdout)
     assert (data["outcome"], len(data["cases"]), done.exit_code) == ("regression", 12, 1)

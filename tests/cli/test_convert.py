@@ -52,7 +52,7 @@ def test_nothing_is_overwritten_unless_told_to() -> None:
     Path("b.yaml").write_text("mine")
     refused = convert("a.evalset.json", "b.yaml")
     assert refused.exit_code == 2
-    assert "error: b.yaml is there already" in refused.stderr
+    assert "error: b.yaml: b.yaml exists; name another file, or add --overwrite" in refused.stderr
     assert Path("b.yaml").read_text() == "mine"
     assert convert("a.evalset.json", "b.yaml", "--force").exit_code == 0
 

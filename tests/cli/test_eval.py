@@ -302,7 +302,7 @@ def test_watch_runs_again_when_something_changes(project: Path) -> None:
 
 def test_a_weak_pass_is_warned_of_without_being_asked(project: Path) -> None:
     unstated = case("unstated", "hello")
-    del unstated["conversation"][0]["intermediate_data"]
+    unstated["conversation"][0]["intermediate_data"] = {"tool_uses": []}
     write_set(project / "weak.evalset.json", unstated)
     (project / "mild.json").write_text(
         json.dumps({"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "match_type": "IN_ORDER"}}})

@@ -205,7 +205,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (broken_set_beside_a_good_one, 3, ["other.evalset.json:1:2", "PASSED"]),
     (nothing_gates, 2, ["error:", "hello"]),
     (no_criteria, 2, ["error:", "hello"]),
-    (only_left_out_metrics, 2, ["error:", "hello"]),
+    (only_left_out_metrics, 3, ["SKIPPED", "hello", "--no-judge"]),
     (threshold_that_cannot_fail, 2, ["error:", "cannot fail"]),
     (tag_that_nothing_has, 2, ["error:", "smoke"]),
     (hook_that_raises, 3, ["OSError: no database"]),
@@ -269,10 +269,10 @@ def test_all_set_up_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytes
         ("other.evalset.yaml", "by its name other.evalset.yaml is an eval set"),
         ("agent.py", "by its name agent.py is a program"),
         ("test_config.json", "by its name test_config.json is a config"),
-        ("proctor.toml", "by its name proctor.toml is a config"),
-        ("plain.json", "plain.json is read for this run"),
-        ("strict.json", "strict.json is read for this run"),
-        ("link", "plain.json is read for this run"),
+        ("proctor.toml", "by its name proctor.toml is a file of settings"),
+        ("plain.json", "plain.json is read by this command"),
+        ("strict.json", "strict.json is read by this command"),
+        ("link", "link is read by this command"),
     ],
 )
 def test_a_report_never_takes_the_place_of_what_is_read(
@@ -287,6 +287,7 @@ def test_a_report_never_takes_the_place_of_what_is_read(
     sets = ["cases.evalset.json", "plain.json:hello"]
     done = in_this_process("eval", "agent.py", *sets, "--config", "strict.json", "--report", f"json={place}")
     assert done.returncode == 2
-    assert f"{place}: {why}" in done.stderr
+    assert f"--report json={place}: " in done.stderr
+    assert why in done.stderr
     assert "; name another file" in done.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before

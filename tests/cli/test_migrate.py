@@ -47,7 +47,7 @@ def test_nothing_is_overwritten_unless_told_to() -> None:
     Path("new.json").write_text("mine")
     refused = migrate("old.test.json", "new.json")
     assert refused.exit_code == 2
-    assert "error: new.json is there already" in refused.stderr
+    assert "error: new.json: new.json exists; name another file, or add --overwrite" in refused.stderr
     assert Path("new.json").read_text() == "mine"
     assert migrate("old.test.json", "new.json", "--force").exit_code == 0
     assert json.loads(Path("new.json").read_text())["eval_cases"]

@@ -89,15 +89,22 @@ def test_who_and_what(
 
 
 @pytest.mark.usefixtures("project")
-def test_sets_of_an_earlier_run_stand_before_those_of_the_settings() -> None:
+def test_agent_and_sets_of_an_earlier_run_come_before_those_of_the_settings() -> None:
     old = Request(["old"], ["old.json"])
-    assert who_and_what([], [], [], WITH_AGENT, earlier=old) == Request(["bot"], ["old.json"])
-    assert who_and_what(["a.json"], [], [], WITH_AGENT, earlier=old) == Request(["bot"], ["a.json"])
+    assert who_and_what([], [], [], WITH_AGENT, earlier=old) == Request(["old"], ["old.json"], False)
+    assert who_and_what(["a.json"], [], [], WITH_AGENT, earlier=old) == Request(["old"], ["a.json"], False)
+
+
+def test_an_earlier_run_whose_agent_is_not_known_needs_one() -> None:
+    old = Request([], ["old.json"], missing="name the agent with --agent")
+    with pytest.raises(SetupError, match="name the agent with --agent"):
+        who_and_what([], [], [], WITH_AGENT, earlier=old)
+    assert who_and_what(["new"], [], [], WITH_AGENT, earlier=old) == Request(["new"], ["old.json"])
 
 
 def test_its_agent_runs_where_no_other_is_named() -> None:
     old = Request(["old"], ["old.json"])
-    assert who_and_what([], [], [], NO_SETTINGS, earlier=old) == old
+    assert who_and_what([], [], [], NO_SETTINGS, earlier=old) == Request(["old"], ["old.json"], False)
     assert who_and_what(["new"], [], [], NO_SETTINGS, earlier=old) == Request(["new"], ["old.json"])
 
 

@@ -334,7 +334,10 @@ OTHERS = {
         {"out.jsonl": True, "out.json": True, "out.csv": True},
     ),
     "a report on stdout": (["--format", "json"], {"out.json": True, "out.csv": True}),
-    "another report in the same place": (["--report", "jsonl=out.csv"], {"out.json": True, "out.csv": True}),
+    "another report in the same place": (
+        ["--report", "jsonl=out.csv", "--overwrite"],
+        {"out.json": True, "out.csv": True},
+    ),
 }
 
 

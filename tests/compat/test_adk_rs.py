@@ -106,6 +106,113 @@ def test_every_recorded_case_comes_out_as_recorded_or_is_listed(shared: Path) ->
     assert same == 51 - len(DIFFERENT)
 
 
+# --- a metric alone ----------------------------------------------------------------------------------------------------
+
+
+def invocation(*, parts: Any = None, calls: Any = None) -> Invocation:
+    document: dict[str, Any] = {"user_content": {"parts": [{"text": "q"}]}}
+    if parts is not None:
+        document["final_response"] = {"role": "model", "parts": parts}
+    if calls is not None:
+        document["intermediate_data"] = {"tool_uses": calls}
+    return Invocation.model_validate(document)
+
+
+def asked_alone(vector: dict[str, Any]) -> EvalScore:
+    if "expected_parts" in vector:
+        return ResponseMatch(vector["threshold"]).evaluate(
+            invocation(parts=vector["expected_parts"]), invocation(parts=vector["actual_parts"])
+        )
+    return TrajectoryMatch(1.0).evaluate(
+        invocation(calls=vector["expected"]), invocation(calls=vector["actual"])
+    )
+
+
+@pytest.mark.parametrize(("file", "count"), [("adk_rs_response.json", 116), ("adk_rs_trajectory.json", 104)])
+def test_a_metric_alone_scores_as_recorded(shared: Path, file: str, count: int) -> None:
+    vectors = json.loads((shared / "golden" / "sister" / file).read_text())["cases"]
+    different = {}
+    for vector in vectors:
+        if vector.get("threshold") == 0.0:  # nothing could fail: refused here
+            with pytest.raises(ValueError, match="cannot fail"):
+                asked_alone(vector)
+            continue
+        wanted = vector["expected_result"]
+        score = asked_alone(vector)
+        close = score.score == pytest.approx(wanted["score"])
+        if not close or (score.status, score.details) != (wanted["status"], wanted["details"]):
+            different[vector["id"]] = (score, wanted)
+    assert different == {}
+    assert len(vectors) == count
+
+
+RIGHT, WRONG = invocation(parts=[{"text": "It is sunny"}]), invocation(parts=[{"text": "rain"}])
+
+
+def test_a_metric_alone_has_the_name_of_its_score() -> None:
+    assert ResponseMatch(0.8).name() == "final_response_match_v1"
+    assert TrajectoryMatch().name() == "tool_trajectory_avg_score"
+
+
+def test_a_score_is_there_at_once_and_can_be_awaited() -> None:
+    async def awaited() -> EvalScore:
+        at_once = ResponseMatch(0.8).evaluate(RIGHT, RIGHT)
+        score: EvalScore = await ResponseMatch(0.8).evaluate(RIGHT, RIGHT)
+        assert at_once == score
+        return score
+
+    plain = ResponseMatch(0.8).evaluate(RIGHT, RIGHT)
+    assert (plain.score, plain.status, plain.details) == (1.0, "PASSED", {"expected_tokens": 3, "hit": 3})
+    assert asyncio.run(awaited()) == asyncio.run(ResponseMatch(0.8).evaluate(RIGHT, RIGHT)) == plain
+    assert ResponseMatch(0.8).evaluate(RIGHT, WRONG).status is EvalStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments", "message"),
+    [
+        (ResponseMatch(0.8), ("It is sunny", RIGHT), "ResponseMatch.evaluate: expected: expected an Invocation"),
+        (ResponseMatch(0.8), (RIGHT, None), "ResponseMatch.evaluate: actual: expected an Invocation"),
+        (TrajectoryMatch(0.0), (RIGHT, RIGHT), "cannot fail"),
+        (ResponseMatch(1.5), (RIGHT, RIGHT), "cannot pass"),
+        (ResponseMatch(float("nan")), (RIGHT, RIGHT), "threshold"),
+        (ResponseMatch("much"), (RIGHT, RIGHT), "threshold"),  # type: ignore[arg-type]  # on purpose
+    ],
+)  # fmt: skip
+def test_what_a_metric_alone_cannot_score_is_refused(metric: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric.evaluate(*arguments)
+
+
+def test_a_metric_within_an_evaluator_of_ones_own() -> None:
+    class Half:
+        def name(self) -> str:
+            return "half"
+
+        def evaluate(self, expected: Invocation, actual: Invocation) -> EvalScore:
+            return EvalScore(ResponseMatch(0.8).evaluate(expected, actual).score / 2, EvalStatus.FAILED)
+
+    [result] = EvalRunner(sunny, "a", "u", [Half()]).run_set(a_set(turn())).result.results
+    assert (result.scores["half"].score, result.overall_status) == (0.5, EvalStatus.FAILED)
+
+
+def test_a_metric_whose_rule_is_replaced_is_not_scored_by_the_old_one() -> None:
+    class Lenient(ResponseMatch):
+        def evaluate(self, expected: Invocation, actual: Invocation) -> EvalScore:
+            return EvalScore(1.0, EvalStatus.PASSED)
+
+    with pytest.raises(SetupError, match="is the name of a metric of Proctor"):
+        EvalRunner(sunny, "a", "u", [Lenient()]).run_set(a_set(turn()))
+
+
+@pytest.mark.parametrize("session", [{}, {"state": {"x": 1}}, {"app_name": None}])
+def test_a_session_need_not_name_app_and_user(session: dict[str, Any]) -> None:
+    eval_set = load_eval_set_from_str(json.dumps(json.loads(a_set(turn()).model_dump_json()) | {
+        "eval_cases": [{"eval_id": "c", "conversation": [turn()], "session_input": session}]
+    }))  # fmt: skip
+    report = EvalRunner(sunny, "a", "u", [ResponseMatch(0.5)]).run_set(eval_set).result
+    assert report.results[0].overall_status is EvalStatus.PASSED
+
+
 # --- the documents' example --------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from proctor import IntermediateData
 from proctor.compat.adk.awaiting import ForgottenAwaitError, forgotten
 from proctor.compat.adk_ts import (
+    DEFAULT_METRIC_EVALUATOR_REGISTRY,
     AgentEvaluator,
     EvalStatus,
     EvaluationResult,
@@ -19,6 +21,7 @@ from proctor.compat.adk_ts import (
     FinalResponseMatchV2Evaluator,
     Invocation,
     LocalEvalService,
+    MetricEvaluatorRegistry,
     PerInvocationResult,
     PrebuiltMetrics,
     ResponseEvaluator,
@@ -234,6 +237,192 @@ class IntentMatch(Evaluator):
 def test_an_evaluator_of_ones_own() -> None:
     result = asyncio.run(IntentMatch().evaluate_invocations([TURN], [TURN]))
     assert result.overall_score == 1.0
+
+
+# --- evaluators that criteria name -------------------------------------------------------------------------------------
+
+
+def evaluation(score: float, threshold: float, turns: int = 1) -> dict[str, Any]:
+    """A result as adk-ts's documents spell it."""
+    status = EvalStatus.PASSED if score >= threshold else EvalStatus.FAILED
+    turn = {"actualInvocation": TURN, "expectedInvocation": TURN, "score": score, "evalStatus": status}
+    return {
+        "overallScore": score,
+        "overallEvalStatus": status,
+        "perInvocationResults": [turn] * turns,
+    }
+
+
+class Brevity(Evaluator):
+    """Whether the answer is at most as long as the reference."""
+
+    def __init__(self, threshold: float = 0.8) -> None:
+        super().__init__({"metricName": "brevity", "threshold": threshold})
+
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        lengths = [
+            [len(turn.final_response.joined_text()) for turn in turns]
+            for turns in (actual_invocations, expected_invocations)
+        ]
+        score = sum(made <= wanted for made, wanted in zip(*lengths, strict=True)) / len(lengths[0])
+        return evaluation(score, self.metric.threshold or 0, len(lengths[0]))
+
+    @staticmethod
+    def get_metric_info() -> dict[str, Any]:
+        return {"metricName": "brevity", "description": "how short", "defaultThreshold": 0.8}
+
+
+class BrevityLater(Brevity):
+    async def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        await asyncio.sleep(0)
+        return super().evaluate_invocations(actual_invocations, expected_invocations)
+
+
+class BrevityByMetric(Brevity):
+    def __init__(self, eval_metric: Any) -> None:
+        Evaluator.__init__(self, eval_metric)
+
+
+@pytest.fixture
+def registry() -> Iterator[MetricEvaluatorRegistry]:
+    yield DEFAULT_METRIC_EVALUATOR_REGISTRY
+    for info in DEFAULT_METRIC_EVALUATOR_REGISTRY.get_registered_metrics():
+        DEFAULT_METRIC_EVALUATOR_REGISTRY.unregister(info.metric_name)
+
+
+def long_winded(text: str) -> str:
+    return "Here are the latest AI developments... " * 3
+
+
+@pytest.mark.parametrize("kind", [Brevity, BrevityLater, BrevityByMetric])
+def test_criteria_name_a_registered_evaluator(registry: MetricEvaluatorRegistry, kind: Any) -> None:
+    registry.register(kind)
+    result = AgentEvaluator.evaluate_eval_set(searches, EVAL_SET, {"brevity": 0.8}).result
+    assert result.cases[0].metrics["brevity"].score == 1.0
+    with pytest.raises(AssertionError, match="brevity"):
+        AgentEvaluator.evaluate_eval_set(long_winded, EVAL_SET, {"brevity": 0.8})
+
+
+def test_config_files_and_the_service_name_it_too(registry: MetricEvaluatorRegistry, tmp_path: Path) -> None:
+    registry.register(Brevity)
+    (tmp_path / "a.test.json").write_text(json.dumps(EVAL_SET))
+    (tmp_path / "test_config.json").write_text('{"criteria": {"brevity": 0.8}}')
+    AgentEvaluator.evaluate(searches, tmp_path)
+    with pytest.raises(AssertionError, match="brevity"):
+        AgentEvaluator.evaluate(long_winded, tmp_path)
+
+    async def main() -> list[EvalStatus]:
+        service = LocalEvalService(long_winded)
+        inferred = [one async for one in service.perform_inference({"eval_cases": [EVAL_SET]})]
+        metrics = {"eval_metrics": [{"metric_name": "brevity", "threshold": 0.8}]}
+        request = {"inference_results": inferred, "evaluate_config": metrics}
+        return [one.final_eval_status async for one in service.evaluate(request)]
+
+    assert asyncio.run(main()) == [EvalStatus.FAILED]
+
+
+def test_an_unregistered_evaluator_is_an_unknown_metric() -> None:
+    with pytest.raises(ValueError, match="brevity"):
+        AgentEvaluator.evaluate_eval_set(searches, EVAL_SET, {"brevity": 0.8})
+
+
+class Raises(Brevity):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        raise RuntimeError("no dictionary")
+
+
+class AnswersNothing(Brevity):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        return None
+
+
+class PassesAnything(Brevity):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        return {**evaluation(0.1, 0.8), "overallEvalStatus": EvalStatus.PASSED}
+
+
+class OutOfRange(Brevity):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        return evaluation(80, 0.8)
+
+
+class TooFewTurns(Brevity):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        return evaluation(1.0, 0.8, turns=2)
+
+
+BROKEN = {
+    "raises": (Raises, "no dictionary"),
+    "answers nothing": (AnswersNothing, "its answer"),
+    "passes a score below the threshold": (PassesAnything, "its own verdict says PASSED"),
+    "a score beyond its range": (OutOfRange, "80"),
+    "scores of other turns": (TooFewTurns, "2 per_invocation_results for 1 turn"),
+}
+
+
+@pytest.mark.parametrize(("kind", "message"), BROKEN.values(), ids=BROKEN)
+def test_what_a_broken_evaluator_answers_is_an_error(
+    registry: MetricEvaluatorRegistry, kind: Any, message: str
+) -> None:
+    registry.register(kind)
+    with pytest.raises(AssertionError, match=message) as caught:
+        AgentEvaluator.evaluate_eval_set(searches, EVAL_SET, {"brevity": 0.8})
+    assert caught.value.result.exit_code == 3  # type: ignore[attr-defined]  # the exception has it
+
+
+class OwnThreshold(Brevity):
+    def __init__(self) -> None:
+        super().__init__(0.5)
+
+
+class NoInfo(Evaluator):
+    def evaluate_invocations(self, actual_invocations: Any, expected_invocations: Any) -> Any:
+        return None
+
+
+class NoMethod(Evaluator):
+    pass
+
+
+REFUSED = {
+    "a built-in name": (lambda r: r.register_evaluator({"metricName": "safety_v1"}, Brevity), "another metric"),
+    "a subclass with its parent's name": (lambda r: r.register(type("Mine", (RougeEvaluator,), {})), "another metric"),
+    "an instance": (lambda r: r.register(Brevity(0.8)), "expected a subclass of Evaluator, got Brevity"),
+    "a function": (lambda r: r.register(searches), "expected a subclass of Evaluator, got function"),
+    "no rule": (lambda r: r.register(NoMethod), "expected a method evaluate_invocations"),
+    "no name": (lambda r: r.register(NoInfo), "get_metric_info"),
+    "no name in its description": (lambda r: r.register_evaluator({}, Brevity), "get_metric_info.metric_name"),
+    "a range of nothing": (
+        lambda r: r.register_evaluator(
+            {"metricName": "x", "metricValueInfo": {"interval": {"minValue": 1, "maxValue": 1}}}, Brevity
+        ),
+        "range from 1 to 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("register", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_registered(registry: MetricEvaluatorRegistry, register: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        register(registry)
+    assert registry.get_registered_metrics() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "criterion", "message"),
+    [
+        (OwnThreshold, 0.8, "has the threshold 0.5, and the criterion asks for 0.8"),
+        (Brevity, 0.0, "cannot fail"),
+        (Brevity, 1.5, "cannot pass"),
+        (Brevity, {"thresold": 0.8}, "threshold"),
+    ],
+)
+def test_a_criterion_that_does_not_fit_is_refused(
+    registry: MetricEvaluatorRegistry, kind: Any, criterion: Any, message: str
+) -> None:
+    registry.register(kind)
+    with pytest.raises(ValueError, match=message):
+        AgentEvaluator.evaluate_eval_set(searches, EVAL_SET, {"brevity": criterion})
 
 
 # --- the service -------------------------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ GOOD = {
     "data": '```json\n{"a": 1}\n```\n```yaml\na: 1\n```\n```toml\na = 1\n```\n',
     "a config": '```json config\n{"criteria": {"response_match_score": 0.8}}\n```\n',
     "an eval set": '```json evalset\n{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": ['
-    '{"user_content": {"role": "user", "parts": [{"text": "Hi"}]}}]}]}\n```\n',
+    '{"user_content": {"role": "user", "parts": [{"text": "Hi"}]}, "final_response": {"parts": [{"text": "Ho"}]}}]}]}'
+    "\n```\n",
     "a case for people": "```yaml evalset\ncases:\n  - ask: Hello\n    expect: Hello to you\n```\n",
     "a config with a key that nothing reads": '```json config warns\n{"criteria": {"response_match_score": 0.8}, "x": 1}'
     "\n```\n",

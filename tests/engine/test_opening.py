@@ -18,7 +18,9 @@ SET = EvalSet.model_validate(
         "eval_cases": [
             {
                 "eval_id": "c",
-                "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}, "intermediate_data": {}}],
+                "conversation": [
+                    {"user_content": {"parts": [{"text": "Hi"}]}, "intermediate_data": {"tool_uses": []}}
+                ],
             }
         ],
     }

@@ -113,9 +113,9 @@ def test_criteria_that_decide_nothing_are_said_once_for_a_set() -> None:
     )
 
 
-def test_what_was_left_out_by_hand_is_named_where_nothing_else_decides() -> None:
-    said = refused(eval_set(case("a")), config(safety_v1=1.0), no_judge=True)
-    assert "no final session state (--no-judge leaves out safety_v1): see given" in said
+def test_a_case_that_asserts_only_for_what_was_left_out_by_hand_is_skipped() -> None:
+    plan, _ = plan_of(eval_set(case("a")), config(safety_v1=1.0), no_judge=True)
+    assert plan.sets[0].skip_reason(0) == "asserts something only for safety_v1, left out by --no-judge"
 
 
 def test_a_case_without_reference_is_not_decided_by_the_text() -> None:

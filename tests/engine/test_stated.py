@@ -9,8 +9,10 @@ import proctor
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import PlannedSet, make_plan
 from proctor.engine.sources import GivenSet
-from proctor.engine.stated import READERS
+from proctor.engine.stated import READERS, reader_of
 from proctor.errors import SetupError
+from proctor.judges.run_judges import RunJudges
+from proctor.models.scripted import ScriptedModel
 from proctor.schema.case import EvalCase
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
@@ -215,3 +217,38 @@ def test_a_state_that_only_the_criterion_expects_decides(number: int | None, pas
     eval_set = {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [TURN]}]}
     for criteria in (STATE, {**TEXT, **STATE}):
         assert proctor.evaluate_sync(agent, eval_set, config={"criteria": criteria}).passed == passes
+
+
+def rubric(kind: str | None) -> dict[str, Any]:
+    typed = {} if kind is None else {"type": kind}
+    return {"rubric_id": f"r-{kind}", "rubric_content": {"text_property": "It is polite."}, **typed}
+
+
+ANSWER, TOOLS = "FINAL_RESPONSE_QUALITY", "TOOL_USE_QUALITY"
+JUDGED = {**TEXT, "rubric_based_final_response_quality_v1": 0.5}
+OPTIONS: dict[str, Any] = {"judges": RunJudges(find=lambda *_: ScriptedModel([]), default="scripted")}
+UNREAD_RUBRICS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "of the case": ({"rubrics": [rubric(ANSWER)]}, TEXT, [f"rubrics of type {ANSWER}"]),
+    "of a turn": ({"conversation": [{**TURN, "rubrics": [rubric(TOOLS)]}]}, TEXT, [f"rubrics of type {TOOLS}"]),
+    "without type": ({"rubrics": [rubric(None)]}, TEXT, ["rubrics"]),
+    "of a type that no metric has": ({"rubrics": [rubric("OTHER")]}, TEXT, ["rubrics of type OTHER"]),
+    "of several types": ({"rubrics": [rubric(ANSWER), rubric(TOOLS)]}, JUDGED, [f"rubrics of type {TOOLS}"]),
+    "that are read": ({"rubrics": [rubric(ANSWER)]}, JUDGED, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("stated", "criteria", "unread"), UNREAD_RUBRICS.values(), ids=UNREAD_RUBRICS)
+def test_rubrics_that_no_metric_reads_are_warned_about(
+    stated: dict[str, Any], criteria: dict[str, Any], unread: list[str]
+) -> None:
+    plan = plan_of(stated, criteria, **OPTIONS)
+    assert [*plan.sets[0].unread] == unread
+    assert [one for one in plan.warnings if "which nothing reads" in one] == [
+        f"config: 1 case(s) state `{key}`, which nothing reads: name `{reader_of(key)}` in the criteria"
+        for key in unread
+    ]
+
+
+def test_rubrics_of_a_metric_that_is_left_out_are_no_slip() -> None:
+    plan = plan_of({"rubrics": [rubric(ANSWER)]}, JUDGED, no_judge=True)
+    assert plan.sets[0].unread == {}

@@ -100,6 +100,44 @@ def test_nothing_that_applies_is_an_error_not_a_pass() -> None:
     assert decide([], [[]], [None]).outcome is Outcome.ERROR
 
 
+@pytest.mark.parametrize(
+    ("rows", "outcome", "trials"),
+    [
+        pytest.param("P----", Outcome.ERROR, "PEEEE", id="decided in the first trial only"),
+        pytest.param("----P", Outcome.ERROR, "EEEEP", id="decided in the last trial only"),
+        pytest.param("PP-PP", Outcome.ERROR, "PPEPP", id="undecided in one trial"),
+        pytest.param("F----", Outcome.FAILED, "FEEEE", id="failed before error"),
+        pytest.param("-----", Outcome.ERROR, "EEEEE", id="decided in no trial"),
+        pytest.param("PPPPP", Outcome.PASSED, "PPPPP", id="decided in every trial"),
+    ],
+)
+@pytest.mark.parametrize("is_reported", [False, True], ids=["alone", "with metrics that do not gate"])
+def test_a_trial_in_which_no_gating_metric_applied_is_in_error(
+    rows: str, outcome: Outcome, trials: str, *, is_reported: bool
+) -> None:
+    scores = {"P": scored(1.0), "F": scored(0.0), "-": SILENT}
+    metrics = [bound(), bound(EveryTrial, gate=False), bound(Info, None, gate=False)][
+        : 3 if is_reported else 1
+    ]
+    found = decide(
+        metrics, [[scores[row], scored(1.0), scored(1.0)][: len(metrics)] for row in rows], [None] * 5
+    )
+    assert found.outcome is outcome
+    assert "".join(trial[0].upper() for trial in found.trials) == trials
+
+
+def test_the_reason_names_the_trials_in_which_no_gating_metric_applied() -> None:
+    one = decide([bound()], [[scored(1.0)], [SILENT]], [None] * 2)
+    assert one.reason == "no gating metric applied in trial 2"
+    several = decide([bound()], [[scored(1.0)], *[[SILENT]] * 12], [None] * 13)
+    assert several.reason == "no gating metric applied in trials 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …"
+
+
+def test_a_trial_that_another_metric_decides_is_decided() -> None:
+    rows = [[scored(1.0), scored(1.0)], [SILENT, scored(1.0)]]
+    assert decide([bound(), bound(EveryTrial)], rows, [None] * 2).outcome is Outcome.PASSED
+
+
 def test_what_does_not_apply_leaves_the_decision_to_the_others() -> None:
     verdict = decide([bound(), bound(EveryTrial)], [[SILENT, scored(1.0)]], [None])
     assert verdict.outcome is Outcome.PASSED

@@ -32,6 +32,9 @@ INSTRUCTED: dict[str, Any] = {"behavior_instructions": []}
 
 REFUSED = [
     pytest.param(a_set(case={"session_input": {"app_name": "a", "user_id": "u", "state": None}}), "session_input.state: null is read as not stated", id="a null state"),
+    pytest.param(a_set(case={"session_input": {}}), "session_input: `app_name` is missing; ADK refuses", id="an empty session"),
+    pytest.param(a_set(case={"sessionInput": {"appName": "a", "state": {"x": 1}}}), "sessionInput: `user_id` is missing; ADK refuses", id="a session without a user"),
+    pytest.param(a_set(case={"session_input": {"app_name": None, "user_id": "u"}}), "session_input.app_name: null is read as not stated", id="a null app"),
     pytest.param(a_set(turn={"intermediate_data": {"tool_uses": None}}), "tool_uses: null is read as not stated", id="null calls"),
     pytest.param(a_set(turn={"intermediateData": {"invocationEvents": None}}), "intermediateData.invocationEvents: null is read as not stated", id="null events, in camelCase"),
     pytest.param(a_set(turn={"app_details": {"agent_details": None}}), "agent_details: null is read as not stated", id="null details"),

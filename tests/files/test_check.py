@@ -46,15 +46,15 @@ def test_a_sound_file_of_each_kind(tmp_path: Path, document: Any, kind: str, cas
     ("document", "expected"),
     [
         pytest.param('{"eval_set_id": "s", // mine\n "eval_cases": [],}', ["1:1: warning: no cases (a run of this set is refused)", "1:22: warning: comments are not JSON (ADK refuses this file; remove the comments)", "2:18: warning: a trailing comma is not JSON (ADK refuses this file; remove the comma)"], id="not JSON, but read"),
-        pytest.param('{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [],\n "eval_id": "b"}]}', ["2:2: warning: the key “eval_id” appears twice in one object; the first is at 1:38 (the later value is used; remove one of them)"], id="a key twice"),
+        pytest.param('{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [],\n "eval_id": "b"}]}', ["2:2: error: the key “eval_id” appears twice in one object; the first is at 1:38 (the later value is used; remove one of them)"], id="a key twice"),
         pytest.param({"evalSetId": "s", "evalCases": [case()], "creationTimestamp": 1, "owner": "me", "nmae": "x"}, ["2:2: warning: evalSetId: ADK reads only `eval_set_id` here and refuses this file", "3:2: warning: evalCases: ADK reads only `eval_cases` here and refuses this file", "20:2: warning: creationTimestamp: ADK reads only `creation_timestamp` here and drops this", "21:2: warning: owner: unknown key; nothing reads it (ADK drops it when it writes the file)", "22:2: warning: nmae: unknown key; nothing reads it (did you mean `name`?)"], id="keys of the set"),
         pytest.param({"id": "s", "eval_cases": [case()]}, ["2:2: warning: id: read as `eval_set_id`; ADK refuses this file"], id="id of another ADK"),
-        pytest.param(eval_set(case("a", conversation=[turn(final_respons=content("x"), mood="good")])), ["16:6: warning: eval_cases[0].conversation[0].final_respons: unknown key; ADK refuses this file (did you mean `final_response`?)", "24:6: warning: eval_cases[0].conversation[0].mood: unknown key; ADK refuses this file"], id="keys of a turn"),
-        pytest.param(eval_set(case("a", tags=["x"], final_sesion_state={})), ["21:4: warning: eval_cases[0].final_sesion_state: unknown key; nothing reads it (did you mean `final_session_state`?)"], id="ADK keeps unknown keys of a case; only slips are said"),
-        pytest.param(eval_set(case("a", conversation=[turn(expected_tool_use=[])])), ["16:6: warning: eval_cases[0].conversation[0].expected_tool_use: unknown key; ADK refuses this file (calls are expected in `intermediate_data.tool_uses`)"], id="a key of the old format"),
+        pytest.param(eval_set(case("a", conversation=[turn(final_respons=content("x"), mood="good")])), ["16:6: error: eval_cases[0].conversation[0].final_respons: unknown key; ADK refuses this file (did you mean `final_response`?)", "24:6: warning: eval_cases[0].conversation[0].mood: unknown key; ADK refuses this file"], id="keys of a turn"),
+        pytest.param(eval_set(case("a", tags=["x"], final_sesion_state={})), ["21:4: error: eval_cases[0].final_sesion_state: unknown key; nothing reads it (did you mean `final_session_state`?)"], id="ADK keeps unknown keys of a case; only slips are said"),
+        pytest.param(eval_set(case("a", conversation=[turn(expected_tool_use=[])])), ["16:6: error: eval_cases[0].conversation[0].expected_tool_use: unknown key; ADK refuses this file (calls are expected in `intermediate_data.tool_uses`)"], id="a key of the old format"),
         pytest.param(json.dumps(json.dumps(eval_set(case()))), ["1:2: warning: the document is inside a JSON string (ADK reads only results so)"], id="a set inside a string"),
         pytest.param([{"name": "a", "data": [{"query": "q", "expected_intermediate_agent_responses": ["x"]}]}], ["8:6: warning: [0].data[0].expected_intermediate_agent_responses[0]: an intermediate response without its author (ADK refuses this file)"], id="an old case reworded"),
-        pytest.param([{"query": "q", "refrence": "x"}], ["2:2: warning: [0]: no `expected_tool_use` and `reference`: ADK's default metrics refuse this file (here it is not stated)", "4:3: warning: [0].refrence: unknown key; nothing reads it (did you mean `reference`?)"], id="keys of an old turn"),
+        pytest.param([{"query": "q", "refrence": "x"}], ["2:2: warning: [0]: no `expected_tool_use` and `reference`: ADK's default metrics refuse this file (here it is not stated)", "4:3: error: [0].refrence: unknown key; nothing reads it (did you mean `reference`?)"], id="keys of an old turn"),
         pytest.param([{"query": "q", "reference": "x", "expectedToolUse": [{"toolName": "f"}]}], ["5:3: warning: [0].expectedToolUse: ADK reads only `expected_tool_use` here"], id="an old turn in camelCase"),
         pytest.param(eval_set(case(conversation=[turn(invocation_id="i"), turn(invocation_id="i")])), ["6:20: warning: eval_cases[0].conversation: the invocation id 'i' appears twice (give each turn its own)"], id="an invocation id twice"),
         pytest.param({"scenarios": []}, ["1:1: warning: no scenarios"], id="no scenarios"),
@@ -155,6 +155,10 @@ def test_warnings_end_somewhere(tmp_path: Path) -> None:
     assert any("not listed" in problem.message for problem in report.problems)
 
 
+ONLY_WARNED = {"tag", "Tags", "state", "session_input.State"}
+"""Slips of keys that change no verdict, and an empty state to start in, are warnings."""
+
+
 @pytest.mark.parametrize(
     ("more", "field", "hint"),
     [
@@ -174,7 +178,8 @@ def test_a_slip_of_what_a_case_states_beyond_the_format_is_told(
     tmp_path: Path, more: dict[str, Any], field: str, hint: str
 ) -> None:
     (problem,) = checked(tmp_path, eval_set(case("a", **more))).problems
-    assert (problem.severity, problem.field, problem.hint) == ("warning", f"eval_cases[0].{field}", hint)
+    severity = "warning" if field in ONLY_WARNED else "error"
+    assert (problem.severity, problem.field, problem.hint) == (severity, f"eval_cases[0].{field}", hint)
 
 
 @pytest.mark.parametrize("key", ["expectations", "trajectory_rules", "trajectoryRules", "responseSchema"])
@@ -226,4 +231,5 @@ def test_what_would_expect_nothing_as_it_is_written_is_told(
 ) -> None:
     """Keys in capitals, and the words of the YAML form and of other tools."""
     (problem,) = checked(tmp_path, eval_set(case("a", **more))).problems
-    assert (problem.severity, problem.field, problem.hint) == ("warning", f"eval_cases[0].{field}", hint)
+    severity = "warning" if field in ONLY_WARNED else "error"
+    assert (problem.severity, problem.field, problem.hint) == (severity, f"eval_cases[0].{field}", hint)

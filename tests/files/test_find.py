@@ -77,7 +77,7 @@ def test_identifiers_are_taken_as_recorded(shared: Path) -> None:
 
 BAD_IDS = ["", ".", "..", "../x", "..\\x", "a/b", "/abs", "C:x", "c:\\x", "a\0b", "x/../../y"]
 NO_NEW_IDS = [
-    *BAD_IDS, "a-b", "a b", "x\n", "\x1b[31m", "%2e%2e%2f", "%252e", "ü", "ａ", "x.", "x ", "\u202ex", "a／b", "CON", "com1", "nul", "x" * 300,
+    *BAD_IDS, "a-b", "a b", "x\n", "\x1b[31m", "%2e%2e%2f", "%252e", "ü", "ａ", "x.", "x ", "\u202ex", "a／b", "x" * 300,
 ]  # fmt: skip
 
 
@@ -94,6 +94,16 @@ def test_ids_of_new_sets_are_plain_words(name: str) -> None:
     with pytest.raises(SetupError) as caught:
         require_new_set_id(name)
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["con", "CON", "com1", "nul", "LPT9"])
+def test_names_of_devices_are_refused_on_windows_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "ON_WINDOWS", False)
+    assert require_new_set_id(name) == name
+    monkeypatch.setattr(find, "ON_WINDOWS", True)
+    with pytest.raises(SetupError, match="the name of a device on Windows"):
+        require_new_set_id(name)
+    assert require_new_set_id(f"{name}1x") == f"{name}1x"
 
 
 @pytest.mark.parametrize(

@@ -219,8 +219,8 @@ def test_check_finds_what_is_doubtful(tmp_path: Path) -> None:
         "1:1: warning: comments are not JSON (only Proctor reads this file)",
         "2:22: warning: evalSetId2: unknown key; nothing reads it (did you mean `eval_set_id`?)",
         "2:39: warning: creationTimestamp: ADK reads only `creation_timestamp` here and drops this",
-        "3:97: warning: conversation[0].final_respons: unknown key; ADK refuses this file (did you mean `final_response`?)",
-        "4:99: warning: the key “eval_id” appears twice in one object; the first is at 4:2 (the later value is used; remove one of them)",
+        "3:97: error: conversation[0].final_respons: unknown key; ADK refuses this file (did you mean `final_response`?)",
+        "4:99: error: the key “eval_id” appears twice in one object; the first is at 4:2 (the later value is used; remove one of them)",
     ]
 
 

@@ -211,7 +211,7 @@ def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_se
     turn = '{"user_content": {}, "intermediate_data": {"tool_use": []}, "expected_tool_use": []}'
     case = '{"eval_id": "a", "final_sesion_state": {"k": 1},\n"conversation": [\n' + turn + "]}"
     path.write_text('{"eval_set_id": "s", "eval_cases": [\n' + case + "]}", encoding="utf-8")
-    said = [(warning.line, warning.hint) for warning in open_eval_set(path).warnings]
+    said = [(warning.line, warning.hint) for warning in open_eval_set(path).misread]
     assert said == [
         (2, "did you mean `final_session_state`?"),
         (4, "calls are expected in `intermediate_data.tool_uses`"),

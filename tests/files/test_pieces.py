@@ -274,12 +274,17 @@ def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
     import subprocess
     import sys
 
+    expects = [turn(intermediate_data={"tool_uses": [{"name": "f", "args": {}}]})]
     for name, count in (("small", 10), ("large", 100_000)):
         with (tmp_path / f"{name}.evalset{suffix}").open("w") as file:
             head, between, end = ('{"eval_set_id": "s", "eval_cases": [', ",\n  ", "]}")
             if suffix == ".jsonl":
                 head, between, end = ('{"eval_set_id": "s"}\n', "\n", "\n")
-            file.write(head + between.join(json.dumps(case(f"case_{i}")) for i in range(count)) + end)
+            file.write(
+                head
+                + between.join(json.dumps(case(f"case_{i}", conversation=expects)) for i in range(count))
+                + end
+            )
     program = """
 import resource, sys
 from proctor.engine.options import RunOptions

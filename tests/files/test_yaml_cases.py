@@ -322,7 +322,7 @@ MISTAKES = [
     ("- start: a", "1:3: [0]: `plan` is missing"),
     ("- plan: a", "1:3: [0]: `start` is missing"),
     ("- ask:", "1:3: [0].ask: nothing stands after `ask:`"),
-    ("- ask: a\n  tools:", "2:3: [0].tools: nothing stands after `tools:` (`tools: []` says that no calls are expected"),
+    ("- ask: a\n  tools:", "2:3: [0].tools: nothing stands after `tools:` (`tools: []` asserts that no tool is called"),
     ("- ask: a\n  expect: ~", "2:3: [0].expect: nothing stands after `expect:`"),
     ("- ask: [a]", "1:8: [0].ask: expected text, or an object with `parts`, got a list"),
     ("- ask: {text: a}", "1:8: [0].ask: expected text, or an object with `parts`, got an object"),

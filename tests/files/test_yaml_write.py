@@ -132,7 +132,12 @@ ASK = {"user_content": said("Hi.", "user")}
             "turns:\n  - ask: Hi.\n    expect: 'Yes: no.'\n  - ask: Hi.\n",
             id="several turns",
         ),
-        pytest.param({"conversation": [{**ASK, "intermediate_data": {}}]}, "ask: Hi.\ntools: []\n", id="no calls expected"),
+        pytest.param(
+            {"conversation": [{**ASK, "intermediate_data": {"tool_uses": []}}]}, "ask: Hi.\ntools: []\n", id="no calls expected"
+        ),
+        pytest.param(
+            {"conversation": [{**ASK, "intermediate_data": {}}]}, "ask: Hi.\nintermediate_data: {}\n", id="nothing about calls"
+        ),
         pytest.param(
             {"conversation": [{**ASK, "intermediate_data": {"tool_uses": [{"name": "f", "args": {"city": "Paris"}}]}}]},
             "ask: Hi.\ntools: [f(city=Paris)]\n",

@@ -5,6 +5,7 @@ from tests.frameworks.environments import is_installed
 # Folder, and the module without which nothing in it can be imported. Elsewhere they are run by test_environments.py.
 NEEDS = {
     "a2a": "a2a",
+    "adk_eval": "litellm",
     "langgraph": "langgraph",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("a2a", "langgraph", "openai-agents", "traces")
+NAMES = ("a2a", "adk-eval", "langgraph", "openai-agents", "traces")
 """Of `requirements/NAME.txt`, and of `FRAMEWORKS` in the Makefile."""
 
 

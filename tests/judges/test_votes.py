@@ -37,12 +37,9 @@ def outcome(said: Sequence[Said]) -> tuple[bool | None, int]:
 
 
 def outcome_of_all(said: Sequence[Said]) -> bool | None:
-    """By the rule as it is written down, of all votes: a majority of those that said something, and half must have."""
-    there = [one for one in said if one is not None]
-    yes, no, missing = there.count(True), there.count(False), len(said) - len(there)
-    if 2 * len(there) < len(said) and not (there and (yes > no + missing or no >= yes + missing)):
-        return None
-    return yes > no
+    """By the rule, of all votes: the majority, if it is the same whatever the votes without a verdict had been."""
+    ends = {majority([missing if one is None else one for one in said]) for missing in (True, False)}
+    return ends.pop() if len(ends) == 1 and any(one is not None for one in said) else None
 
 
 @given(st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=11))
@@ -73,8 +70,13 @@ OUTCOMES = {
     "three of five failed": ("y--y-", None, 5),
     "three of five failed, and the two agree": ("yy---", None, 5),
     "all failed": ("-----", None, 5),
-    "half of four is enough": ("yy--", True, 3),
-    "a tie of what is left": ("yn-", False, 3),
+    "two of five failed, and one of the others differs": ("yny--", None, 5),
+    "two of five failed, and the last could still make it a yes": ("nny--", None, 5),
+    "one of five failed, and the others are three to one": ("yny-y", True, 5),
+    "one of five failed, and the others are two to two": ("ynyn-", None, 5),
+    "half of four is not enough for a yes": ("yy--", None, 4),
+    "half of four is enough for a no: a tie is a no": ("nn--", False, 3),
+    "a tie of three votes, one of them failed": ("yn-", None, 3),
 }
 
 
@@ -164,7 +166,8 @@ def test_settled_means_that_no_continuation_changes_the_majority(said: list[bool
 
 
 def test_votes_without_a_verdict_decide_nothing() -> None:
-    assert not decides([], 5, 0, majority_settled)
+    assert not decides([], 5, majority_settled)
+    assert not decides([], 0, majority_settled)
 
 
 def test_one_that_breaks_ends_the_others() -> None:

@@ -7,6 +7,7 @@ import copy
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category
 
 from hypothesis import strategies as st
 
@@ -117,8 +118,10 @@ texts = st.text(characters, max_size=30) | st.sampled_from(["It is sunny in Pari
 
 
 def turns() -> st.SearchStrategy[Turn]:
-    """One turn, with or without calls, with or without an answer."""
-    return st.builds(Turn, calls=st.lists(calls, max_size=4), text=st.none() | texts, as_events=st.booleans())
+    """One turn, with or without calls, with or without an answer; never neither, which is an error of the agent."""
+    return st.builds(
+        Turn, calls=st.lists(calls, max_size=4), text=st.none() | texts, as_events=st.booleans()
+    ).filter(lambda turn: bool(turn.calls) or any(category(sign)[0] not in "CZ" for sign in turn.text or ""))
 
 
 def scripts() -> st.SearchStrategy[Script]:

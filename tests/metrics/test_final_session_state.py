@@ -186,3 +186,23 @@ def test_keys_that_no_case_states_are_told(state: Any, cases: list[Any], problem
 def test_a_state_of_which_nothing_is_expected_is_refused(stated: dict[str, Any], problems: int) -> None:
     case = EvalCase.model_validate({"eval_id": "a", "conversation": [], "final_session_state": stated})
     assert len(FinalSessionState().check(case)) == problems
+
+
+@pytest.mark.parametrize(
+    ("state", "problems"),
+    [
+        pytest.param({"a": "ignore", "b": "ignore"}, 1, id="every stated key is ignored"),
+        pytest.param(
+            {"a": {"match": "ignore"}, "b": "ignore", "c": "ignore"}, 1, id="and one that is not stated"
+        ),
+        pytest.param({"a": "ignore"}, 0, id="one of two keys is ignored"),
+        pytest.param({"a": "ignore", "b": "present"}, 0, id="one is ignored, the other must be there"),
+        pytest.param({"a": "ignore", "b": "ignore", "c": FIVE}, 0, id="the criterion expects another key"),
+        pytest.param({"a": "ignore", "b.k": "ignore"}, 0, id="a key within the other is ignored"),
+    ],
+)
+def test_a_criterion_by_which_nothing_is_expected_is_refused(state: dict[str, Any], problems: int) -> None:
+    stated = {"a": 1, "b": {"k": 2}}
+    case = EvalCase.model_validate({"eval_id": "a", "conversation": [], "final_session_state": stated})
+    metric = FinalSessionState(BaseCriterion(threshold=1.0, state=state))
+    assert len(metric.check(case)) == problems

@@ -165,7 +165,7 @@ COUNTED = ["trajectory_any_order_match", *SHARES]
 @pytest.mark.parametrize("name", [*MATCHES, *SHARES])
 def test_classics(shared: Path, name: str, duplicates: str, ignore_args: bool) -> None:
     options = {"duplicates": duplicates} if name in COUNTED else {}
-    measure = metric(name, ignore_args=ignore_args, **options)
+    measure = metric(name, ignore_args=ignore_args, compat="adk", **options)
 
     def differs(vector: Vector) -> bool:
         theirs = vector["expected_result_names_only" if ignore_args else "expected_result"][name]

@@ -90,11 +90,11 @@ PAIRS = [
     pytest.param(
         [], calls("f"), (0, 1, 1, 0, None, 0), "`f()` was called but not expected", id="something for nothing"
     ),
-    pytest.param(calls("f"), [], (0, 0, 0, None, 0, 0), "`f()` was not called", id="nothing for something"),
+    pytest.param(calls("f"), [], NONE, "`f()` was not called", id="nothing for something"),
     pytest.param(
         calls("f g h"),
         [],
-        (0, 0, 0, None, 0, 0),
+        NONE,
         "`f()` was not called; `g()` was not called; `h()` was not called",
         id="nothing for several",
     ),
@@ -442,9 +442,18 @@ SINGLE = [
         {},
         calls("f"),
         [],
+        0.0,
+        "tool calls are expected in this turn, and none was made",
+        id="precision of nothing made",
+    ),
+    pytest.param(
+        PRECISION,
+        {"compat": "adk"},
+        calls("f"),
+        [],
         None,
-        "no tool was called, so there is no share of right calls; trajectory_recall sees what is missing",
-        id="no precision without calls",
+        "tool calls are expected in this turn, and none was made",
+        id="precision of nothing made, as in the Gen AI evaluation service",
     ),
     pytest.param(
         F1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -124,17 +125,56 @@ except MissingExtraError as error:
 
 
 @pytest.mark.parametrize(
-    ("hidden", "name"),
-    [("pydantic_ai", "gpt-5"), ("openai", "ollama/llama3.2"), ("google", "gemini-2.5-flash")],
+    ("hidden", "name", "extra"),
+    [
+        ("pydantic_ai", "gpt-5", "judges-openai"),
+        ("pydantic_ai", "gemini-2.5-flash", "judges-google"),
+        ("genai_prices", "claude-opus-4-8", "judges-anthropic"),
+        ("openai", "ollama/llama3.2", "judges-openai"),
+        ("openai", "azure/mine", "judges-openai"),
+        ("openai", "mine@http://127.0.0.1:1/v1", "judges-openai"),
+        ("google", "gemini-2.5-flash", "judges-google"),
+        ("google", "vertex:gemini-2.5-flash", "judges-google"),
+        ("anthropic", "claude-opus-4-8", "judges-anthropic"),
+        ("boto3", "bedrock:amazon.nova-pro-v1:0", "judges-bedrock"),
+    ],
 )
-def test_an_extra_that_is_missing_says_what_to_install(hidden: str, name: str) -> None:
+def test_an_extra_that_is_missing_says_what_to_install(hidden: str, name: str, extra: str) -> None:
     script = _HIDES.format(hidden=hidden, name=name)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     package = "google.genai" if hidden == "google" else hidden
     assert done.stdout == (
-        f"The model {name} needs the package {package!r}. Run: pip install 'proctor[judges]'\n"
+        f"The model {name} needs the package {package!r}. Run: pip install 'proctor[{extra}]'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "extra"),
+    [
+        ("openai", "gpt-5", "judges-openai"),
+        ("google-genai", "gemini-2.5-flash", "judges-google"),
+        ("anthropic", "claude-opus-4-8", "judges-anthropic"),
+        ("boto3", "bedrock:amazon.nova-pro-v1:0", "judges-bedrock"),
+    ],
+)
+def test_a_package_that_is_too_old_is_named_with_both_versions(
+    package: str, name: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As beside google-adk[eval], whose litellm takes an older openai. (The version is that of the metadata.)"""
+    info = tmp_path / f"{package.replace('-', '_')}-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(SetupError) as caught:
+        load_model(name)
+    assert re.fullmatch(
+        rf"The model {name} needs {package}>=[\d.]+, and {package} 0\.1 is installed\. "
+        rf"Run: pip install 'proctor\[{extra}\]'",
+        str(caught.value),
     )
 
 

@@ -240,3 +240,30 @@ def test_what_a_test_says_elsewhere_is_not_in_the_way(sandbox: Sandbox) -> None:
     sandbox.write("test_it.py", "def test_it(): pass\n")
     result = sandbox.run("--continue-on-collection-errors")
     result.assert_outcomes(passed=2, errors=1)
+
+
+@pytest.mark.parametrize("how", ["option", "ini", "settings", "none"])
+def test_warnings_are_errors_where_that_is_asked_for(sandbox: Sandbox, how: str) -> None:
+    name = "cases.evalset.json"
+    sandbox.write(name, {"eval_cases": [GOOD]})  # without `eval_set_id`, which is a warning
+    if how == "ini":
+        sandbox.ini("proctor_warnings_as_errors = true")
+    if how == "settings":
+        sandbox.write("proctor.toml", "warnings_as_errors = true\n")
+    result = sandbox.run(*(["--proctor-warnings-as-errors"] if how == "option" else []), name)
+    if how == "none":
+        result.assert_outcomes(passed=1)
+        return
+    assert result.ret is not pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*eval_set_id*is missing*a warning, refused*"])
+
+
+@pytest.mark.parametrize("allowed", [True, False], ids=["allowed", "refused"])
+def test_a_key_that_seems_to_state_an_expectation_is_refused_unless_it_is_allowed(
+    sandbox: Sandbox, *, allowed: bool
+) -> None:
+    name = sandbox.cases({**GOOD, "expected_tools": ["f"]})
+    result = sandbox.run(*(["--proctor-allow-unknown-keys"] if allowed else []), name)
+    assert (result.ret is pytest.ExitCode.OK) is allowed
+    if not allowed:
+        result.stdout.fnmatch_lines(["*cases.evalset.json:*expected_tools: unknown key*"])

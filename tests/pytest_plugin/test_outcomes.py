@@ -165,7 +165,7 @@ def test_colours_where_they_are_wanted_and_nowhere_else(sandbox: Sandbox) -> Non
 
 HOSTILE = [
     "\x1b]0;title\x07", "\x1b[2J", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\r\rover", "\x08\x08", "\x9b31m", "\u202egnp.exe",
-    "\x7f", "zero\u200bwidth", "\x1b]52;c;eA==\x07", "%s {x} [red]bold[/red]",
+    "\x7fdel", "zero\u200bwidth", "\x1b]52;c;eA==\x07", "%s {x} [red]bold[/red]",
 ]  # fmt: skip
 
 

@@ -138,14 +138,18 @@ def _metric(draw: st.DrawFn, name: str, trials: list[TrialResult]) -> MetricVerd
         None if each.failure else draw(_score(len(each.trial.turns) if each.trial else 0)) for each in trials
     ]
     gate = draw(st.booleans())
-    values = [score.value for score in per_trial if score and score.value is not None]
+    values = [score.value for score in per_trial if score is not None and score.value is not None]
     if not gate:
         outcome = Outcome.INFORMATIONAL
-    elif not values and all(per_trial) and not any(score and score.failure for score in per_trial):
+    elif (
+        not values
+        and None not in per_trial
+        and not any(score is not None and score.failure for score in per_trial)
+    ):
         outcome = Outcome.NOT_APPLICABLE
     else:
         outcome = draw(_DECIDED)
-    failure = next((score.failure for score in per_trial if score and score.failure), None)
+    failure = next((score.failure for score in per_trial if score is not None and score.failure), None)
     return MetricVerdict(
         name,
         outcome,

@@ -199,7 +199,7 @@ def _held(result: RunResult) -> Any:
 def _held_metric(verdict: MetricVerdict) -> Any:
     return (
         verdict.outcome, verdict.threshold, verdict.gate, verdict.reason, verdict.score,
-        [score and (score.value, score.reason, score.not_applicable, score.failure,
+        [None if score is None else (score.value, score.reason, score.not_applicable, score.failure,
                     [(each.value, each.not_applicable) for each in score.per_invocation])
          for score in verdict.per_trial],
     )  # fmt: skip

@@ -47,8 +47,8 @@ def of(*outcomes: Outcome) -> RunResult:
         ([P, F], "failed: 1 of 2 cases fails"),
         ([P, E, U, N], "error: 1 of 4 cases could not be judged, 1 undecided, 1 not reached"),
         ([P, N], "not run: 1 of 2 cases not reached"),
-        ([P, P, S], "passed: all 2 cases pass"),
-        ([S], "error: not one case was judged"),
+        ([P, P, S], "passed: all 2 cases pass, 1 skipped"),
+        ([S], "error: not one case was judged, 1 skipped"),
         ([], "error: not one case was judged"),
     ],
 )

@@ -243,3 +243,43 @@ def test_a_number_that_json_does_not_have_never_becomes_null(
     assert answer.json()["detail"][0]["loc"] == ["body", *place]
     assert file.read_bytes() == before
     assert [path.name for path in folder.glob("*.evalset.json")] == ["s.evalset.json"]
+
+
+CALLS_OF_A_TURN = {
+    "written as none": {"intermediate_data": {"tool_uses": []}},
+    "not stated": {"intermediate_data": {}},
+    "no data": {},
+}
+
+
+@pytest.mark.parametrize("stated", CALLS_OF_A_TURN.values(), ids=CALLS_OF_A_TURN)
+def test_whether_a_turn_states_its_calls_stays_when_a_client_makes_reads_and_saves_it(
+    client: TestClient, folder: Path, stated: dict[str, Any]
+) -> None:
+    asked = {"invocation_id": "t1", "user_content": {"parts": [{"text": "hello"}]}}
+    case = {"eval_id": "c1", "conversation": [{**asked, **stated}]}
+    made = client.post(
+        "/dev/apps/weather_app/eval-sets", json={"evalSet": {"eval_set_id": "made", "eval_cases": [case]}}
+    )
+    assert made.status_code == 200
+    file = folder / "made.evalset.json"
+    (turn,) = json.loads(file.read_text())["eval_cases"][0]["conversation"]
+    assert turn == {**asked, **stated}
+    found = client.get(case_at("made")).json()
+    assert client.put(case_at("made"), json=as_the_page_sends_it(found)).status_code == 200
+    (turn,) = json.loads(file.read_text())["eval_cases"][0]["conversation"]
+    assert turn == {**asked, **stated}
+
+
+@pytest.mark.parametrize("metric", ["tool_trajectory_avg_score", "response_match_score"])
+def test_a_case_that_asserts_nothing_is_never_passed_by_an_evaluation(
+    client: TestClient, metric: str
+) -> None:
+    case = {"eval_id": "bare", "conversation": [{"user_content": {"parts": [{"text": "hello"}]}}]}
+    client.post(
+        "/dev/apps/weather_app/eval-sets", json={"evalSet": {"eval_set_id": "bare", "eval_cases": [case]}}
+    )
+    asked = {"evalMetrics": [{"metricName": metric, "threshold": 0.5}]}
+    answer = client.post("/dev/apps/weather_app/eval-sets/bare/run", json=asked)
+    assert answer.status_code == 400, answer.text
+    assert "A case must assert something" in answer.json()["detail"]

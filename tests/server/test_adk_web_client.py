@@ -348,7 +348,12 @@ def test_a_failed_case_has_all_that_the_page_reads_without_asking(client: TestCl
 def test_an_agent_that_fails_is_told_with_each_metric(client: TestClient, session: str) -> None:
     case = {
         "eval_id": "bad",
-        "conversation": [{"user_content": {"parts": [{"text": "crash"}]}, "intermediate_data": {}}],
+        "conversation": [
+            {
+                "user_content": {"parts": [{"text": "crash"}]},
+                "intermediate_data": {"tool_uses": [{"name": "add", "args": {}}]},
+            }
+        ],
     }
     posted(client, f"{DEV}/eval-sets", {"eval_set": {"eval_set_id": "set1", "eval_cases": [case]}})
     (row,) = run(client, {"eval_metrics": METRICS[:1], "eval_case_ids": []})["runEvalResults"]
@@ -396,7 +401,9 @@ def test_metrics(client: TestClient) -> None:
     infos = got(client, f"{DEV}/metrics-info")["metricsInfo"]
     assert len(infos) == 17
     for info in infos:
-        interval = info["metricValueInfo"].get("interval")
-        assert (interval is None) == (not info["requiresThreshold"])
+        interval = info["metricValueInfo"]["interval"]
         assert info["description"]
-        assert interval is None or interval.keys() == {"minValue", "maxValue", "openAtMin", "openAtMax"}
+        assert interval.keys() == {"minValue", "maxValue", "openAtMin", "openAtMax"}
+        assert interval["minValue"] < interval["maxValue"]
+    unbounded = [info["metricName"] for info in infos if info["metricValueInfo"]["interval"]["maxValue"] > 5]
+    assert unbounded == [info["metricName"] for info in infos if not info["requiresThreshold"]]

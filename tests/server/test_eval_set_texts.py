@@ -196,6 +196,22 @@ def _noted(client: TestClient, value: Any) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({}, "asserts nothing"),
+        ({"intermediate_data": {"tool_uses": []}}, "negative only"),
+        ({"final_response": {"parts": [{"text": "hello"}]}}, None),
+    ],
+)
+def test_a_case_that_asserts_nothing_is_doubtful(
+    client: TestClient, broken: Path, stated: Any, message: str | None
+) -> None:
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, **stated}
+    doubtful = _noted(client, {"eval_id": "x", "conversation": [turn]})["doubtful"]
+    assert [text.split(":")[0].split(",")[0] for text in doubtful.values()] == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
     ("more", "pointer", "told"),
     [
         ({"expectations": {"calls": [{"tool": ""}]}}, "/expectations/calls/0/tool", "a tool's name"),

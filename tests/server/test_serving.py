@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from websockets.sync.client import connect
 from proctor.server import serving
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
+from proctor.server.login_link import login_file
 from proctor.server.options import read_token
 from tests.cli.project import in_this_process
 
@@ -187,13 +189,61 @@ def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
             client.close()
 
 
-@pytest.mark.slow
-def test_with_a_token_the_address_has_it_where_no_log_sees_it(tmp_path: Path) -> None:
-    with started(tmp_path, PROCTOR_WEB_TOKEN=TOKEN) as (_, url):
-        base = url.partition("login#token=")[0]
-        assert url == f"{base}login#token={TOKEN}"
-        assert fetched(f"{base}api/about")[0] == 401
-        assert fetched(f"{base}api/about", Authorization=f"Bearer {TOKEN}")[0] == 200
+def test_a_redirected_log_has_no_token_and_names_a_file_that_only_the_user_can_read(tmp_path: Path) -> None:
+    with started(tmp_path, PROCTOR_WEB_TOKEN=TOKEN) as (process, url):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        file = tmp_path / ".proctor" / f"web-{url.rpartition(':')[2].strip('/')}.url"
+        assert str(file) in line
+        assert file.read_text() == f"{url}login#token={TOKEN}\n"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert fetched(f"{url}api/about")[0] == 401
+        assert fetched(f"{url}api/about", Authorization=f"Bearer {TOKEN}")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert TOKEN not in line + out + err
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("place", ["a link", "a file that others can read", "a folder that is a file"])
+def test_the_file_with_the_token_is_always_a_new_one(tmp_path: Path, place: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("kept")
+    file = tmp_path / ".proctor" / "web-8000.url"
+    if place == "a folder that is a file":
+        file.parent.write_text("")
+    else:
+        file.parent.mkdir()
+        file.symlink_to(elsewhere) if place == "a link" else file.write_text("old")
+    with login_file(tmp_path, 8000, "http://127.0.0.1:8000/login#token=x") as path:
+        assert (path is None) == (place == "a folder that is a file")
+        if path is not None:
+            assert (path.is_symlink(), stat.S_IMODE(path.stat().st_mode)) == (False, 0o600)
+    assert elsewhere.read_text() == "kept"
+    assert not file.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
+def test_a_terminal_is_shown_the_address_with_the_token(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proctor", "web", "--port", "0"],
+        cwd=tmp_path, env={**os.environ, "PROCTOR_WEB_TOKEN": TOKEN}, stdout=theirs, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        os.close(theirs)
+        shown = b""
+        while b"Ctrl-C" not in shown:
+            shown += os.read(ours, 4096)
+        assert f"login#token={TOKEN}" in shown.decode()
+        assert not list(tmp_path.glob(".proctor/*.url"))
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
 
 
 @pytest.mark.slow

@@ -178,7 +178,7 @@ class TestTheEstimate:
 
     def test_any_number_of_cases_may_be_chosen_one_by_one(self, client: TestClient, folder: Path) -> None:
         ids = [f"{number:05d}_{'long' * 15}" for number in range(4_000)]
-        turn = {"user_content": {"parts": [{"text": "hello 1"}]}}
+        turn = {"user_content": {"parts": [{"text": "hello 1"}]}, "intermediate_data": {"tool_uses": []}}
         listed = [{"eval_id": one, "conversation": [turn]} for one in ids]
         many = folder / "many.evalset.json"
         many.write_text(json.dumps({"eval_set_id": "many", "eval_cases": listed}))

@@ -123,6 +123,14 @@ def test_a_reply_that_is_none_is_the_simulators_failure(reply: Any, kind: Failur
     assert raised.value.reply is not None
 
 
+@pytest.mark.parametrize("text", ["  Paris  ", "Paris\n", "\tto Paris,\n\n  please", "\u00a0Paris\u3000"])
+@pytest.mark.parametrize("kind", ["model", "function"])
+def test_the_text_of_a_reply_is_not_changed(kind: str, text: str) -> None:
+    voice = ScriptedModel([text]) if kind == "model" else lambda so_far: text
+    found = next_of(player(voice), turn("hello"))
+    assert (text_of(found.message), found.status) == (text, NextStatus.SUCCESS)
+
+
 def test_what_a_reply_took_is_noted() -> None:
     given = Reply(
         text="Paris", model="m-1", usage=Usage(input_tokens=7, output_tokens=2), cost=0.5, seconds=1.5

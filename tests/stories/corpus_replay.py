@@ -51,8 +51,11 @@ class Tally:
 
     applied: int = 0
     not_applied: int = 0
+    unasserted: int = 0
+    """Cases that assert nothing."""
     as_wanted: int = 0
-    """Passed where nothing is wrong, failed where something is."""
+    """Passed where nothing is wrong, failed where something is, skipped where nothing is asserted, an error where a turn
+    has nothing to replay."""
     named: int = 0
     """Failed cases whose reason names the fault, turn by turn."""
     wrong: list[str] = field(default_factory=list)
@@ -103,6 +106,8 @@ def run(folder: Path, one: Published, fault: str) -> Iterator[tuple[EvalCase, Ca
         config=CONFIG,
         only={one.eval_set_id: [case.eval_id for case in one.recorded]},
         allow_duplicate_ids=True,
+        allow_unknown_keys=True,
+        allow_unasserted=True,
     )
     yield from zip(one.recorded, result.cases, strict=True)
 
@@ -115,10 +120,15 @@ def count(folder: Path, corpus: Corpus, fault: str) -> Tally:
             continue
         for case, result in run(folder, one, fault):
             names = [names_of(fault, turn) for turn in case.conversation or ()] if fault else []
-            applies = any(name is not None for name in names)
+            is_unasserted = not any(map(asserts, case.conversation or ()))
+            tally.unasserted += is_unasserted
+            is_silent = any(does_nothing(fault, turn) for turn in case.conversation or ())
+            applies = any(name is not None for name in names) and not is_unasserted and not is_silent
             tally.applied += applies
             tally.not_applied += not applies
             wanted = Outcome.FAILED if applies else Outcome.PASSED
+            if is_unasserted or is_silent:
+                wanted = Outcome.SKIPPED if is_unasserted else Outcome.ERROR
             if result.outcome is wanted:
                 tally.as_wanted += 1
             else:
@@ -157,6 +167,21 @@ def names_of(fault: str, turn: Invocation) -> list[str] | None:
             )
         case _:
             return [] if said(turn) else None
+
+
+def asserts(turn: Invocation) -> bool:
+    """Whether the turn states an answer, or calls, be it as an empty list that is written."""
+    data = turn.intermediate_data
+    written = data is not None and "tool_uses" in data.model_fields_set
+    return bool(said(turn) or turn.tool_calls or written)
+
+
+def does_nothing(fault: str, turn: Invocation) -> bool:
+    """Whether the agent has nothing to replay in a turn that does not state silence: then it is in error."""
+    calls = len(turn.tool_calls) + {"drop-call": -1, "add-call": 1}.get(fault, 0)
+    parts = (turn.final_response.parts if turn.final_response else None) or []
+    states_silence = [part.text for part in parts] == [""]
+    return not said(turn) and not states_silence and calls <= 0
 
 
 def _either(calls: tuple[FunctionCall, FunctionCall]) -> str:
@@ -200,7 +225,7 @@ def unnamed(fault: str, names: list[list[str] | None], result: CaseResult) -> It
 
 
 def _texts_differ(names: list[list[str] | None], scored: MetricScore | None) -> Iterator[str]:
-    for index, score in enumerate(scored.per_invocation if scored else []):
+    for index, score in enumerate(scored.per_invocation if scored is not None else []):
         if names[index] is None:
             continue
         text: Any = (score.details or {}).get("text", {})
@@ -223,16 +248,16 @@ def table(folder: Path) -> str:
         f"{len(cases)} recorded cases with {len(corpus.turns)} turns run; {with_text} state a text, {with_call} a tool call",
         f"left out: {scenarios} scenarios, {empty} without turns",
         "",
-        "| agent | applies to | failed, fault named | passed | wrong |",
-        "|---|---|---|---|---|",
+        "| agent | applies to | failed, fault named | skipped: assert nothing | passed | wrong |",
+        "|---|---|---|---|---|---|",
     ]
     wrong: list[str] = []
     for fault in ("", *FAULTS):
         tally = count(folder, corpus, fault)
-        passed = tally.as_wanted - tally.applied if not tally.wrong else "?"
+        passed = tally.as_wanted - tally.applied - tally.unasserted if not tally.wrong else "?"
         agent = f"replay:{fault}" if fault else "replay"
         lines.append(
-            f"| {agent} | {tally.applied if fault else '-'} | {tally.named if fault else '-'} | {passed} | {len(tally.wrong)} |"
+            f"| {agent} | {tally.applied if fault else '-'} | {tally.named if fault else '-'} | {tally.unasserted} | {passed} | {len(tally.wrong)} |"
         )
         wrong += tally.wrong
     return "\n".join([*lines, "", *wrong]).rstrip()

@@ -565,6 +565,7 @@ def test_reports_are_whole_whatever_the_agent_does_to_the_process(
     project.write("b.evalset.json", json.dumps({**cases("good", "good"), "eval_set_id": "after"}))
     done = project.eval(
         f"agent.py:{agent}", "a.evalset.json", "b.evalset.json", "--format", "json", "--report", "text=out/report.txt",
+        "--make-parents",
         "--concurrency", "4",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

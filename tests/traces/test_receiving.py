@@ -223,7 +223,7 @@ def test_an_address_that_is_taken_is_refused(receiver: TraceReceiver, file: Path
 
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(proctor.SetupError, match="is a directory"):
+    with pytest.raises(proctor.SetupError, match="is a folder"):
         TraceReceiver(tmp_path, "127.0.0.1:0")
 
 

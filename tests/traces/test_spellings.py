@@ -473,6 +473,72 @@ def test_every_kind_of_file_tells_the_same(write: Callable[[Path, Json], Path], 
     assert brief(conversation.turns[0]) == WANTED
 
 
+CAMEL = ("stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue")
+SNAKE = (
+    "string_value",
+    "bool_value",
+    "int_value",
+    "double_value",
+    "array_value",
+    "kvlist_value",
+    "bytes_value",
+)
+VALUES: list[tuple[int, Any, Any]] = [
+    (0, "Oslo", "Oslo"),
+    (0, "", ""),
+    (1, False, False),
+    (2, "0", 0),
+    (2, 7, 7),
+    (3, 0.5, 0.5),
+    (4, {"values": []}, []),
+    (4, {"values": None}, []),
+    (4, {"values": [None]}, [None]),
+    (5, {"values": None}, {}),
+    (5, {"values": [{"key": "a", "value": None}]}, {"a": None}),
+    (6, "AQ==", "AQ=="),
+]
+
+
+@pytest.mark.parametrize("names", [CAMEL, SNAKE], ids=["camelCase", "snake_case"])
+@pytest.mark.parametrize(("kind", "written_", "read"), VALUES, ids=str)
+def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
+    names: tuple[str, ...], kind: int, written_: Any, read: Any
+) -> None:
+    """As Phoenix exports them: alone, in a list, and in an object."""
+
+    def whole(index: int, inner: Any) -> Json:
+        return {**dict.fromkeys(names), names[index]: inner}
+
+    one = whole(kind, written_)
+    inside = whole(4, {"values": [one, dict.fromkeys(names), {}]})
+    told = {
+        "gen_ai.alone": one,
+        "gen_ai.listed": inside,
+        "gen_ai.nested": whole(5, {"values": [{"key": "x", "value": inside}]}),
+        "gen_ai.nothing": dict.fromkeys(names),
+    }
+    made = request(span("chat", {}))
+    [of_span] = made["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    of_span["attributes"] = [{"key": key, "value": each} for key, each in told.items()]
+    of_span |= {"parentSpanId": None, "parent_span_id": None, "status": None, "events": None}
+    [found] = spans_in(made)
+    assert isinstance(found, Span)
+    assert found.attributes == {
+        "gen_ai.alone": read,
+        "gen_ai.listed": [read, None, None],
+        "gen_ai.nested": {"x": [read, None, None]},
+        "gen_ai.nothing": None,
+    }
+
+
+def test_the_name_of_an_event_may_be_written_with_nulls() -> None:
+    named = {"key": "event.name", "value": {**dict.fromkeys(SNAKE), "string_value": "gen_ai.user.message"}}
+    content = {"key": "content", "value": {"stringValue": "Oslo"}}
+    made = {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"attributes": [named, content]}]}]}]}
+    [record] = spans_in(made)
+    assert record.attributes["content"] == "Oslo"
+
+
 def test_what_tells_nothing_about_agents_goes_no_further() -> None:
     """Headers of requests, in which secrets stand, are not even read."""
     told = {

@@ -75,8 +75,10 @@ def _same(entry: Any, case: Any, index: int, trial: Any) -> None:
     for one in entry.overall_eval_metric_results:
         verdict = case.metrics[one.metric_name]
         score = verdict.per_trial[index]
-        assert one.score == (score.value if score else None)
-        assert one.eval_status.name == (verdict.outcome_in(index).status.name if score else "NOT_EVALUATED")
+        assert one.score == (score.value if score is not None else None)
+        assert one.eval_status.name == (
+            verdict.outcome_in(index).status.name if score is not None else "NOT_EVALUATED"
+        )
         assert (one.criterion.threshold if one.criterion else None) == verdict.threshold
         turns = [
             each.score
@@ -84,7 +86,7 @@ def _same(entry: Any, case: Any, index: int, trial: Any) -> None:
             for each in turn.eval_metric_results
             if each.metric_name == one.metric_name
         ]
-        assert turns == ([each.value for each in score.per_invocation] if score else [])
+        assert turns == ([each.value for each in score.per_invocation] if score is not None else [])
     actual = [turn.actual_invocation for turn in entry.eval_metric_result_per_invocation]
     for theirs, ours in zip(actual, trial.trial.invocations, strict=True):
         assert theirs.user_content.parts[0].text == ours.user_content.parts[0].text

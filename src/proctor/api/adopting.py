@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.assertion_report import assertion_problems
 from proctor.api.import_lines import Rewritten, rewrite_imports
 from proctor.api.importing_runs import import_runs
 from proctor.api.rescoring import rescore
 from proctor.api.runs import open_store
 from proctor.errors import ProctorError, SetupError
+from proctor.files.base import Problem
 from proctor.files.check import Report, check_file
+from proctor.files.eval_sets import EvalSetFile
 from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
 from proctor.schema.adk_results import SUFFIX
 from proctor.schema.outcome import Outcome
@@ -29,6 +33,7 @@ _AGENT = re.compile(
     r"^\s*(?:root_agent|app)\s*[:=]|^\s*(?:async\s+)?def\s+(?:root_agent|get_agent_async)\b", re.MULTILINE
 )
 _HISTORY = ".adk"
+_GIT_SECONDS = 20.0
 
 
 @dataclass(slots=True)
@@ -44,6 +49,8 @@ class Survey:
     """Python files that import google-adk's evaluation."""
     history: list[Path] = field(default_factory=list)
     """Result files that google-adk kept."""
+    assertions: dict[str, list[Problem]] = field(default_factory=dict)
+    """By the file of a set: the cases that a run would refuse because they assert nothing, and those that are negative only."""
 
     @property
     def is_empty(self) -> bool:
@@ -51,12 +58,31 @@ class Survey:
         return not (self.agents or self.files or self.tests or self.history)
 
     def sets_of(self, agent: Path) -> list[Path]:
-        """Return the readable eval sets in an agent's folder and below it."""
-        return [
-            Path(one.file)
-            for one in self.files
-            if one.usable and one.file.endswith(SET_SUFFIXES) and Path(one.file).is_relative_to(agent)
-        ]
+        """Return the readable eval sets in an agent's folder and below it, and those next to it that are of no other."""
+        return [path for path in self._sets() if agent in self.agents_of(path)]
+
+    def sets_without_agent(self) -> dict[Path, list[Path]]:
+        """Return the readable eval sets that belong to no single agent, each with the agents that it might be for."""
+        found = {path: self._nearest(path) for path in self._sets() if not self.agents_of(path)}
+        return found if self.agents else {}
+
+    def agents_of(self, path: Path) -> list[Path]:
+        """Return the agents whose folder a set is in; else the agent of the nearest folder above that has just one."""
+        if around := [agent for agent in self.agents if path.is_relative_to(agent)]:
+            return around
+        nearest = self._nearest(path)
+        return nearest if len(nearest) == 1 else []
+
+    def _sets(self) -> list[Path]:
+        return [Path(one.file) for one in self.files if one.usable and one.file.endswith(SET_SUFFIXES)]
+
+    def _nearest(self, path: Path) -> list[Path]:
+        """Return the agents below the nearest folder above a set that has any, without agents of agents."""
+        for folder in path.parents:
+            here = [agent for agent in self.agents if agent.is_relative_to(folder)]
+            if here or folder == self.folder:
+                return [one for one in here if not any(other in one.parents for other in here)]
+        return []
 
 
 def survey(folder: str | Path) -> Survey:
@@ -77,7 +103,7 @@ def survey(folder: str | Path) -> Survey:
             if name.endswith(SUFFIX):
                 found.history.append(path)
             elif name.lower().endswith(SET_SUFFIXES) or name in CONFIG_NAMES:
-                found.files.append(check_file(path, allow_duplicate_ids=True))
+                _add_file(found, path)
             elif (
                 name.endswith((".py", ".ipynb"))
                 and not path.is_symlink()
@@ -85,6 +111,26 @@ def survey(folder: str | Path) -> Survey:
             ):
                 found.tests.append(rewritten)
     return found
+
+
+def _add_file(found: Survey, path: Path) -> None:
+    report = check_file(path, allow_duplicate_ids=True)
+    found.files.append(report)
+    if isinstance(report.content, EvalSetFile) and (problems := assertion_problems(report.content, path)):
+        report.problems += problems
+        found.assertions[report.file] = problems
+
+
+def uncommitted_changes(folder: Path) -> int:
+    """Return how many files of the repository around a folder have changes that are not committed; 0 outside of one."""
+    command = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain"]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):  # no git, or no repository
+        return 0
+    return len(done.stdout.splitlines())
 
 
 def _folders(top: Path) -> Iterator[tuple[Path, list[str]]]:

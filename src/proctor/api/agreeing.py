@@ -35,7 +35,9 @@ def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
     counts: Counter[Outcome] = Counter()
     for case in recorded.cases():
         counts[case.result.outcome] += 1
-        if case.trials is not None:
+        if case.trials is None:
+            recorded.head.warnings += _fail_below_threshold(case.result)
+        else:
             reached = _reached(case.result)
             if said := _contradiction(case, reached):
                 _make_error(case.result, said, reached)
@@ -48,6 +50,33 @@ def _make_error(case: CaseResult, said: str, reached: CaseVerdict | None) -> Non
     """Make a case an error, unless what was recorded, or its scores, already make it failed."""
     case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
     case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
+
+
+def _fail_below_threshold(case: CaseResult) -> list[str]:
+    """Make failed what google-adk's file calls passed with a score below its threshold; returns a warning for each."""
+    warnings = []
+    for metric in _gating(case):
+        if metric.outcome is Outcome.PASSED and _is_below(metric.score, metric.threshold):
+            metric.outcome = Outcome.FAILED
+            warnings.append(
+                f"{case.eval_set_id}/{case.eval_id}: {metric.name} is recorded as passed, and its score {metric.score:g} is "
+                f"below its threshold {metric.threshold:g}: imported as failed"
+            )
+        for index, score in enumerate(metric.per_trial[: len(case.trials)]):
+            trial = case.trials[index]
+            if (
+                score is not None
+                and _is_below(score.value, metric.threshold)
+                and trial.outcome is Outcome.PASSED
+            ):
+                trial.outcome = Outcome.FAILED
+    if warnings and case.outcome is Outcome.PASSED:
+        case.outcome, case.reason = Outcome.FAILED, case.reason or warnings[0].partition(": ")[2]
+    return warnings
+
+
+def _is_below(score: float | None, threshold: float | None) -> bool:
+    return score is not None and threshold is not None and score < threshold
 
 
 # --- the run --------------------------------------------------------------------------------------------------------------
@@ -114,7 +143,9 @@ def _reached(case: CaseResult) -> CaseVerdict | None:
     metrics = [_bound(metric.name, metric.threshold) for metric in gating]
     columns = [_scores(metric, len(case.trials)) for metric in gating]
     rows = [
-        None if trial.failure is not None else [column[index] or _NO_SCORE for column in columns]
+        None
+        if trial.failure is not None
+        else [_NO_SCORE if (score := column[index]) is None else score for column in columns]
         for index, trial in enumerate(case.trials)
     ]
     return decide(metrics, rows, [trial.failure for trial in case.trials], case.rule)
@@ -158,7 +189,7 @@ def _is_milder(recorded: Outcome, reached: Outcome) -> bool:
 def _scores(metric: MetricVerdict, trials: int) -> list[MetricScore | None]:
     """The scores of each trial; where none was kept, the mean stands for each."""
     found = list(metric.per_trial)
-    if metric.score is not None and not any(found):
+    if metric.score is not None and all(one is None for one in found):
         return [MetricScore(metric.score)] * trials
     return found + [None] * (trials - len(found))
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from proctor.api.assertion_report import assertion_problems_of_file
 from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
+from proctor.files.base import Problem
 from proctor.files.documents import read_yaml
 from proctor.files.eval_sets import EvalSetFile, open_document, open_eval_set
 from proctor.files.find import find_sets, require_new_case_id, require_new_set_id, set_path
@@ -30,6 +32,8 @@ class Added:
     """The ids of the new cases."""
     skipped: list[str] = field(default_factory=list)
     """Ids that the set had already."""
+    warnings: list[Problem] = field(default_factory=list)
+    """The new cases that a run would refuse because they assert nothing, and those that are negative only."""
 
 
 def place_of(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
@@ -89,7 +93,8 @@ def add_cases(path: str | Path, cases: Sequence[EvalCase]) -> Added:
         authoring.add_cases(file, cases)
     else:
         authoring.create_set(file, cases=cases)
-    return Added(file, [case.eval_id for case in cases])
+    ids = [case.eval_id for case in cases]
+    return Added(file, ids, warnings=assertion_problems_of_file(file, set(ids)) if ids else [])
 
 
 def copy_cases(path: str | Path, selectors: Sequence[str]) -> Added:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from math import isfinite
@@ -10,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.api.runs import StoreLike, open_runs, store_file, store_url
-from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
+from proctor.schema.outcome import Outcome
 
 if TYPE_CHECKING:
     from proctor.engine.compare import Side
@@ -27,7 +30,8 @@ SUFFIX = ".json"
 def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> NamedBaseline:
     """Make `run` the baseline called `name`, in place of the one that was; what a comparison needs of it is kept from now on.
 
-    `run` is an id, the beginning of one, `latest` or `latest~1`, in `store` (default: the project's).
+    `run` is an id, the beginning of one, `latest` or `latest~1`, in `store` (default: the project's). A run that did not
+    pass is taken with a `UserWarning`.
 
     Raises:
         SetupError: the name cannot be one, the run has not come to its end, or no case of it could be judged.
@@ -40,7 +44,18 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
     with _opened(store) as opened:
         found = _baseline_of(opened, run)
         write_baseline(found, _folder(opened) / f"{name}{SUFFIX}")
+    if warning := _failing(found):
+        warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
     return _named(name, found)
+
+
+def _failing(found: Baseline) -> str:
+    """Return a warning about a baseline whose run did not pass; empty where it did."""
+    outcomes = [row[3] for row in found.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
+    if not outcomes:
+        return ""
+    counts = ", ".join(f"{count} {outcome.value}" for outcome, count in Counter(outcomes).items())
+    return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is no better shows no regression"
 
 
 def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
@@ -81,25 +96,44 @@ def remove_baseline(name: str, store: StoreLike = None) -> None:
         _file_of(opened, name).unlink(missing_ok=True)
 
 
-def export_baseline(name: str, path: str | Path, store: StoreLike = None) -> Path:
+def export_baseline(
+    name: str,
+    path: str | Path,
+    store: StoreLike = None,
+    *,
+    overwrite: bool = False,
+    make_parents: bool = False,
+) -> Path:
     """Write the baseline called `name` as a file that goes with the code: `compare(baseline=path)` needs no store.
+
+    An existing file that is not a baseline needs `overwrite`, a missing parent folder `make_parents`.
 
     Raises:
         UnknownNameError: there is none.
+        SetupError: the file is one that Proctor reads or keeps, or it exists and may not be overwritten.
         EvalFileError: it cannot be written.
     """
-    from proctor.files.baselines import write_baseline
+    from proctor.api.output_guard import BASELINE, OutputGuard
+    from proctor.api.runs import default_store
+    from proctor.files.baselines import text_of_baseline
 
     target = Path(path)
     if target.is_dir():
         raise SetupError(f"{target} is a folder: name a file in it, such as {target / f'{name}{SUFFIX}'}")
-    write_baseline(load_baseline(name, store), target)
+    found = load_baseline(name, store)
+    url = store if store is None or isinstance(store, str | Path) else store.url
+    stores = [default_store(), *filter(None, [store_file(store_url(url))])]
+    guard = OutputGuard(overwrite, make_parents, stores=stores)
+    try:
+        with guard.open(target, BASELINE) as file:
+            file.write(text_of_baseline(found))
+    except OSError as error:
+        raise EvalFileError(f"{target}: the baseline cannot be written: {error}") from None
     return target
 
 
 def baseline_names(store: Store) -> dict[str, list[str]]:
     """Return by the id of a run the names that it has as a baseline; of files that cannot be read nothing is known."""
-    from proctor.errors import EvalFileError
     from proctor.files.baselines import read_baseline
 
     found: dict[str, list[str]] = {}
@@ -187,11 +221,12 @@ def _named(name: str, found: Baseline) -> NamedBaseline:
 
 
 def _baseline_of(store: Store, name: str) -> Baseline:
+    from proctor.api.attempts import find_current_run
     from proctor.api.comparing import told_by_store
     from proctor.schema.baseline import VERSION, Baseline
     from proctor.schema.run import RunState
 
-    run_id = store.find(name)
+    run_id = find_current_run(store, name)
     state = next((run.state for run in store.runs() if run.run_id == run_id), None)
     if state is not RunState.FINISHED:
         stands = "is under way" if state is RunState.RUNNING else "has not come to its end"

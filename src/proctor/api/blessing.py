@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from proctor.api.attempts import find_current_run
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.blessing import same_calls, same_text
@@ -15,7 +16,10 @@ from proctor.files.editable import editable, text_of_file
 from proctor.files.eval_sets import EvalSetFile, open_eval_set
 from proctor.files.rereading import check_edit
 from proctor.files.stated_turns import stated_turns
+from proctor.sanitize import is_visible
+from proctor.schema.case import EvalCase
 from proctor.schema.content import text_of
+from proctor.schema.invocation import states_silence
 from proctor.schema.kept import case_hash
 from proctor.schema.outcome import Outcome
 from proctor.schema.run import Manifest, PlannedCase, counting
@@ -88,7 +92,7 @@ def bless(
         StoreError: there is no store or no such run.
     """
     kept = open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
-    run_id = kept.find(run)
+    run_id = find_current_run(kept, run)
     chosen = _Chosen(kept, run_id, trial)
     picked = list(chosen.picked(cases))
     if chosen.problems:
@@ -143,10 +147,16 @@ class _Chosen:
             wanted = self._called(planned, names)
         else:
             wanted = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
+            if not wanted:
+                self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
         for case in wanted:
             trial = self._of(case, outcomes.get(case.position, Outcome.NOT_RUN))
             if trial is not None:
                 yield _Picked(case, trial)
+
+    def _refuse_errors(self, cases: Iterable[PlannedCase]) -> None:
+        for case in cases:
+            self._refuse(case, f"is in error: {self._result.case(case.eval_id, case.eval_set_id).reason}")
 
     def _called(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
         known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
@@ -158,11 +168,11 @@ class _Chosen:
 
     def _of(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
         result = self._result.case(case.eval_id, case.eval_set_id)
-        trials = [one.trial for one in result.trials if one.trial is not None]
+        trials = [(one.trial, one.outcome) for one in result.trials if one.trial is not None]
         wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
         if wanted is not None:
-            trials = [one for one in trials if one.number == wanted - 1]
-        sound = [one for one in trials if one.failure is None]
+            trials = [one for one in trials if one[0].number == wanted - 1]
+        sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
         if sound and len(sound) < len(trials):
             self._refuse(
                 case, "has a trial that ended in an error: choose one that did not, --trial N", choose=True
@@ -170,19 +180,20 @@ class _Chosen:
             return None
         if not sound:
             which = f" no trial {wanted} that" if wanted is not None else " no trial that"
-            self._refuse(case, f"has{which} came to its end (it is {outcome.value.replace('_', ' ')})")
+            ended = any(trial.failure is None for trial, _ in trials)
+            how = "could be judged" if ended else "came to its end"
+            self._refuse(case, f"has{which} {how} (it is {outcome.value.replace('_', ' ')})")
             return None
-        stated = self._stated(case)
+        content = EvalCase.model_validate_json(self._store.case(self._run_id, case.position) or b"{}")
+        stated = (content.final_session_state or {}).keys()
         if len({_deeds(one, stated) for one in sound}) > 1:
             differently = f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
             self._refuse(case, differently, choose=True)
             return None
+        if why := empty_answer(content, sound[0]):
+            self._refuse(case, why)
+            return None
         return sound[0]
-
-    def _stated(self, case: PlannedCase) -> Collection[str]:
-        """The keys of the final state that a case states."""
-        content = self._store.case(self._run_id, case.position)
-        return (json.loads(content or b"{}").get("final_session_state") or {}).keys()
 
     def _refuse(self, case: PlannedCase, why: str, *, choose: bool = False) -> None:
         name = _full_name(case)
@@ -222,6 +233,23 @@ def _deeds(trial: Trial, stated: Collection[str]) -> str:
         for turn in trial.invocations
     ]
     return json.dumps([state, turns], sort_keys=True, default=str)
+
+
+def empty_answer(case: EvalCase, trial: Trial) -> str:
+    """Say why a trial cannot be a reference: a turn without answer, which any answer would match; empty where it can."""
+    for number, (expected, actual) in enumerate(
+        zip(case.conversation or (), trial.invocations, strict=False), 1
+    ):
+        if is_visible(text_of(actual.final_response, thoughts=False)):
+            continue
+        if is_visible(text_of(expected.final_response, thoughts=False)):
+            return f"has no answer text in turn {number}, where the case expects one: blessed, the turn would accept any answer"
+        if not actual.tool_calls and not states_silence(expected):
+            return (
+                f"has neither text nor tool call in turn {number}: blessed, the turn would accept any answer; where "
+                'silence is expected, state it in the case (one empty text in `final_response`; YAML: `expect: ""`)'
+            )
+    return ""
 
 
 class _File:

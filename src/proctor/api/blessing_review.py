@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from proctor.api.attempts import find_current_run
 from proctor.api.blessing import Blessing, RefusedCase, bless
 from proctor.api.viewing import listed_run
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
@@ -28,6 +29,7 @@ from proctor.reports.pages.bless import (
     hunks_of,
 )
 from proctor.schema.case import EvalCase
+from proctor.schema.invocation import KEEP_WRITTEN
 from proctor.schema.outcome import Outcome
 from proctor.schema.run import PlannedCase, counting
 
@@ -60,7 +62,7 @@ class Review:
             UnknownNameError: there is no such run.
         """
         self._store, self._root = store, root.resolve()
-        self._run_id = store.find(run)
+        self._run_id = find_current_run(store, run)
         self._listed = listed_run(store, self._run_id)
         self._manifest = store.manifest(self._run_id)
         self._planned = list(store.planned(self._run_id))
@@ -288,7 +290,7 @@ class _Changes:
 
 
 def _plain(case: EvalCase) -> object:
-    return case.model_dump(mode="json", by_alias=False, exclude_none=True)
+    return case.model_dump(mode="json", by_alias=False, exclude_none=True, context=KEEP_WRITTEN)
 
 
 def _case(

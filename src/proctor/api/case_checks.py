@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+from proctor.api.assertion_report import assertion_findings
 from proctor.api.editing import NotACaseError, case_of
 from proctor.engine.stated import checks_of, problems_of
 from proctor.files.explain import Finding
@@ -27,15 +29,20 @@ class CheckedCase:
     doubtful: list[Finding] = field(default_factory=list)
 
 
-def check_case(value: Any) -> CheckedCase:
-    """Look at a case as a run would, whatever its metrics: expectations, rules, schema, final state."""
+def check_case(value: Any, path: Path | None = None) -> CheckedCase:
+    """Look at a case as a run would, whatever its metrics: expectations, rules, schema, final state.
+
+    `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.
+    """
     try:
         case, doubtful = case_of(value)
     except NotACaseError as error:
         return CheckedCase(wrong=error.findings)
+    unasserted = [] if path is None else assertion_findings(case, path)
     said = dict.fromkeys(problems_of(case, checks_of(())))
     return CheckedCase(
-        refused=[_at_its_field(finding_told(one, value), value) for one in said], doubtful=doubtful
+        refused=[_at_its_field(finding_told(one, value), value) for one in said],
+        doubtful=[*doubtful, *unasserted],
     )
 
 

@@ -7,16 +7,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from proctor.api.configs import Configs
 from proctor.api.judging import JudgesOnDemand
 from proctor.api.playing import UsersOnDemand
 from proctor.api.user_functions import is_function
-from proctor.engine.criteria import bind
+from proctor.engine.asserting import ASSERTS_NOTHING, REMEDIES
+from proctor.engine.criteria import Bound, bind
 from proctor.engine.options import RunOptions
-from proctor.engine.plan import Plan, PlannedSet, make_plan
+from proctor.engine.plan import Plan, PlannedSet, SetPlan, make_plan
 from proctor.engine.repeating import problems_of_trials, runs_of
-from proctor.engine.stated import READERS
+from proctor.engine.stated import reader_of
 from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.base import Problem, Severity
 from proctor.files.check import Report, check_file
@@ -28,7 +30,7 @@ from proctor.registry import METRICS
 from proctor.schema.config import EvalConfig
 from proctor.schema.invocation import Invocation
 
-__all__ = ["check_files", "check_meaning", "not_loaded"]
+__all__ = ["bind_without_code", "check_files", "check_meaning", "not_loaded"]
 
 _REFUSED = "is refused"
 _SAID = 100  # problems of the cases of one set
@@ -40,22 +42,36 @@ def check_files(
     config: str | Path | None = None,
     allow_duplicate_ids: bool = False,
     user: str | None = None,
+    allow_unknown_keys: bool = False,
+    warnings_as_errors: bool = False,
+    allow_unasserted: bool = False,
 ) -> list[Report]:
     """Say everything that is wrong or doubtful in files of the format, and what a run of them would refuse.
 
     Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
     could not be run with, has a report of its own. `user` names who plays the users of scenarios, where that is not the
-    config's model; code of one's own is not loaded.
+    config's model; code of one's own is not loaded. With `allow_unknown_keys`, keys that
+    state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.
     """
-    reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in paths]
-    return [*reports, *check_meaning(reports, config, user)]
+    reports = [
+        check_file(path, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys)
+        for path in paths
+    ]
+    reports += check_meaning(reports, config, user, allow_unasserted=allow_unasserted)
+    for report in reports if warnings_as_errors else ():
+        report.refuse_warnings()
+    return reports
 
 
 def check_meaning(
-    reports: Sequence[Report], config: str | Path | None = None, user: str | None = None
+    reports: Sequence[Report],
+    config: str | Path | None = None,
+    user: str | None = None,
+    *,
+    allow_unasserted: bool = False,
 ) -> list[Report]:
     """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
-    meaning = _Meaning(reports, config, user)
+    meaning = _Meaning(reports, config, user, allow_unasserted=allow_unasserted)
     meaning.check_sets()
     return meaning.check_configs()
 
@@ -65,15 +81,41 @@ def _nobody_is_asked(_so_far: object) -> None:
     raise NotImplementedError
 
 
+def _options(user: str | None, *, allow_unasserted: bool = False) -> RunOptions:
+    plays = _nobody_is_asked if user is not None and is_function(user) else user
+    return RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays), allow_unasserted=allow_unasserted)
+
+
+def bind_without_code(config: EvalConfig, user: str | None) -> Bound:
+    """Return the metrics of a config as a run would have them; nothing that it names is loaded."""
+    return bind(without_code(config), _options(user))
+
+
+def without_code(config: EvalConfig) -> EvalConfig:
+    """Return the config with functions of its own left where they are: nothing that a file names is loaded here."""
+    if not config.custom_metrics:
+        return config
+    stand_ins = {name: one.model_copy(deep=True) for name, one in config.custom_metrics.items()}
+    for one in stand_ins.values():
+        one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
+    return config.model_copy(update={"custom_metrics": stand_ins})
+
+
 class _Meaning:
-    def __init__(self, reports: Sequence[Report], config: str | Path | None, user: str | None) -> None:
+    def __init__(
+        self,
+        reports: Sequence[Report],
+        config: str | Path | None,
+        user: str | None,
+        *,
+        allow_unasserted: bool,
+    ) -> None:
         self._named = reports
         self._by_path = {os.path.realpath(report.file): report for report in reports}
         self._problems: list[SetupError] = []
         self._configs = Configs(config, self._problems, [])
         self._without_code: dict[int, EvalConfig] = {}
-        plays = _nobody_is_asked if user is not None and is_function(user) else user
-        self._options = RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays))
+        self._options = _options(user, allow_unasserted=allow_unasserted)
 
     # --- sets: planned together, as in one run ---
 
@@ -106,14 +148,9 @@ class _Meaning:
             self._report(problems[0].file).problems += problems
 
     def _ready(self, config: EvalConfig) -> EvalConfig:
-        """The config with functions of its own left where they are: nothing that a file names is loaded here."""
-        if not config.custom_metrics:
-            return config
+        """Return `without_code` of the config, once for each."""
         if id(config) not in self._without_code:
-            stand_ins = {name: one.model_copy(deep=True) for name, one in config.custom_metrics.items()}
-            for one in stand_ins.values():
-                one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
-            self._without_code[id(config)] = config.model_copy(update={"custom_metrics": stand_ins})
+            self._without_code[id(config)] = without_code(config)
         return self._without_code[id(config)]
 
     def _doubts_of(self, plan: Plan) -> None:
@@ -121,10 +158,21 @@ class _Meaning:
             self._take_all(self._report(doubt.file), [doubt], "warning")
         for chosen in plan.sets:
             origin, file = chosen.summary.config_source, chosen.source.label or ""
+            self._assertions_of(chosen, self._report(file))
             for key, count in chosen.unread.items() if Path(origin).is_file() else ():
                 message = f"{count} case(s) state `{key}`, which nothing reads"
-                hint = f"name `{READERS[key]}` in the criteria of {origin}"
+                hint = f"name `{reader_of(key)}` in the criteria of {origin}"
                 self._report(file).problems.append(Problem("warning", file, 1, 1, "", message, hint))
+
+    @staticmethod
+    def _assertions_of(chosen: SetPlan, report: Report) -> None:
+        """Warn about each case that would run although it asserts nothing, or only something negative."""
+        if not isinstance(report.content, EvalSetFile):
+            return
+        seen = chosen.assertions
+        for message, indexes in (*seen.groups(), *seen.skips()) if seen else ():
+            found = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
+            report.problems += report.content.problems(found, "warning")
 
     # --- configs ---
 
@@ -193,12 +241,18 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
             found.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
         elif count < _SAID:
             value = source.value(index)
-            found.setdefault(index, []).extend(finding_told(part, value) for part in problem.parts)
+            found.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
     if undone:
         (warning,) = source.problems([(undone[0], found.pop(-1))], "warning")
         more = f" (and {len(undone) - 1} more cases are)" if len(undone) > 1 else ""
         yield replace(warning, message=f"{warning.message}{more}")
     yield from source.problems([*found.items()], "error")
+
+
+def _in_case(said: str, value: Any) -> Finding:
+    """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
+    finding = finding_told(said, value)
+    return replace(finding, hint=REMEDIES) if said == ASSERTS_NOTHING else finding
 
 
 def _in_config(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:

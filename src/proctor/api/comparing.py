@@ -15,6 +15,7 @@ from proctor.quick_dataclasses import dataclass
 from proctor.registry import METRICS
 from proctor.schema.comparison import ComparedRun, Comparison
 from proctor.schema.verdict import RunResult
+from proctor.watching import ended
 
 if TYPE_CHECKING:
     from proctor.engine.compare import Side
@@ -40,7 +41,7 @@ async def compare(
     **options: Unpack[ComparingOptions],
 ) -> Comparison:
     """Compare two runs case by case; `compare_sync` says the rest."""
-    return await asyncio.to_thread(compare_sync, base, candidate, **options)
+    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Asked(**options)))
 
 
 def compare_sync(
@@ -59,12 +60,16 @@ def compare_sync(
     stands in place of `base`: the name of one in `store`, or a file (`baselines/main.json`).
 
     Raises:
-        SetupError: a number is out of range, the runs have no case in common, or `strict` found what differs.
+        SetupError: a number is out of range, the runs have no case in common, both sides are one run with the same scores,
+            the last attempt to run failed and a run is named by `latest`, or `strict` found what differs.
         UnknownNameError: there is no such run.
         StoreError: there is no store, or it cannot be read.
         EvalFileError: the baseline's file cannot be read.
     """
-    asked = _Asked(**options)
+    return ended(_compare_runs(base, candidate, _Asked(**options)))
+
+
+def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Asked) -> Comparison:
     for name, value, least in (("margin", asked.margin, 0.0), ("confidence", asked.confidence, 0.5)):
         if value is not None and not least < value < 1:
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
@@ -72,6 +77,8 @@ def compare_sync(
     if asked.baseline is not None:
         return _compare(_sided_baseline(asked.baseline, store), _sided(candidate, store), asked)
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
+        if base is candidate:
+            raise SetupError("both sides are the same result: a run does not differ from itself")
         return _compare(_told(base), _told(candidate), asked)
     if store is None or isinstance(store, str | Path):
         with closing(open_runs(store, read_only=True)) as opened:
@@ -145,11 +152,13 @@ def find_run(store: Store, name: str) -> str:
 
     Raises:
         UnknownNameError: there is no such run; where there is such a baseline, it says how that is named.
+        SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
+    from proctor.api.attempts import find_current_run
     from proctor.api.baselines import is_baseline
 
     try:
-        return store.find(name)
+        return find_current_run(store, name)
     except UnknownNameError as problem:
         if not is_baseline(name, store):
             raise
@@ -194,6 +203,7 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
         reach=reaches(names),
         apart=frozenset() if asked.keep_changed_metrics else apart(base[1][1].sets, candidate[1][1].sets),
     )
+    _refuse_same_scores(base, candidate)
     before, now = (one[0] for one in (base, candidate))
     if not knows_cases(base[1][0], candidate[1][0]):
         now = replace(now, cases=[("", case) for _, case in now.cases])
@@ -214,6 +224,21 @@ def _compare(base: _Sided, candidate: _Sided, asked: _Asked) -> Comparison:
             [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
         )
     return found
+
+
+def _refuse_same_scores(base: _Sided, candidate: _Sided) -> None:
+    """Refuse a run and itself with the same scores; a re-scored run may be compared with how it was scored before."""
+    from proctor.engine.unlike import RESCORED
+
+    run_id, (before, now) = base[0].run.run_id, (one[1][1] for one in (base, candidate))
+    if not run_id or run_id != candidate[0].run.run_id:
+        return
+    is_same_pass = not (before.created_at and now.created_at) or before.created_at == now.created_at
+    if before.number == now.number and before.number != RESCORED and is_same_pass:
+        raise SetupError(
+            f"both sides are run {run_id} with the same scores: a run does not differ from itself. Name another run, or "
+            f"re-score it first (`proctor score {run_id}`) to compare its scores with a baseline of it"
+        )
 
 
 def _margin(base: _Sided, candidate: _Sided) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from proctor.api.attempts import find_current_run
 from proctor.api.baselines import baseline_names, load_baseline
 from proctor.api.comparing import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
@@ -43,9 +44,9 @@ def compared_page(
         UnknownNameError: there is no such run.
     """
     named = _as_baseline(store, base)
-    now = store.find(candidate)
+    now = find_current_run(store, candidate)
     if named is None:
-        before = store.find(base)
+        before = find_current_run(store, base)
         found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
     else:
         found = compare_sync(candidate=now, baseline=named, store=store, margin=margin, confidence=confidence)

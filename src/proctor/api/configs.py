@@ -12,7 +12,16 @@ from proctor.api.forms import ConfigLike, EvaluateOptions, lines_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.config import EvalConfig, TrialsConfig
 
-_GIVEN = "the config given"
+GIVEN = "the config given"
+
+
+ADK_RS = "adk-rs"
+ADK_RS_CRITERIA = {
+    "tool_trajectory_avg_score": 1.0,
+    "final_response_match_v1": {"threshold": 0.5, "aggregate": "every_invocation"},
+}
+"""What adk-rs's `eval` scores with; it reads no config."""
+ADK_RS_SOURCE = "adk-rs's criteria (no test_config.json found)"
 
 
 class Configs:
@@ -24,10 +33,13 @@ class Configs:
         problems: list[SetupError],
         warnings: list[str],
         trials: Mapping[str, Any] | None = None,
+        *,
+        default: str | None = None,
     ) -> None:
         """Take the config that was given for all sets, if one was, and what stands over each one's `trials`."""
         self._given, self._problems, self.warnings = given, problems, warnings
         self._trials = trials or {}
+        self._default = default
         self._read: dict[str, EvalConfig | None] = {}
 
     def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
@@ -50,26 +62,31 @@ class Configs:
     def _of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         given = self._given
         if isinstance(given, Mapping | EvalConfig):
-            if _GIVEN not in self._read:
-                self._read[_GIVEN] = self._checked(given)
-            return self._read[_GIVEN], _GIVEN
+            if GIVEN not in self._read:
+                self._read[GIVEN] = self._checked(given)
+            return self._read[GIVEN], GIVEN
         try:
             path = Path(given) if given is not None else _config_beside(set_path)
         except SetupError as problem:
             self._problems.append(problem)
             return None, ""
+        if path is None and self._default == ADK_RS:
+            return EvalConfig.model_validate({"criteria": ADK_RS_CRITERIA}), ADK_RS_SOURCE
         if path is None:
             return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
         return self._from_file(path), str(path)
 
     def _from_file(self, path: Path) -> EvalConfig | None:
-        from proctor.files.load import load_config
+        from proctor.files.load import load_config_strictly
+        from proctor.files.strictness import refusal_of
 
         key = str(path)
         if key not in self._read:
             try:
-                self._read[key], doubts = load_config(path)
+                self._read[key], doubts, doubled = load_config_strictly(path)
                 self.warnings += [doubt.said for doubt in doubts]
+                if doubled:
+                    self._problems.append(refusal_of(doubled))
             except SetupError as problem:
                 self._read[key] = None
                 self._problems.append(problem)
@@ -81,12 +98,12 @@ class Configs:
         try:
             config = EvalConfig.model_validate(given)
         except ValidationError as error:
-            self._problems += [SetupError(f"{_GIVEN}: {line}") for line in lines_of(error)]
+            self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
             return None
         slips = misspelled_keys(config)
-        self._problems += [SetupError(f"{_GIVEN}: {slip.said}") for slip in slips]
+        self._problems += [SetupError(f"{GIVEN}: {slip.said}") for slip in slips]
         if not slips:
-            self.warnings += [f"{_GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
+            self.warnings += [f"{GIVEN}: {doubt.said}" for doubt in config_findings(config, dict(given))]
         return config
 
 

@@ -86,8 +86,12 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
         metrics = {metric.name: metric for metric in was.metrics}
         for metric in is_now.metrics:
             before_it = metrics.get(metric.name)
-            if before_it is None or before_it.definition != metric.definition:
+            if before_it is None or _is_other(before_it, metric):
                 yield f"the metric {metric.name} of {is_now.eval_set_id} has changed{_judge(before_it, metric)}"
+
+
+def _is_other(was: MetricManifest, is_now: MetricManifest) -> bool:
+    return was.definition != is_now.definition or was.has_other_modules(is_now)
 
 
 def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
@@ -110,7 +114,8 @@ def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
 def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
     """Say that the run's verdicts are by other criteria than it was begun with, and how to get such verdicts again."""
     last, first = counting(judgings), judgings[0]
-    if _verdicts_of(last) == _verdicts_of(first):
+    metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]
+    if _verdicts_of(last) == _verdicts_of(first) and not any(map(MetricManifest.has_other_modules, *metrics)):
         return
     sources = {one.config_source for one in last.sets if one.metrics} or {""}
     named = next(iter(sources)) if len(sources) == 1 else ""

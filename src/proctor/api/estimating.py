@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from proctor.engine.plan import Plan
     from proctor.engine.progress import Progress
     from proctor.schema.run import RunRecord
-    from proctor.schema.verdict import CaseResult
+    from proctor.schema.verdict import CaseResult, MetricVerdict
     from proctor.stores.base import Store
 
 _MOST_CASES = 1_000
@@ -105,7 +105,7 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
     for run in _to_go_by(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
-        seen = {name for case in cases for name, metric in case.metrics.items() if any(metric.per_trial)}
+        seen = {name for case in cases for name, metric in case.metrics.items() if _has_scores(metric)}
         if not cases or (judged and not judged & seen):
             continue
         found.run_id, found.seen = run.run_id, len(cases)
@@ -125,6 +125,10 @@ def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
     """The latest runs of these sets, newest first: those of the same agent before others."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
     return sorted(runs, key=lambda run: run.agent != agent)
+
+
+def _has_scores(metric: MetricVerdict) -> bool:
+    return any(score is not None for score in metric.per_trial)
 
 
 def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
@@ -149,7 +153,9 @@ def _judging(case: CaseResult, judged: Iterable[str], price: float | None) -> _T
 def _ballots(case: CaseResult, judged: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     for name in judged:
         for score in case.metrics[name].per_trial if name in case.metrics else ():
-            scored = [score.details, *(each.details for each in score.per_invocation)] if score else []
+            scored = (
+                [score.details, *(each.details for each in score.per_invocation)] if score is not None else []
+            )
             found = ((details or {}).get("ballot") for details in scored)
             yield from (ballot for ballot in found if isinstance(ballot, dict))
 

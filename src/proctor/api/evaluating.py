@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
+from proctor.api.attempts import recorded_attempt
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
 from proctor.watching import begun, ended
@@ -26,7 +27,8 @@ async def evaluate(
     `agent` is an AGENT string or an object: a function, a coroutine function, an object with `answer`, an agent of
     google-adk, openai-agents, pydantic-ai, LangGraph or LangChain. `eval_sets` is one set or several.
 
-    Keyword arguments: `config` (found beside each set when not given), `num_runs` (trials per case; what the config
+    Keyword arguments: `config` (found beside each set when not given), `default_config` (`"adk-rs"`: the criteria of
+    adk-rs's `eval` where no config is found, in place of ADK's defaults), `num_runs` (trials per case; what the config
     says, else 1), `min_pass_rate`, `pass_k`, `confidence` (which share of them must pass: over what `trials` of the
     config says), `until_decided` (trials are added until each case is decided, up to `num_runs`; with `against`, the
     name of a run or baseline, until the comparison with that is, `margin` as `compare` takes it), `concurrency` (trials
@@ -38,7 +40,10 @@ async def evaluate(
     `fail_fast`, `max_failures`, `max_tokens`, `max_time`, `max_cost` (US dollars on models), `max_judge_calls`
     (limits: the run stops in order), `max_text` and `max_events` (what a turn may say: 2**20 characters a text,
     10,000 events), `stop` (a `StopRequest`), `keep_going` (a set that cannot be read is an error of its own, the
-    others run), `allow_duplicate_ids`, `compat="adk"`, `agent_name` (a sub-agent), `isolate` (run a Python agent in
+    others run), `allow_duplicate_ids`, `allow_unasserted` (a case that asserts nothing runs as *skipped*),
+    `allow_unknown_keys` (keys that state an expectation and that nothing
+    reads are only warned of), `warnings_as_errors` (any warning about the set-up is a configuration error),
+    `compat="adk"`, `agent_name` (a sub-agent), `isolate` (run a Python agent in
     worker processes; `isolate_memory`, such as `"2GB"`, is what each may take), `setup` / `teardown` (around each
     trial), `judge` (whom metrics ask that ask a model: a name for criteria that name none, or for all of them a
     `ChatModel` or a function from messages to text or data), `user` (who plays the users of scenarios in place of the
@@ -57,12 +62,13 @@ async def evaluate(
     from proctor.api.beginning import stored
     from proctor.api.preparing import prepare
 
-    prepared = prepare(agent, eval_sets, options)
-    if prepared.plan.asks_judges:
-        from proctor.api.estimating import tell_beforehand
+    with recorded_attempt(options.get("store"), "evaluate(…)"):
+        prepared = prepare(agent, eval_sets, options)
+        if prepared.plan.asks_judges:
+            from proctor.api.estimating import tell_beforehand
 
-        tell_beforehand(prepared, options.get("progress"))
-    return ended(await carry_out(prepared, options.get("progress"), stored(prepared)))
+            tell_beforehand(prepared, options.get("progress"))
+        return ended(await carry_out(prepared, options.get("progress"), stored(prepared)))
 
 
 def evaluate_sync(
@@ -92,6 +98,18 @@ async def evaluate_matrix(
         NothingToRunError: nothing is wrong, and no agent has a case to run.
         AgentLoadError, StoreError: the first one could not be begun; nothing was run.
     """
+    with recorded_attempt(options.get("store"), "evaluate_matrix(…)"):
+        prepared = _prepared(agents, eval_sets, options)
+        runs = await _one_after_the_other(prepared, options.get("progress"))
+    from proctor.schema.verdict import RunResults
+
+    return RunResults(ended(run) for run in runs)
+
+
+def _prepared(
+    agents: Sequence[AgentLike], eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
+) -> list[Prepared]:
+    """Prepare all agents, so that every problem of all of them is reported at once."""
     from proctor.api.preparing import prepare
 
     problems: list[SetupError] = [] if agents else [SetupError("no agent given")]
@@ -109,7 +127,7 @@ async def evaluate_matrix(
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
     _tell_apart(prepared)
-    return [ended(run) for run in await _one_after_the_other(prepared, options.get("progress"))]
+    return prepared
 
 
 def _tell_apart(prepared: Sequence[Prepared]) -> None:
@@ -143,9 +161,11 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
 async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
     """Run what was prepared, writing it to a store where there is one."""
     from proctor.agents.load import imports_of
+    from proctor.api.strict_warnings import refuse_warnings
     from proctor.engine.progress import Silent
     from proctor.engine.run import Run
 
+    refuse_warnings(prepared)
     begun()
     run = Run(
         plan=prepared.plan,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from proctor.errors import SetupError
 from proctor.reports.base import Beside, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
+
+if TYPE_CHECKING:
+    from proctor.api.output_guard import OutputGuard
 
 ADK = "adk"
 
@@ -24,13 +28,17 @@ def export_run(
     *,
     app_name: str | None = None,
     beside: Beside | None = None,
+    overwrite: bool = False,
+    make_parents: bool = False,
+    stores: Sequence[Path] = (),
 ) -> list[Path]:
     """Write `run` as `format`, a case at a time, to a stream or a file; returns the files that were written.
 
     `format` is the name of a report (`FORMATS`, or any other). A file is whole or not there. ADK's form has a file for
     each eval set: `out` is then a folder, which is made where it is not there, unless it ends in `.json`; `app_name` is
     what ADK calls the agent (default: as it is called here). `beside` knows of the run where it is kept, for reports
-    that show more than a result says.
+    that show more than a result says. An existing file that is not an earlier export of this format needs `overwrite`,
+    a missing parent folder `make_parents`; what Proctor reads or keeps (`stores`: files of stores) is never overwritten.
 
     Raises:
         UnknownNameError: there is no such report.
@@ -41,22 +49,28 @@ def export_run(
     if not isinstance(out, str | Path):
         report.write([run], out, options=options)
         return []
+    from proctor.api.output_guard import OutputGuard
+    from proctor.api.runs import default_store
+
+    guard = OutputGuard(overwrite, make_parents, stores=[default_store(), *stores])
     if format == ADK and _is_folder(out):
-        from proctor.stores.adk_files import AdkFiles
-
-        return AdkFiles(Path(out), app_name).write_flat(run)
-    from proctor.replacing import new_file
-
+        return _write_adk_folder(run, Path(out), app_name, guard)
     path = Path(out)
     if str(out).endswith(_SLASHES) or path.is_dir():
         raise SetupError(f"{out} is a folder, and {format} goes to one file: name a file in it")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as file:
+        with guard.open(path, format) as file:
             report.write([run], file, options=options)
     except OSError as error:
         raise SetupError(f"{path}: cannot be written: {error.strerror or error}") from error
     return [path]
+
+
+def _write_adk_folder(run: RunResult, folder: Path, app_name: str | None, guard: OutputGuard) -> list[Path]:
+    from proctor.stores.adk_files import AdkFiles
+
+    guard.check_folder(folder)
+    return AdkFiles(folder, app_name).write_flat(run)
 
 
 _SLASHES = ("/",) if os.sep == "/" else ("/", os.sep)

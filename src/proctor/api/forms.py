@@ -30,6 +30,7 @@ class EvaluateOptions(TypedDict, total=False):
     """The keyword arguments that `evaluate`, `evaluate_sync` and `evaluate_matrix` share."""
 
     config: ConfigLike
+    default_config: Literal["adk-rs"] | None
     num_runs: int
     min_pass_rate: float | None
     pass_k: int | None
@@ -59,6 +60,9 @@ class EvaluateOptions(TypedDict, total=False):
     stop: StopRequest | None
     keep_going: bool
     allow_duplicate_ids: bool
+    allow_unknown_keys: bool
+    warnings_as_errors: bool
+    allow_unasserted: bool
     compat: str | None
     agent_name: str | None
     isolate: bool

@@ -35,18 +35,24 @@ def _is_one(items: list[Any]) -> bool:
     return all_dicts and kind(items) in lists and all(kind(item) is not Kind.EVAL_SET for item in items)
 
 
-def given_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> GivenSet:
+def given_set(
+    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = True
+) -> GivenSet:
     """Take an eval set made in Python: a model, or a dict in any form that a file may have.
 
-    With `allow_duplicate_ids` the second case `x` runs as `x#2`.
+    With `allow_duplicate_ids` the second case `x` runs as `x#2`. Without `allow_unknown_keys`, keys that state an
+    expectation and that nothing reads are refused.
 
     Raises:
         EvalFileError: the dict is no eval set.
+        SetupProblems: what those keys are.
         SetupError: two cases share an id.
     """
     from proctor.engine.sources import GivenSet
 
-    eval_set, warnings = _read(entry, allow_duplicate_ids=allow_duplicate_ids)
+    eval_set, warnings = _read(
+        entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
+    )
     return GivenSet(eval_set, warnings=warnings)
 
 
@@ -54,19 +60,27 @@ def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: b
     """Return the set that such a thing is; it raises what `given_set` does."""
     from proctor.engine.sources import GivenSet
 
-    eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids)
+    eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
     GivenSet(eval_set)  # which refuses ids that stand twice
     return eval_set
 
 
-def _read(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool) -> tuple[EvalSet, list[str]]:
+def _read(
+    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
+) -> tuple[EvalSet, list[str]]:
     """The set, and what is doubtful in it."""
+    from proctor.files.strictness import keys_of_set, refusal_of, refuse_keys, refused_in, warnings_of
+
     if isinstance(entry, EvalSet):
-        return (_told_apart(entry) if allow_duplicate_ids else entry), []
+        misread, doubtful = keys_of_set(entry)
+        refuse_keys([] if allow_unknown_keys else misread)
+        return (_told_apart(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
     from proctor.files.eval_sets import open_eval_set_text
 
     opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
-    return opened.eval_set(), [warning.said for warning in opened.warnings]
+    if refused := refused_in(opened, allow_unknown_keys=allow_unknown_keys):
+        raise refusal_of(refused, allows=True)
+    return opened.eval_set(), [one.said for one in warnings_of(opened, allow_unknown_keys=allow_unknown_keys)]
 
 
 def _text(entry: object) -> str:

@@ -57,7 +57,8 @@ def import_run(path: str | Path, store: StoreLike = None) -> str:
     """Put the run of a result file into `store` (default: the project's own); returns its id there.
 
     Raises:
-        EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`).
+        EvalFileError: it cannot be read, holds no results, or those of several runs (see `import_runs`), or the store
+            has the results of a file with the same content.
         StoreError: the store cannot be written.
     """
     recorded = read_runs(path)
@@ -73,7 +74,7 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
     All files are read before the first run is put.
 
     Raises:
-        EvalFileError: one of them cannot be read, or there are none.
+        EvalFileError: one of them cannot be read, there are none, or a file with the same content was imported before.
         StoreError: the store cannot be written; the runs before that are in it.
     """
     path = Path(path)
@@ -88,12 +89,40 @@ def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> lis
     with Spool() as spool:
         ready = [_put_aside(recorded, path, spool) for recorded, path in found]
         if store is not None and not isinstance(store, str | Path):
-            return [_put(run, store) for run in ready]
+            return _put_new(ready, store)
         opened = open_store(store)
         try:
-            return [_put(run, opened) for run in ready]
+            return _put_new(ready, opened)
         finally:
             opened.close()
+
+
+def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
+    """Put runs into the store, unless one of their files is in it, or among them, already."""
+    known = {
+        _content_of(manifest): f"run {manifest.run_id}" for manifest in map(store.manifest, _run_ids(store))
+    }
+    first: dict[str, str] = {}
+    for run in ready:
+        content, file = _content_of(run.manifest), run.manifest.imported_from
+        there = known.get(content) or (first.get(content) if first.get(content) != file else None)
+        if content and there:
+            raise EvalFileError(
+                f"{file}: these results were imported before ({there}); `proctor prune` deletes a run that is to be "
+                "imported again"
+            )
+        first.setdefault(content, file)
+    return [_put(run, store) for run in ready]
+
+
+def _run_ids(store: Store) -> Iterator[str]:
+    return (record.run_id for record in store.runs())
+
+
+def _content_of(manifest: Manifest) -> str:
+    """Return the hash of the file that a run was imported from; empty for a run that was made, or imported long ago."""
+    imported = manifest.options.get("imported")
+    return str(imported.get("content") or "") if isinstance(imported, dict) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +300,14 @@ def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
         agent=AgentManifest(label=head.agent),
         sets=[_set_manifest(one, seen) for one in head.sets],
         num_runs=head.num_runs,
-        options={"imported": {"file": str(path), "form": recorded.form, "run_id": head.run_id}},
+        options={
+            "imported": {
+                "file": str(path),
+                "form": recorded.form,
+                "run_id": head.run_id,
+                "content": content_hash(path.read_bytes()),
+            }
+        },
     )
 
 

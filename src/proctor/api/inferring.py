@@ -128,6 +128,7 @@ async def judge(
     recorded: Sequence[tuple[EvalCase, Trial]], metrics: Metrics, *, concurrency: int = 8
 ) -> AsyncIterator[tuple[int, CaseResult]]:
     """Score and decide what was recorded, without an agent; yields place and verdict of each as it is done."""
+    from proctor.engine.asserting import skip_reason
     from proctor.engine.cases import CaseState, Job, TrialState
     from proctor.engine.executor import LocalExecutor
     from proctor.engine.plan import SetPlan
@@ -144,6 +145,7 @@ async def judge(
         )
         result = CaseResult(trial.eval_set_id, case.eval_id, Outcome.NOT_RUN)
         state = CaseState(chosen, case, position, chosen.metrics_for(case), [None], 1, result)
+        state.skip = skip_reason(case, metrics.bound)
         return Job(state, 0, evidence=kept_json(trial))
 
     def take(job: Job, outcome: TrialState) -> None:

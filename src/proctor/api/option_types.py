@@ -10,7 +10,10 @@ from proctor.api.forms import EvaluateOptions
 from proctor.errors import SetupError
 from proctor.schema.config import EvalConfig
 
-_FLAGS = ("no_judge", "fail_fast", "keep_going", "allow_duplicate_ids", "isolate", "until_decided")
+_FLAGS = (
+    "no_judge", "fail_fast", "keep_going", "allow_duplicate_ids", "allow_unasserted", "isolate", "until_decided",
+    "warnings_as_errors", "allow_unknown_keys",
+)  # fmt: skip
 _METHODS = {
     "progress": ("run_started", "trial_finished", "case_finished", "run_finished"),
     "stop": ("listen",),

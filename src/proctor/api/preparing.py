@@ -15,6 +15,7 @@ from proctor.api.given import given_set, listed
 from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.api.option_types import odd_types
 from proctor.api.playing import UsersOnDemand
+from proctor.api.strict_warnings import errors_from, refuse_warnings
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
 from proctor.engine.same_names import same_names
@@ -41,6 +42,10 @@ class Prepared:
     warnings: list[str] = field(default_factory=list)
     judging_warnings: list[str] = field(default_factory=list)
     """Those of the warnings that are about the criteria."""
+    notes: list[str] = field(default_factory=list)
+    """Those of the warnings that only inform, such as which share of the cases a shard has."""
+    warnings_as_errors: bool = False
+    """Whether any other warning is a configuration error."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read (`keep_going`)."""
     store: Store | None = None
@@ -83,17 +88,30 @@ def prepare(
     if not wanted and not problems and not loading.unreadable:
         problems.append(SetupError("no eval set given"))
     commit = loading.keep_changed(wanted, run_options)
+    loading.refuse_warnings()
     plan = _planned(wanted, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
     looks = looks_of(options, plan, store)
     run_options = replace(run_options, looks=looks)
-    about_criteria = [*loading.judging_warnings, *plan.warnings]
-    warnings = [*loading.warnings, *plan.shares, *same_names(plan.sets), *about_criteria]
+    about_criteria = [*loading.judging_warnings, *plan.warnings, *plan.skips]
+    notes = [*loading.notes, *plan.shares]
+    warnings = [*loading.warnings, *notes, *same_names(plan.sets), *about_criteria]
+    notes += plan.skips
     prepared = Prepared(
-        loaded, loading.label, plan, run_options, warnings, about_criteria, loading.unreadable, store
+        loaded,
+        loading.label,
+        plan,
+        run_options,
+        warnings,
+        about_criteria,
+        notes,
+        loading.is_strict,
+        loading.unreadable,
+        store,
     )
     prepared.agent_ref = agent
+    refuse_warnings(prepared)
     if store is not None:
         from proctor.api.manifests import manifest_of
 
@@ -170,9 +188,18 @@ class _Loading:
         self._ref, self._options, self.problems = agent, options, problems
         self.warnings: list[str] = []
         self.judging_warnings: list[str] = []
+        self.notes: list[str] = []
+        self.is_strict = bool(options.get("warnings_as_errors"))
+        self._allows_keys = bool(options.get("allow_unknown_keys"))
         self.unreadable: list[SetSummary] = []
         self.label = ""
-        self._configs = Configs(options.get("config"), problems, self.judging_warnings, trials_asked(options))
+        self._configs = Configs(
+            options.get("config"),
+            problems,
+            self.judging_warnings,
+            trials_asked(options),
+            default=options.get("default_config"),
+        )
 
     def agent(self) -> Agent | None:
         """Load the agent; `None` when that is among the problems."""
@@ -218,9 +245,14 @@ class _Loading:
         except SetupError as problem:
             self.problems.append(problem)
             return {}
-        self.warnings += changed.said
+        self.notes += changed.said
         wanted[:] = changed.sets
         return {"changed_since": changed.commit}
+
+    def refuse_warnings(self) -> None:
+        """Add the warnings so far to the problems, where each is an error: all are reported at once."""
+        if self.is_strict:
+            self.problems += errors_from([*self.warnings, *self.judging_warnings])
 
     def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
         """Leave out the sets and cases that `only` does not name; what it names in vain is said."""
@@ -244,7 +276,11 @@ class _Loading:
         if isinstance(entry, str | Path):
             return self._files(str(entry))
         try:
-            source = given_set(entry, allow_duplicate_ids=self._options.get("allow_duplicate_ids", False))
+            source = given_set(
+                entry,
+                allow_duplicate_ids=self._options.get("allow_duplicate_ids", False),
+                allow_unknown_keys=self._allows_keys,
+            )
         except SetupError as problem:
             self.problems.append(problem)
             return []
@@ -266,6 +302,7 @@ class _Loading:
 
     def _file(self, path: Path, label: str, case_ids: list[str]) -> PlannedSet | None:
         from proctor.files.eval_sets import open_eval_set
+        from proctor.files.strictness import refusal_of, refused_in, warnings_of
 
         duplicates = self._options.get("allow_duplicate_ids", False)
         try:
@@ -273,8 +310,14 @@ class _Loading:
         except EvalFileError as problem:
             self._not_readable(label, problem)
             return None
-        self.warnings += [warning.said for warning in source.warnings]
+        if refused := refused_in(source, allow_unknown_keys=self._allows_keys):
+            self._not_readable(
+                label, refusal_of(refused, allows=bool(source.misread) and not self._allows_keys)
+            )
+        self.warnings += [one.said for one in warnings_of(source, allow_unknown_keys=self._allows_keys)]
         config, origin = self._configs.of(path)
+        if refused and self._options.get("keep_going"):
+            return None
         return PlannedSet(source, config, origin, case_ids) if config else None
 
     def _not_readable(self, label: str, problem: EvalFileError) -> None:

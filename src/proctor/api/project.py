@@ -37,7 +37,8 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
     }  # fmt: skip
     if settings.config and not given.get("config"):
         wanted["config"] = as_seen_from_here(settings.config)
-    wanted["isolate"] = given.get("isolate") or settings.isolate or None
+    for name in ("isolate", "allow_unknown_keys", "warnings_as_errors", "allow_unasserted"):
+        wanted[name] = given.get(name) or getattr(settings, name) or None
     wanted["judge"] = judge_named(given.get("judge"), settings.judge)
     wanted["metrics"] = given.get("metrics") or list(settings.metrics) or None
     for name in (

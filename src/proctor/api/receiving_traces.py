@@ -19,6 +19,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from proctor.api.otlp_requests import OtlpHandler
+from proctor.api.output_guard import OutputGuard
+from proctor.api.runs import default_store
 from proctor.errors import SetupError
 from proctor.files.traces.otlp import LogRecord, only_kept, spans_in
 from proctor.loopback import is_loopback_ip
@@ -67,6 +69,7 @@ class TraceReceiver:
     def __init__(self, path: str | Path, listen: str = LISTEN, *, token: str | None = None) -> None:
         """Take the file and the address, `HOST:PORT`; port 0 is any that is free."""
         self._path = Path(path)
+        OutputGuard(stores=[default_store()]).check(self._path, "traces")
         self._token = token or os.environ.get(TOKEN, "")
         self._host, port = _address(listen)
         if not _is_loopback(self._host) and not self._token:

@@ -38,8 +38,11 @@ class RescoreOptions(TypedDict, total=False):
     store: StoreLike
     metrics: Collection[str] | None
     no_judge: bool
+    allow_unasserted: bool
     judge: Any
     compat: str | None
+    allow_unknown_keys: bool
+    warnings_as_errors: bool
     concurrency: int
     timeout: float | None
     max_cost: float | None
@@ -54,8 +57,9 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
 
     `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `config` (a path, an
     `EvalConfig`, a dict) judges every set of the run; without it each set is judged with the config that it was
-    judged with last. `store` is where the run is kept (default: the project's). `metrics`, `no_judge`, `judge`
-    (default: the run's), `compat`, `concurrency`, `timeout`, `max_cost`, `max_judge_calls`, `explain`, `stop`,
+    judged with last. `store` is where the run is kept (default: the project's). `metrics`, `no_judge`,
+    `allow_unasserted`, `judge` (default: the run's), `compat`, `allow_unknown_keys`, `warnings_as_errors`, `concurrency`,
+    `timeout`, `max_cost`, `max_judge_calls`, `explain`, `stop`,
     `progress` as for `evaluate`. The cases are those that were run, whatever became of their files; a case with a
     trial missing stays *not run*.
 
@@ -195,6 +199,7 @@ def _prepared(
     if not wanted:
         raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
     taken = {name: options[name] for name in _TAKEN if options.get(name) is not None}
+    taken.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)
     judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
     if wrong := judges.problems():
@@ -207,12 +212,35 @@ def _prepared(
         from proctor.api.placing import placed
 
         raise placed(found) from None
-    warnings = list(dict.fromkeys([*given.warnings, *plan.warnings]))
-    return Prepared(None, "", plan, run_options, list(warnings), warnings)
+    warnings = list(dict.fromkeys([*given.warnings, *plan.warnings, *plan.skips]))
+    if not (options.get("allow_unknown_keys") or manifest.options.get("allow_unknown_keys")):
+        _refuse_keys(recorded)
+    is_strict = bool(options.get("warnings_as_errors"))
+    return Prepared(
+        None, "", plan, run_options, list(warnings), warnings, plan.skips, warnings_as_errors=is_strict
+    )
+
+
+def _refuse_keys(recorded: Sequence[RecordedSet]) -> None:
+    """Refuse recorded cases in which a key states an expectation that nothing reads.
+
+    Raises:
+        SetupProblems: one error per key.
+    """
+    from proctor.files.strictness import keys_of_models, refuse_keys
+
+    refuse_keys(
+        [
+            f"{source.where(index)}: case {case.eval_id!r}: {message.partition('.')[2]}"
+            for source in recorded
+            for index, case in enumerate(source)
+            for message in keys_of_models([case])[0]
+        ]
+    )
 
 
 _TAKEN = (
-    "metrics", "no_judge", "compat", "concurrency", "timeout", "explain", "stop", "max_cost", "max_judge_calls",
+    "metrics", "no_judge", "allow_unasserted", "compat", "concurrency", "timeout", "explain", "stop", "max_cost", "max_judge_calls",
 )  # fmt: skip
 
 

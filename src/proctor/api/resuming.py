@@ -38,6 +38,7 @@ class ResumeOptions(TypedDict, total=False):
     user: Any
     force: bool
     retry_errors: bool
+    allow_unasserted: bool | None
     concurrency: int | None
     isolate: bool | None
     isolate_memory: str | int | None
@@ -87,7 +88,9 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     found = changes(kept, manifest, prepared)
     if found.said and not force:
         raise SetupProblems([*map(SetupError, found.said), SetupError(_way_out(manifest))])
-    prepared.warnings += [f"resumed although {said}" for said in found.said]
+    notes = [f"resumed although {said}" for said in found.said]
+    prepared.warnings += notes
+    prepared.notes += notes
 
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
         if _waits_for_its_turn(kept, manifest):
@@ -174,7 +177,7 @@ _NOT_TAKEN_OVER = frozenset(
     }
 )
 _TAKEN_NOW = (
-    "store", "judge", "user", "concurrency", "isolate", "isolate_memory",
+    "store", "judge", "user", "concurrency", "isolate", "isolate_memory", "allow_unasserted",
     "max_failures", "max_tokens", "max_time", "max_cost", "max_judge_calls", "max_text", "max_events", "stop",
 )  # fmt: skip
 

@@ -17,9 +17,9 @@ from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.schema.config import EvalConfig
 from proctor.schema.invocation import Invocation
+from proctor.schema.metric_verdict import MetricVerdict, MetricVerdicts
 from proctor.schema.scenario import ConversationScenario
-from proctor.schema.verdict import MetricVerdict
-from proctor.watching import begun
+from proctor.watching import begun, ended
 
 InvocationLike = Invocation | Mapping[str, Any]
 ToolNames = Sequence[str] | Sequence[Sequence[str]]
@@ -76,9 +76,8 @@ async def score(
         scores = await score_alone(metrics, view, timeout)
     finally:
         await judges.close()
-    return {
-        metric.name: decide_metric(metric, [scored]) for metric, scored in zip(metrics, scores, strict=True)
-    }
+    verdicts = [decide_metric(metric, [scored]) for metric, scored in zip(metrics, scores, strict=True)]
+    return ended(MetricVerdicts({verdict.name: verdict for verdict in verdicts}))
 
 
 def score_sync(

@@ -10,12 +10,14 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from proctor.api.assertion_report import assertion_problems
 from proctor.api.editing import ChangedMeanwhileError, opened
 from proctor.api.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.base import Problem
 from proctor.files.check import check_file
 from proctor.files.editable import text_of_file
+from proctor.files.eval_sets import open_eval_set
 from proctor.files.line_ends import plain, with_ends_of
 from proctor.files.save import write_text
 from proctor.files.turn_taking import alone_with
@@ -119,6 +121,8 @@ def _looked_at(file: SetFile, text: str) -> TextContent:
         try:
             opened(SetFile(file.id, copy, file.label))
             readable = True
+            source = open_eval_set(copy, label=file.label, allow_empty=True, allow_duplicate_ids=True)
+            problems += assertion_problems(source, file.path)
         except EvalFileError as error:
             readable = False
             problems += [one for one in error.problems if one not in problems]

@@ -13,6 +13,8 @@ from proctor.api.matching_traces import Matched, as_given, ids_of, match, own_ca
 from proctor.api.preparing import Prepared, prepare
 from proctor.api.runs import StoreLike, open_store
 from proctor.api.traced_trials import trial_of
+from proctor.engine.asserting import remedies
+from proctor.engine.case_problems import in_case
 from proctor.engine.keeping import StoredRun
 from proctor.engine.manifest import judging_of, planned_cases, set_manifests
 from proctor.engine.progress import Progress
@@ -44,8 +46,11 @@ class TraceOptions(TypedDict, total=False):
     config: ConfigLike
     metrics: Collection[str] | None
     no_judge: bool
+    allow_unasserted: bool
     judge: Any
     compat: str | None
+    allow_unknown_keys: bool
+    warnings_as_errors: bool
     concurrency: int
     timeout: float | None
     max_cost: float | None
@@ -71,8 +76,9 @@ async def score_trace(
     and only metrics that compare with nothing can judge it: `config` must name them.
 
     A conversation of which something is missing (contents that were not captured, a span that never ended) is an error
-    that says what. `config`, `metrics`, `no_judge`, `judge`, `compat`, `concurrency`, `timeout`, `max_cost`,
-    `max_judge_calls`, `explain`, `stop` and `progress` are as for `evaluate`; `store` is where the run is kept
+    that says what. `config`, `metrics`, `no_judge`, `allow_unasserted`, `judge`, `compat`, `allow_unknown_keys`,
+    `warnings_as_errors`, `concurrency`, `timeout`, `max_cost`, `max_judge_calls`, `explain`, `stop` and `progress` are as for
+    `evaluate`; `store` is where the run is kept
     (default: nowhere).
 
     Raises:
@@ -86,9 +92,13 @@ async def score_trace(
     store = options.get("store")
     kept = open_store(store or "memory:") if store is None or isinstance(store, str | Path) else store
     sets = own_cases(traced.conversations) if eval_sets is None else eval_sets
-    prepared = _prepared(sets, {**options, "store": kept}, paths)
+    planned = {**options, "store": kept}
+    if eval_sets is None:  # what is wrong is then the criteria, which `_refuse_comparing` names
+        planned["allow_unasserted"] = True
+    prepared = _prepared(sets, planned, paths)
     if eval_sets is None:
         _refuse_comparing(prepared)
+        _refuse_unasserted(prepared, allowed=bool(options.get("allow_unasserted")))
         matched = as_given(prepared.plan, traced.conversations)
     else:
         matched = match(prepared.plan, traced.conversations)
@@ -187,6 +197,22 @@ def _refuse_comparing(prepared: Prepared) -> None:
                 for name in comparing
             ]
         )
+
+
+def _refuse_unasserted(prepared: Prepared, *, allowed: bool) -> None:
+    """Refuse criteria that find nothing to check in the conversations of the traces.
+
+    Raises:
+        SetupProblems: there are conversations for which no gating metric asserts anything.
+    """
+    refused = [
+        in_case(reason, chosen.source, index)
+        for chosen in prepared.plan.sets
+        if chosen.assertions is not None
+        for index, reason in chosen.assertions.unasserted.items()
+    ]
+    if refused and not allowed:
+        raise SetupProblems([*refused, *remedies()])
 
 
 # --- into the store ---------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def lacks_reasons(case: CaseResult) -> bool:
         for name, metric in case.metrics.items()
         if metric.gate and metric.threshold is not None and name in METRICS
         for of_trial in metric.per_trial
-        for score in (of_trial.per_invocation if of_trial else ())
+        for score in (of_trial.per_invocation if of_trial is not None else ())
         if score.value is not None and score.value >= metric.threshold
     ]
     return case.passed and bool(passed) and not any(score.reason or score.details for score in passed)

@@ -60,7 +60,7 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
         raise SetupError(f"{folder}: no agents, eval sets, configs, tests or results of google-adk in here")
     for line in _surveyed(found):
         click.echo(clean(line))
-    _rewrite([one for one in found.tests if one.is_changed], write=write)
+    _rewrite([one for one in found.tests if one.is_changed], folder, write=write)
     said = _compare(found) if found.history else {}
     runs = _run(found, run_agents=run_agents)
     for run in runs:
@@ -81,6 +81,9 @@ def _surveyed(found: Survey) -> Iterator[str]:
     for agent in found.agents:
         count = len(found.sets_of(agent))
         yield f"AGENT    {agent}  {count} eval set{'' if count == 1 else 's'}"
+    for path, agents in found.sets_without_agent().items():
+        names = ", ".join(map(str, agents)) or "none"
+        yield f"SET      {path}  of no single agent (near it: {names}); run it with `proctor eval AGENT {path}`"
     for one in found.files:
         errors = [problem for problem in one.problems if problem.severity == "error"]
         doubts = len(one.problems) - len(errors)
@@ -90,6 +93,7 @@ def _surveyed(found: Survey) -> Iterator[str]:
         yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
         if len(errors) > MOST_PROBLEMS:
             yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {one.file}"
+        yield from (f"         {problem}" for problem in found.assertions.get(one.file, ()))
     for test in found.tests:
         state = "imports google-adk's evaluation" if test.is_changed else "names google-adk's evaluation"
         yield f"TEST     {test.path}  {state}"
@@ -102,12 +106,19 @@ def _surveyed(found: Survey) -> Iterator[str]:
 # --- imports -----------------------------------------------------------------------------------------------------------
 
 
-def _rewrite(tests: Sequence[Rewritten], *, write: bool) -> None:
+def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
+    from proctor.api.adopting import uncommitted_changes
+
     if not tests:
         return
     for one in tests:
         show_difference(one.path, one.before, one.after, context=0)
     count = f"{len(tests)} file{'' if len(tests) == 1 else 's'}"
+    if (write or sys.stdin.isatty()) and (changed := uncommitted_changes(folder)):
+        say(
+            f"warning: the repository has uncommitted changes ({changed} file{'' if changed == 1 else 's'}): commit or stash them "
+            "first, so that `git diff` shows only what is rewritten and can undo it"
+        )
     if not (write or _agrees(f"Rewrite the imports of {count}?")):
         say(f"{count} with imports to rewrite: nothing was written (--write)")
         return

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor import api
+from proctor.api.configs import ADK_RS
+from proctor.api.output_guard import OutputGuard
 from proctor.api.project import engine_options, load_function
 from proctor.api.runs import is_for_results
 from proctor.cli.common import common
-from proctor.cli.failures import problems_of
+from proctor.cli.failures import problems_of, say
 from proctor.cli.keeping import NOWHERE, Keeping, choose_keeping
-from proctor.cli.outputs import Output, outputs_over_inputs, parse_outputs
+from proctor.cli.outputs import Output, output_guard, parse_outputs
 from proctor.cli.request import Request, who_and_what
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.files.find import split_where_found
@@ -44,11 +47,14 @@ class Asking:
         self.details = bool(given["details"] or common().verbose)
         self.only_different = bool(given["only_different"])
         self._check(lambda: _refuse_storage(given["eval_storage_uri"]))
-        outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"]))
+        guard = guard_of(words, given, settings)
+        outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"], guard))
         keeping = self._check(lambda: choose_keeping(given["stores"], settings))
         self.keeping = keeping or Keeping()
         self.outputs: list[Output] = outputs or []
         self.options = engine_options(given, settings)
+        if given["format_"] == ADK_RS:
+            self.options["default_config"] = ADK_RS
         self._load_hooks()
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
@@ -56,18 +62,12 @@ class Asking:
         if self.is_empty and not self._problems:
             self.request = None
             return
+        run = self._earlier(failed, given, settings) if failed.labels else None
         self.request = self._check(
-            lambda: who_and_what(
-                words,
-                given["agents"],
-                given["sets"],
-                settings,
-                earlier=Request(failed.agents, failed.files),
-            )
+            lambda: who_and_what(words, given["agents"], given["sets"], settings, earlier=run)
         )
-        self._problems += outputs_over_inputs(
-            self.outputs, self._inputs(given.get("config") or settings.config)
-        )
+        if run is not None and self.request is not None:
+            self._run_as_before(failed, words, given)
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
         self.options["outputs"] = self._to_be_kept()
@@ -92,15 +92,6 @@ class Asking:
         reports = files if len(self.chosen.agents) == 1 else []
         return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
 
-    def _inputs(self, config: str | None) -> Iterator[str]:
-        """Yield the files that are named for the run."""
-        if self.request is not None:
-            yield from (split_where_found(one)[0] for one in self.request.sets)
-            for agent in self.request.agents:
-                yield from (agent, agent.rpartition(":")[0])
-        if config is not None:
-            yield config
-
     def _load_hooks(self) -> None:
         for name in ("setup", "teardown"):
             if name in self.options:
@@ -118,6 +109,46 @@ class Asking:
         self.options["only"], self.is_empty = failed.cases, failed.is_empty
         return failed
 
+    @staticmethod
+    def _earlier(failed: Failed, given: Mapping[str, Any], settings: Settings) -> Request:
+        """Return the agents and the sets of the run that `--failed` names."""
+        from proctor.agents.reference import read_reference
+
+        agents = failed.agents
+        if not failed.is_of_store:  # a report: an agent of the settings is its agent if it has the name
+            agents = [one for one in settings.agent if read_reference(one).label in failed.labels]
+        names = ", ".join(dict.fromkeys(failed.labels))
+        why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")
+        missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
+        return Request(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
+
+    def _run_as_before(self, failed: Failed, words: Sequence[str], given: Mapping[str, Any]) -> None:
+        """Run what `--failed` names with its config and sub-agent, unless the command line names others."""
+        from proctor.cli.failed import other_agents
+
+        run, is_agent_named = given["failed"], self.chosen.is_agent_named
+        others = other_agents(self.chosen.agents, failed) if is_agent_named else []
+        if others:
+            theirs = ", ".join(dict.fromkeys(failed.labels))
+            say(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {theirs}")
+        named = {
+            "--config": given["config"],
+            "--set": given["sets"] or len(words) > (is_agent_named and not given["agents"]),
+        }
+        self._problems += [
+            SetupError(f"--failed {run}: {why}; name it with {option}")
+            for option, why in failed.unknown.items()
+            if option in named and not named[option]
+        ]
+        if not failed.is_of_store:
+            return
+        if "default_config" in failed.options:
+            self.options["default_config"] = failed.options["default_config"]
+        for name in ("config", *(() if is_agent_named else ("agent_name",))):
+            if given[name] is None:
+                self.options.pop(name, None)
+                self.options |= {name: failed.options[name]} if name in failed.options else {}
+
     def _more_problems(self) -> list[SetupError]:
         """Return what the engine would refuse, too."""
         found: list[SetupError] = []
@@ -129,6 +160,33 @@ class Asking:
             except SetupError as problem:
                 found += problems_of(problem)
         return found
+
+
+def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
+    """Return the guard of the reports of a run: what the command line and the settings name is read by it."""
+    from proctor.agents.reference import read_reference
+
+    agents = [*words[:1], *given["agents"], *settings.agent]
+    config = [given["config"], settings.config]
+    named = [
+        *words,
+        *given["sets"],
+        *settings.sets,
+        *agents,
+        *(one.rpartition(":")[0] for one in agents),
+        *config,
+    ]
+    folders = []
+    for agent in agents:
+        try:
+            folders.append(read_reference(agent).folder)
+        except SetupError:  # reported where the agent is loaded
+            continue
+    return output_guard(
+        given,
+        inputs=[Path(split_where_found(one)[0]) for one in named if one],
+        folders=[folder for folder in folders if folder is not None],
+    )
 
 
 def store_named(urls: Sequence[str]) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.failures import say
-from proctor.cli.stored import SHOW, store_option
+from proctor.cli.stored import SHOW, output_options, store_option
 from proctor.sanitize import clean, clean_json
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 proctor baseline set main                        the newest run, from now on called main
-proctor baseline export main baselines/main.json
+proctor baseline export main baselines/main.json --make-parents
 proctor compare --baseline main
 proctor compare --baseline baselines/main.json   where there is no store, as in CI
 """
@@ -45,7 +46,11 @@ def set_(*, name: str, run: str, store: str | None) -> None:
     """
     from proctor.api.baselines import set_baseline
 
-    found = set_baseline(name, run, store)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = set_baseline(name, run, store)
+    for warning in caught:
+        say(f"warning: {warning.message}")
     click.echo(clean(_line(found)))
 
 
@@ -92,17 +97,20 @@ def remove(*, name: str, store: str | None) -> None:
 
 
 @baseline.command(
-    "export", cls=SectionedCommand, examples="proctor baseline export main baselines/main.json\n"
+    "export",
+    cls=SectionedCommand,
+    examples="proctor baseline export main baselines/main.json --make-parents\n",
 )
 @click.argument("name")
 @click.argument("file", type=click.Path())
+@output_options("What to write")
 @store_option
 @common_options
-def export(*, name: str, file: str, store: str | None) -> None:
+def export(*, name: str, file: str, store: str | None, overwrite: bool, make_parents: bool) -> None:
     """Write a baseline to a file that goes with the code: `compare --baseline FILE` needs no store for it."""
     from proctor.api.baselines import export_baseline
 
-    path = export_baseline(name, file, store)
+    path = export_baseline(name, file, store, overwrite=overwrite, make_parents=make_parents)
     click.echo(f"{path}: baseline {clean(name)}, {path.stat().st_size:,} bytes")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common, common_options, option
 from proctor.cli.failures import SETUP_ERROR
+from proctor.cli.stored import keys_option, strict_option
 from proctor.errors import SetupError
 from proctor.sanitize import clean, clean_json
 
@@ -34,6 +35,14 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 @option(
     "--allow-duplicate-ids", section="What to accept", is_flag=True, help="Let cases of a set share an id."
 )
+@keys_option("What to accept")
+@strict_option("What to accept")
+@option(
+    "--allow-unasserted",
+    section="What to accept",
+    is_flag=True,
+    help="Let a case assert nothing: a run skips it.",
+)
 @option(
     "--config",
     section="What to accept",
@@ -49,6 +58,9 @@ def check(
     *,
     as_json: bool,
     allow_duplicate_ids: bool,
+    allow_unknown_keys: bool,
+    warnings_as_errors: bool,
+    allow_unasserted: bool,
     config: str | None,
 ) -> None:
     """Say what is wrong in eval sets, configs and scenarios.
@@ -67,10 +79,18 @@ def check(
     from proctor.files.check import check_file
     from proctor.settings import load_settings
 
-    reports = [check_file(path, allow_duplicate_ids=allow_duplicate_ids) for path in _named(files)]
-    reports += _in_folders(files, allow_duplicate_ids=allow_duplicate_ids)
     settings = load_settings(Path.cwd())
-    reports += check_meaning(reports, config or settings.config, settings.user)
+    accepted = {
+        "allow_duplicate_ids": allow_duplicate_ids,
+        "allow_unknown_keys": allow_unknown_keys or settings.allow_unknown_keys,
+    }
+    reports = [check_file(path, **accepted) for path in _named(files)]
+    reports += _in_folders(files, accepted)
+    allowed = allow_unasserted or settings.allow_unasserted
+    reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
+    if warnings_as_errors or settings.warnings_as_errors:
+        for report in reports:
+            report.refuse_warnings()
     if not reports:
         raise SetupError(
             f"no eval files in {', '.join(files)}: {', '.join(f'*{s}' for s in _SUFFIXES)} were looked at"
@@ -85,14 +105,14 @@ def _named(files: Sequence[str]) -> list[Path]:
     return [Path(file) for file in files if not Path(file).is_dir()]
 
 
-def _in_folders(files: Sequence[str], *, allow_duplicate_ids: bool) -> Iterator[Report]:
+def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
     """Check what is an eval file in the folders among `files`: by its name, or by what it holds."""
     from proctor.files.check import check_file
     from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
 
     for folder in (Path(file) for file in files if Path(file).is_dir()):
         for path in _candidates(folder):
-            report = check_file(path, allow_duplicate_ids=allow_duplicate_ids)
+            report = check_file(path, **accepted)
             is_named_so = path.name in CONFIG_NAMES or path.name.lower().endswith(SET_SUFFIXES)
             if is_named_so or report.kind != "unknown document":
                 yield report

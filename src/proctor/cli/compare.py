@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.common import SectionedCommand, common, common_options, option
-from proctor.cli.stored import SHOW, store_option
+from proctor.cli.stored import SHOW, output_options, store_option
+
+if TYPE_CHECKING:
+    from proctor.reports.base import ReportOptions
 
 HOW = "How to compare"
 
@@ -83,6 +86,7 @@ proctor compare --baseline baselines/main.json latest
     help="Also write it as json, markdown (md), text or html (the page as one file); - is stdout; may be repeated.",
 )
 @option("--format", "format_", section=SHOW, metavar="NAME", help="Write it so to stdout, and nothing else.")
+@output_options(SHOW)
 @store_option
 @common_options
 @click.pass_context
@@ -103,23 +107,45 @@ def compare(
     Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
     3 cases that passed could not be judged this time, 4 inconclusive.
     """
-    from proctor.api.comparing import compare_sync
-    from proctor.cli.comparing import parse_places, run_of_baseline, show_parting, write_places
-    from proctor.errors import SetupError
-    from proctor.reports.base import ReportOptions
-    from proctor.reports.comparison import write_comparison
+    from proctor.cli.comparing import reported_comparison_errors
 
     base, candidate, case = _named(words, has_base=baseline is not None)
-    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    places = parse_places(given["reports"], given["format_"], store, baseline or "")
     if case is not None:
-        as_json = given["format_"] == "json"
-        if given["reports"] or (given["format_"] and not as_json):
-            raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
-        if baseline is not None:
-            base = run_of_baseline(baseline, store)
-        show_parting((base, candidate), case, store, sys.stdout, None if as_json else options)
+        _show_case(base, candidate, case, baseline, store, given)
         return
+    with reported_comparison_errors(given, store, baseline or ""):
+        code = _compare(base, candidate, baseline, store, given)
+    ctx.exit(code)
+
+
+def _options() -> ReportOptions:
+    from proctor.reports.base import ReportOptions
+
+    return ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+
+
+def _show_case(
+    base: str, candidate: str, case: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
+) -> None:
+    from proctor.cli.comparing import run_of_baseline, show_parting
+    from proctor.errors import SetupError
+
+    as_json = given["format_"] == "json"
+    if given["reports"] or (given["format_"] and not as_json):
+        raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
+    if baseline is not None:
+        base = run_of_baseline(baseline, store)
+    show_parting((base, candidate), case, store, sys.stdout, None if as_json else _options())
+
+
+def _compare(
+    base: str, candidate: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
+) -> int:
+    from proctor.api.comparing import compare_sync
+    from proctor.cli.comparing import parse_places, write_places
+    from proctor.reports.comparison import write_comparison
+
+    places = parse_places(given, store, baseline or "")
     found = compare_sync(
         base,
         candidate,
@@ -132,9 +158,9 @@ def compare(
         baseline=baseline,
     )
     if not any(place.path is None for place in places):
-        write_comparison(found, sys.stdout, options=options)
+        write_comparison(found, sys.stdout, options=_options())
     write_places(places, found, sys.stdout)
-    ctx.exit(found.exit_code)
+    return found.exit_code
 
 
 def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:

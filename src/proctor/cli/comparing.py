@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from proctor.api.baselines import load_baseline
+from proctor.api.baselines import is_file, load_baseline
 from proctor.api.comparing import find_run
+from proctor.api.output_guard import OutputGuard
 from proctor.api.runs import open_runs
 from proctor.api.viewing import find_case
-from proctor.cli.outputs import check_writable, named_place, parse_placed
+from proctor.cli.outputs import named_place, output_guard, parse_placed
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.quick_dataclasses import dataclass
-from proctor.replacing import new_file
 from proctor.reports.base import ReportOptions
 from proctor.reports.comparison import NAMES, Writer, writer_of
+from proctor.reports.comparison_error import write_comparison_error
 from proctor.reports.parting import parting, write_parting
 from proctor.reports.parting_json import write_parting_json
 from proctor.schema.comparison import Comparison
@@ -29,22 +31,47 @@ HTML = "html"
 class Place:
     """One report of a comparison and where it goes; `path` is `None` for stdout."""
 
+    name: str
     write: Writer
     path: Path | None
+    guard: OutputGuard
 
 
-def parse_places(
-    reports: Sequence[str], format_: str | None, store_url: str | None, baseline: str = ""
-) -> list[Place]:
+def parse_places(given: Mapping[str, Any], store_url: str | None, baseline: str = "") -> list[Place]:
     """Read `--report NAME=PATH` and `--format NAME`; the runs are in `store_url`, the base has this name, if any.
 
     Raises:
         SetupProblems: an unknown report, a place that cannot be written, two reports in one place.
     """
-    return parse_placed(reports, format_, lambda word: _place(word, store_url, baseline))
+    inputs = [Path(baseline)] if is_file(baseline) else []
+    guard = output_guard({**given, "store": store_url}, inputs=inputs)
+    return parse_placed(
+        given["reports"], given["format_"], lambda word: _place(word, guard, store_url, baseline)
+    )
 
 
-def _place(word: str, store_url: str | None, baseline: str) -> Place:
+@contextmanager
+def reported_comparison_errors(
+    given: Mapping[str, Any], store_url: str | None, baseline: str
+) -> Iterator[None]:
+    """Write a configuration error that is raised inside into every requested report, and raise it again."""
+    try:
+        yield
+    except SetupError as error:
+        words = [*given["reports"], *([f"{given['format_']}=-"] if given["format_"] else [])]
+        for word in words:
+            with suppress(SetupError, OSError):
+                (place,) = parse_places({**given, "reports": [word], "format_": None}, store_url, baseline)
+                name = place.name.removeprefix("comparison ")
+                if place.path is None:
+                    write_comparison_error(name, str(error), sys.stdout)
+                    continue
+                with place.guard.open(place.path, place.name, errors="backslashreplace") as file:
+                    write_comparison_error(name, str(error), file)
+        raise
+
+
+def _place(word: str, guard: OutputGuard, store_url: str | None, baseline: str) -> Place:
     name, path = named_place(word)
     writer = _page_writer(store_url, baseline) if name == HTML else writer_of(name)
     if writer is None:
@@ -53,8 +80,8 @@ def _place(word: str, store_url: str | None, baseline: str) -> Place:
             f"no report of a comparison is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
         )
     if path is not None:
-        check_writable(path, word)
-    return Place(writer, path)
+        guard.check(path, f"comparison {name}", f"--report {word}")
+    return Place(f"comparison {name}", writer, path, guard)
 
 
 def _page_writer(store_url: str | None, baseline: str) -> Writer:
@@ -81,8 +108,7 @@ def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> 
             place.write(found, stdout)
             continue
         try:
-            place.path.parent.mkdir(parents=True, exist_ok=True)
-            with new_file(place.path, errors="backslashreplace") as file:
+            with place.guard.open(place.path, place.name, errors="backslashreplace") as file:
                 place.write(found, file)
         except OSError as error:  # a full disk names no file
             what = f"the report could not be written to {place.path}"

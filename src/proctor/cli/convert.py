@@ -8,7 +8,8 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
-from proctor.cli.files import refuse_to_overwrite
+from proctor.cli.files import check_new_set, show_problems
+from proctor.cli.stored import output_options
 from proctor.sanitize import clean
 
 EXAMPLES = """
@@ -22,24 +23,24 @@ proctor convert large.evalset.json large.evalset.jsonl
 @click.command("convert", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@option(
-    "--force", section="What to write", is_flag=True, help="Write OUT even if it is there; its comments go."
-)
+@output_options("What to write", "--force")
 @option(
     "--allow-duplicate-ids", section="What to accept", is_flag=True,
     help="Write cases that share an id under distinct ones.",
 )  # fmt: skip
 @common_options
-def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: bool) -> None:
+def convert(
+    source: Path, target: Path, *, overwrite: bool, make_parents: bool, allow_duplicate_ids: bool
+) -> None:
     """Turn an eval set into JSON, YAML or JSON lines.
 
     IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) says
     what is written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
     """
+    from proctor.api.assertion_report import assertion_problems_of_file
     from proctor.files import convert as conversion
 
-    if not force:
-        refuse_to_overwrite(target)
+    check_new_set(target, source, overwrite=overwrite, make_parents=make_parents)
     done = conversion.convert(source, target, allow_duplicate_ids=allow_duplicate_ids)
     for warning in done.warnings:
         say(str(warning))
@@ -47,3 +48,4 @@ def convert(source: Path, target: Path, *, force: bool, allow_duplicate_ids: boo
         say(f"{source}: its comments are not in {target}")
     cases = "1 case" if done.cases == 1 else f"{done.cases} cases"
     click.echo(clean(f"{target}: {cases} from {source}"))
+    show_problems(assertion_problems_of_file(target))

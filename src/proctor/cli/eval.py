@@ -9,7 +9,7 @@ import click
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.isolation import isolation
 from proctor.cli.process import loaded
-from proctor.cli.stored import json_option
+from proctor.cli.stored import json_option, keys_option, output_options, strict_option
 
 RUN, JUDGE, SHOW, ADK = "What and how to run", "How to judge", "What to show", "As in ADK"
 
@@ -75,6 +75,10 @@ def _eval_options(command: Any) -> Any:
                help="Run again whenever the agent, a set or a config changes; Ctrl-C ends it."),
         option("--allow-duplicate-ids", section=RUN, is_flag=True,
                help="Run cases that share an id under distinct ones instead of refusing the set."),
+        keys_option(RUN),
+        strict_option(RUN),
+        option("--allow-unasserted", section=RUN, is_flag=True,
+               help="Run a case that asserts nothing, and record it as skipped, instead of refusing it."),
         option("--user", section=RUN, metavar="WHO",
                help="Who plays the users of scenarios: a model, module:function or file.py:function.  [the config's "
                     "user_simulator_config]"),
@@ -117,6 +121,7 @@ def _eval_options(command: Any) -> Any:
         option("--format", "format_", section=SHOW, metavar="NAME",
                help="Write this report to stdout, and nothing else: the same as --report NAME=-"),
         json_option(SHOW),
+        output_options(SHOW),
         option("--only-different", section=SHOW, is_flag=True,
                help="With several agents: only cases on which they differ."),
         option("--log_level", section=ADK, metavar="LEVEL",

@@ -11,6 +11,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.failures import say
+from proctor.cli.files import show_problems
 from proctor.cli.sure import is_sure
 from proctor.errors import SetupError, did_you_mean
 from proctor.reports.file_lines import lines_of
@@ -242,6 +243,7 @@ def _tell(added: Added) -> None:
     what = f"{count} case{'' if count == 1 else 's'}"
     names = f": {', '.join(added.cases)}" if added.cases else ""
     click.echo(clean(f"{added.path}: {what} added{names}"))
+    show_problems(added.warnings)
 
 
 @eval_set.command("list", cls=SectionedCommand, examples="\nproctor eval-set list tests\n")
@@ -290,7 +292,7 @@ def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
     found = load_eval_set(path)
     if cases:
         found.eval_cases = list(_named(path, found.eval_cases, cases))
-    text = to_adk_json(found) if as_json else write_yaml(found)
+    text = to_adk_json(found, keep_written=True) if as_json else write_yaml(found)
     for line in lines_of(text):
         click.echo(clean(line))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from typing import Any
 
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
-from proctor.cli.stored import json_option, store_option
+from proctor.cli.stored import json_option, output_options, store_option
 from proctor.errors import SetupError
 
 WHAT, WHERE = "What to write", "Where to write it"
@@ -64,6 +65,7 @@ proctor export 7f3k2c --format adk --output results/
     metavar="PATH",
     help="The file; with adk a folder, for a file per eval set, or one *.json.  [stdout]",
 )
+@output_options(WHERE)
 @store_option
 @common_options
 def export(
@@ -74,6 +76,8 @@ def export(
     app_name: str | None,
     output: str | None,
     store: str | None,
+    overwrite: bool,
+    make_parents: bool,
 ) -> None:  # fmt: skip
     """Write a run in a form that other tools read.
 
@@ -85,6 +89,7 @@ def export(
     from proctor.api.exporting import export_run
     from proctor.api.runs import open_runs
     from proctor.api.viewing import judging_of, listed_run
+    from proctor.cli.outputs import kept_stores
     from proctor.schema.run import RunState
 
     form = format_ or _form_of(output)
@@ -95,7 +100,12 @@ def export(
         run_id = opened.find(run)
         shown = judging_of(opened, run_id, judging)
         result, beside = opened.load(run_id, shown), KeptBeside(opened, shown)
-        for path in export_run(result, form, target or sys.stdout, app_name=app_name, beside=beside):
+        how: dict[str, Any] = {
+            "overwrite": overwrite,
+            "make_parents": make_parents,
+            "stores": kept_stores([opened.url]),
+        }
+        for path in export_run(result, form, target or sys.stdout, app_name=app_name, beside=beside, **how):
             say(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
             say(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.api.configs import GIVEN
 from proctor.errors import SetupError
 from proctor.quick_dataclasses import dataclass, field
+from proctor.redaction import HIDDEN
+from proctor.schema.trial import CONFIGURATION
 
 if TYPE_CHECKING:
+    from proctor.schema.run import Manifest
     from proctor.stores.base import Store
 
 _FINE = {"passed", "skipped"}
@@ -18,12 +23,20 @@ _FINE = {"passed", "skipped"}
 
 @dataclass(slots=True)
 class Failed:
-    """Cases to run again, by the id of their set, and the files of those sets."""
+    """Cases to run again, by the id of their set, and what they ran with, read again from the recorded paths."""
 
     cases: dict[str, list[str]] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
-    """The agent of a run that is kept; a report does not tell how its agent was named."""
+    """How the agents are named; a report does not tell."""
+    labels: list[str] = field(default_factory=list)
+    """What the agents are called in reports."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """`config` and `agent_name` as the run had them; absent where it had none."""
+    unknown: dict[str, str] = field(default_factory=dict)
+    """What was an object in Python, or is not recorded, by the option that names it: why it must be named."""
+    is_of_store: bool = False
+    """Whether a run of the store says what its agent and its config were."""
 
     @property
     def is_empty(self) -> bool:
@@ -37,35 +50,104 @@ def read_failed(name: str, store: str | None = None) -> Failed:
     `name` is a JSON report, or a run in the store: an id, the beginning of one, `latest` or `latest~1`. A file wins.
 
     Raises:
-        SetupError: it is neither.
+        SetupError: it is neither, or the last attempt to run failed and the name is relative to the newest run.
     """
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
-        return _of_report(path)
+        failed = _of_report(path)
+        _add_recorded(failed, _run_ids(path), store)
+        return failed
+    from proctor.api.attempts import find_current_run
     from proctor.api.runs import open_runs
 
     with ExitStack() as until_read:
         try:
             kept = until_read.enter_context(closing(open_runs(store, read_only=True)))
-            run_id = kept.find(name)
+            run_id = find_current_run(kept, name, for_failed=True)
         except SetupError as problem:
             raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
         return _of_run(kept, run_id)
 
 
 def _of_run(kept: Store, run_id: str) -> Failed:
-    """Take what did not pass in the last judging of a run that is kept."""
+    """Take what did not pass by the last scores of a run in the store."""
     from proctor.schema.run import counting
 
     manifest = kept.manifest(run_id)
     outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
-    failed = Failed(agents=[manifest.agent.reference] if manifest.agent.reference else [])
+    failed = Failed()
+    _add_manifest(failed, kept, manifest)
     for case in kept.planned(run_id):
         if outcomes.get(case.position, "not_run") not in _FINE:
             failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
     for one in manifest.sets:
-        _take_file(failed, one.eval_set_id, one.path, is_missing=one.failure is not None)
+        path = _from_folder(manifest, one.path) if one.path else None
+        _take_file(failed, one.eval_set_id, path, is_missing=one.failure is not None)
+        if path is None and one.eval_set_id in failed.cases:
+            failed.unknown["--set"] = (
+                f"the eval set {one.eval_set_id} of run {run_id} was an object in Python"
+            )
     return failed
+
+
+def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> None:
+    """Take from the store how the agents of a report's runs are named, as far as the runs are there."""
+    from proctor.api.runs import open_runs
+
+    with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
+        for run_id in run_ids:
+            with suppress(SetupError):
+                _add_manifest(failed, kept, kept.manifest(kept.find(run_id)))
+
+
+def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
+    """Take the agent and the config of a run."""
+    agent, run_id = manifest.agent, manifest.run_id
+    failed.is_of_store = True
+    failed.labels.append(agent.label)
+    if agent.reference is None or HIDDEN in agent.reference:
+        why = (
+            "was an object in Python, or is not recorded"
+            if agent.reference is None
+            else "has a hidden secret in its name"
+        )
+        failed.unknown["--agent"] = f"the agent {agent.label} of run {run_id} {why}"
+    elif (named := _from_folder(manifest, agent.reference)) not in failed.agents:
+        failed.agents.append(named)
+    config, name = manifest.options.get("config"), manifest.options.get("agent_name")
+    if isinstance(config, str):
+        failed.options["config"] = _from_folder(manifest, config)
+    elif config is not None or any(judged.config_source == GIVEN for judged in kept.judgings(run_id)[0].sets):
+        failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
+    if "default_config" in manifest.options:
+        failed.options["default_config"] = manifest.options["default_config"]
+    if isinstance(name, str):
+        failed.options["agent_name"] = name
+
+
+def _from_folder(manifest: Manifest, named: str) -> str:
+    """Return a recorded path as it is seen from here; where its folder is gone, it is taken from the working folder."""
+    from proctor.api.project import as_seen_from_here
+    from proctor.settings import anchored
+
+    folder = Path(manifest.folder)
+    if not manifest.folder or folder == Path.cwd() or not folder.is_dir():
+        return named
+    return as_seen_from_here(anchored(named, folder))
+
+
+def other_agents(named: Sequence[str], failed: Failed) -> list[str]:
+    """Return those of the agents that are not agents of the run."""
+    from proctor.agents.reference import read_reference
+
+    if failed.agents and "--agent" not in failed.unknown:
+        known = [(one.label, one.folder) for one in map(read_reference, failed.agents)]
+        return [one for one in named if (read_reference(one).label, read_reference(one).folder) not in known]
+    return [one for one in named if read_reference(one).label not in failed.labels]
+
+
+def _run_ids(path: Path) -> list[str]:
+    return [str(run["run_id"]) for run in _read(path)["runs"] if run.get("run_id")]
 
 
 def _of_report(path: Path) -> Failed:
@@ -74,7 +156,13 @@ def _of_report(path: Path) -> Failed:
     failed = Failed()
     try:
         for run in report["runs"]:
+            if (run.get("failure") or {}).get("where") == CONFIGURATION:
+                raise SetupError(
+                    f"--failed {path}: that command ended with a configuration error, and nothing was run: "
+                    f"{run['failure']['message']}"
+                )
             _add(failed, run)
+            failed.labels.append(str(run["agent"]))
         if not any(run["cases"] or run["sets"] for run in report["runs"]):
             raise SetupError(f"--failed {path}: the report has no cases; nothing can be said of what passed")
     except (KeyError, TypeError, AttributeError) as error:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from proctor.errors import SetupError
+from proctor.cli.failures import say
+from proctor.cli.outputs import output_guard
+
+if TYPE_CHECKING:
+    from proctor.files.base import Problem
 
 
-def refuse_to_overwrite(path: Path) -> None:
-    """Raise `SetupError` when there is something at `path` already."""
-    if path.exists():
-        raise SetupError(f"{path} is there already: name another file, or add --force to replace it")
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Print the problems of a file to stderr."""
+    for problem in problems:
+        say(str(problem))
+
+
+def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bool) -> None:
+    """Refuse to write an eval set over its source, over what exists unless `overwrite`, or into a missing folder.
+
+    Raises:
+        SetupError: what is there, and what to do.
+    """
+    from proctor.api.output_guard import EVAL_SET
+
+    given = {"overwrite": overwrite, "make_parents": make_parents}
+    output_guard(given, inputs=[source]).check(path, EVAL_SET)
+    if make_parents:
+        path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.api.output_guard import OutputGuard
 from proctor.api.resuming import Outputs, known_places, nothing_to_do, outputs_of
 from proctor.cli.failures import problems_of
 from proctor.cli.keeping import Keeping, results_places
-from proctor.cli.outputs import Output, parse_outputs
+from proctor.cli.outputs import Output, output_guard, parse_outputs
 from proctor.errors import SetupError, SetupProblems
 from proctor.settings import Settings
 
@@ -27,19 +28,20 @@ def where_to(
     Raises:
         SetupProblems: what is asked for cannot be; or a place cannot be written any more.
     """
-    asked = parse_outputs(given["reports"], given["format_"])
+    guard = output_guard(given)
+    asked = parse_outputs(given["reports"], given["format_"], guard)
     adk = results_places(given["stores"])
     if nothing_to_do(store, run_id, retry_errors=given["retry_errors"]):
         return asked, Keeping(store, adk)
     before = outputs_of(store.manifest(run_id)) or Outputs([], list(settings.store))
-    reports = _reports_again(before.reports, asked)
+    reports = _reports_again(before.reports, asked, guard)
     return [*asked, *reports], Keeping(store, adk or _again(results_places, before.results, "--store"))
 
 
-def _reports_again(words: Sequence[str], asked: Sequence[Output]) -> list[Output]:
+def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputGuard) -> list[Output]:
     names = {output.name for output in asked if output.path is not None}
     left = [word for word in words if word.partition("=")[0] not in names]
-    found: list[Output] = _again(lambda known: parse_outputs(known, None), left, "--report")
+    found: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
     taken = {output.path for output in asked}
     return [output for output in found if output.path not in taken]
 

@@ -62,6 +62,8 @@ def _told(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
 
     if not quiet:
         click.echo(clean(f"{run.run_id}  {file}  {sentence(run)}"))
+    for warning in run.warnings:
+        say(f"{file}: warning: {warning}")
     if run.failure is not None:
         say(f"{file}: {run.failure.message}")
     counts = {outcome.value: count for outcome, count in run.counts.items()}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
 
 from proctor.cli.common import begin
-from proctor.cli.failures import exit_code_of
+from proctor.cli.failures import SETUP_ERROR, exit_code_of
 from proctor.cli.process import loaded
 from proctor.errors import did_you_mean
 from proctor.registry import load_object
@@ -133,5 +134,35 @@ class LazyGroup(click.Group):
         except click.exceptions.Exit as done:
             return done.exit_code
         except BaseException as error:  # noqa: BLE001  (the last door: nothing may leave as a traceback or as exit 1)
-            return exit_code_of(error)
+            code = exit_code_of(error)
+            if code == SETUP_ERROR:
+                _record_attempt(words, error)
+            return code
         return 0
+
+
+_ATTEMPTS = ("eval", "score", "score-trace")
+"""Commands that make a run, or a score of one."""
+
+
+def _record_attempt(words: Sequence[str], error: BaseException) -> None:
+    """Record that a command was to make a run or a score and did not, so that `latest` is not taken for it."""
+    command = next((name for word in words if (name := word.replace("_", "-")) in COMMANDS), "")
+    if command not in _ATTEMPTS or "--estimate" in words:
+        return
+    from proctor.api.attempts import record_failed_attempt
+    from proctor.redaction import redacted
+
+    what = " ".join(["proctor", *redacted(words)])
+    problem = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    is_of_failed = any(word == "--failed" or word.startswith("--failed=") for word in words)
+    for url in _stores_of(words):
+        record_failed_attempt(url, what, problem, is_score=command == "score", is_of_failed=is_of_failed)
+
+
+def _stores_of(words: Sequence[str]) -> list[str | None]:
+    """Return the stores that a command line names, which may not have been read; `[None]`: the project's own."""
+    named = [after for word, after in pairwise(words) if word == "--store"]
+    named += [word.partition("=")[2] for word in words if word.startswith("--store=")]
+    stores: list[str | None] = [url for url in named if not url.startswith("adk:")]
+    return stores or [None]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
-from proctor.cli.files import refuse_to_overwrite
+from proctor.cli.files import check_new_set
+from proctor.cli.stored import output_options
+from proctor.errors import EvalFileError
 from proctor.sanitize import clean
 
 if TYPE_CHECKING:
@@ -27,11 +29,11 @@ proctor migrate old.test.json new.evalset.json --initial-session session.json
     "--initial-session", section="What to add", type=click.Path(path_type=Path), metavar="FILE",
     help="The session that a list of turns starts in: a file with app_name, user_id and state.",
 )  # fmt: skip
-@option(
-    "--force", section="What to write", is_flag=True, help="Write NEW even if it is there; its comments go."
-)
+@output_options("What to write", "--force")
 @common_options
-def migrate(old: Path, new: Path, *, initial_session: Path | None, force: bool) -> None:
+def migrate(
+    old: Path, new: Path, *, initial_session: Path | None, overwrite: bool, make_parents: bool
+) -> None:
     """Bring an old eval file into today's format.
 
     OLD is a list of turns (*.test.json) or a list of cases, as ADK wrote them before it had eval
@@ -39,13 +41,31 @@ def migrate(old: Path, new: Path, *, initial_session: Path | None, force: bool) 
     """
     from proctor.files import migrate as migration
 
-    if not force:
-        refuse_to_overwrite(new)
+    check_new_set(new, old, overwrite=overwrite, make_parents=make_parents)
     warnings: list[Problem] = []
     eval_set = migration.migrate(
-        old, new, initial_session=initial_session, comments_may_go=force, warnings=warnings
+        old, new, initial_session=initial_session, comments_may_go=overwrite, warnings=warnings
     )
+    warnings += _unasserted(old, new)
     for warning in warnings:
         click.echo(clean(str(warning)), err=True)
     count = len(eval_set.eval_cases)
     click.echo(clean(f"{new}: {count} {'case' if count == 1 else 'cases'} from {old}"))
+
+
+def _unasserted(old: Path, new: Path) -> list[Problem]:
+    """Return the warnings about the cases of the old file, in which an absent list of calls is still absent.
+
+    As by google-adk, the new file has such a list as `tool_uses: []`.
+    """
+    from proctor.api.assertion_report import assertion_problems
+    from proctor.files.eval_sets import open_eval_set
+
+    negative = (
+        f"in {new} it runs as negative only, for google-adk's form of an absent list is `tool_uses: []`"
+    )
+    try:
+        source = open_eval_set(old, allow_empty=True, allow_duplicate_ids=True)
+        return assertion_problems(source, new, consequence=negative)
+    except EvalFileError:  # google-adk's helper takes it all the same
+        return []

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
+from proctor.api.output_guard import OutputGuard
+from proctor.api.runs import default_store, store_file, store_url
 from proctor.causes import safe_str
 from proctor.cli.failures import say
 from proctor.errors import SetupError, SetupProblems
-from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
-from proctor.quick_dataclasses import dataclass
-from proctor.replacing import new_file
+from proctor.quick_dataclasses import dataclass, field
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 STDOUT = "-"
+_STDOUTS = (STDOUT, "/dev/stdout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Output:
     name: str
     report: Report
     path: Path | None
+    guard: OutputGuard = field(default_factory=OutputGuard)
 
     @property
     def word(self) -> str:
@@ -40,13 +41,13 @@ class Output:
 
         Raises:
             OSError: it could not be written.
+            SetupError: the file became one that may not be overwritten.
         """
         if self.path is None:
             self.report.write(runs, stdout, options=options)
             stdout.flush()
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(self.path, errors="backslashreplace") as file:
+        with self.guard.open(self.path, self.name, errors="backslashreplace") as file:
             self.report.write(runs, file, options=options)
 
 
@@ -61,13 +62,15 @@ class Placed(Protocol):
 _Placed = TypeVar("_Placed", bound=Placed)
 
 
-def parse_outputs(reports: Sequence[str], format_: str | None) -> list[Output]:
-    """Read `--report NAME=PATH` and `--format NAME`.
+def parse_outputs(
+    reports: Sequence[str], format_: str | None, guard: OutputGuard | None = None
+) -> list[Output]:
+    """Read `--report NAME=PATH` and `--format NAME`; `guard` decides what they may overwrite.
 
     Raises:
         SetupProblems: an unknown report, no path, a place that cannot be written, two reports on stdout.
     """
-    return parse_placed(reports, format_, _parse)
+    return parse_placed(reports, format_, lambda word: _parse(word, guard or OutputGuard()))
 
 
 def parse_placed(
@@ -94,12 +97,12 @@ def parse_placed(
     return found
 
 
-def _parse(word: str) -> Output:
+def _parse(word: str, guard: OutputGuard) -> Output:
     name, path = named_place(word)
     report = load_report(name)
     if path is not None:
-        check_writable(path, word)
-    return Output(name, report, path)
+        guard.check(path, name, f"--report {word}")
+    return Output(name, report, path, guard)
 
 
 def named_place(word: str) -> tuple[str, Path | None]:
@@ -113,46 +116,31 @@ def named_place(word: str) -> tuple[str, Path | None]:
         raise SetupError(
             f"--report takes NAME=PATH, for example json=out.json or json=- for stdout; got {word!r}"
         )
-    return name, None if place == STDOUT else Path(
+    return name, None if place in _STDOUTS else Path(
         place
     ).absolute()  # the agent may change the working folder
 
 
-def check_writable(path: Path, word: str) -> None:
-    """Refuse a place that a report cannot be written to.
-
-    Raises:
-        SetupError: it is a folder, or nobody may write there, or by its name it is something else than a report.
-    """
-    if kind := _other_kind(path.name.lower()):
-        raise SetupError(f"--report {word}: by its name {path.name} is {kind}; name another file")
-    if path.is_dir():
-        raise SetupError(f"--report {word}: {path} is a folder; name a file in it")
-    above = next(folder for folder in path.parents if folder.exists())
-    if not above.is_dir():
-        raise SetupError(f"--report {word}: {above} is not a folder")
-    if not os.access(above, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise SetupError(f"--report {word}: no permission to write {path}")
+def output_guard(given: Mapping[str, Any], **files: Any) -> OutputGuard:
+    """Return the guard for what a command writes: its options, and the stores that it and the project use."""
+    return OutputGuard(
+        overwrite=bool(given.get("overwrite")),
+        make_parents=bool(given.get("make_parents")),
+        stores=kept_stores([*(given.get("stores") or ()), *([given["store"]] if given.get("store") else [])]),
+        **files,
+    )
 
 
-def _other_kind(name: str) -> str:
-    """Say what else than a report a file of this name is to a run; a report in its place would be taken for it, or lose it."""
-    if name in (*CONFIG_NAMES, "proctor.toml", "pyproject.toml"):
-        return "a config"
-    if name.endswith(SET_SUFFIXES):
-        return "an eval set"
-    return "a program" if name.endswith(".py") else ""
-
-
-def outputs_over_inputs(outputs: Sequence[Output], inputs: Iterable[str]) -> list[SetupError]:
-    """Return what is wrong with reports that would be written over a file that the run is made of."""
-    read = {os.path.realpath(place): place for place in inputs if os.path.isfile(place)}  # noqa: PTH113 - any text
-    found = [(one, read.get(os.path.realpath(one.path))) for one in outputs if one.path is not None]
-    return [
-        SetupError(f"--report {one.word}: {place} is read for this run; name another file")
-        for one, place in found
-        if place is not None
-    ]
+def kept_stores(urls: Sequence[str]) -> list[Path]:
+    """Return the files of the stores that `urls` name, and of the project's own."""
+    found = [default_store()]
+    for url in [*urls, None]:
+        try:
+            if (file := store_file(store_url(url))) is not None:
+                found.append(file.absolute())
+        except SetupError:  # reported by the command itself, or holds no runs
+            continue
+    return found
 
 
 def write_outputs(

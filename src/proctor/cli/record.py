@@ -13,6 +13,7 @@ import click
 
 from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
+from proctor.cli.files import show_problems
 from proctor.cli.isolation import isolation
 from proctor.errors import SetupError
 from proctor.sanitize import clean, has_lone_surrogate
@@ -105,6 +106,7 @@ def record(
     added = add_cases(into, [case])
     turns = len(case.conversation or ())
     click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+    show_problems(added.warnings)
 
 
 def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None) -> None:
@@ -123,9 +125,10 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None) -> Non
         say(f"not taken: {why}")
     if not cases:
         raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
-    add_cases(into, cases)
+    added = add_cases(into, cases)
     click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
                      f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
+    show_problems(added.warnings)
 
 
 def _check_target(into: Path, eval_id: str) -> None:

@@ -20,6 +20,10 @@ class Request:
 
     agents: list[str]
     sets: list[str]
+    is_agent_named: bool = True
+    """Whether the command line names the agents."""
+    missing: str = ""
+    """Of an earlier run: why its agent is not known, and must be named."""
 
 
 def who_and_what(
@@ -34,8 +38,8 @@ def who_and_what(
 
     `words` are the arguments without an option. With `--agent` all of them are sets. Without it the first one is the
     agent, unless the settings name an agent and the word is an eval set: an existing file or folder of sets, or the
-    id of a set in that agent's folder. Whatever is not said comes from the settings; sets first from `earlier`, the
-    run that `--failed` names (its agent comes last), and last from the agent's own folder.
+    id of a set in that agent's folder. Without a name on the command line, agents and sets are those of `earlier`, the
+    run that `--failed` names; else those of the settings; sets last from the agent's own folder.
 
     Raises:
         SetupError: no agent, or no set, is named anywhere.
@@ -44,7 +48,10 @@ def who_and_what(
     chosen = list(agents)
     if not chosen and rest and not _is_set(rest[0], settings):
         chosen = [rest.pop(0)]
-    chosen = chosen or list(settings.agent) or (earlier.agents if earlier else [])
+    is_named = bool(chosen)
+    if not is_named and earlier is not None and not earlier.agents:
+        raise SetupError(earlier.missing)
+    chosen = chosen or (earlier.agents if earlier else list(settings.agent))
     asked = (
         [*rest, *sets]
         or (earlier.sets if earlier else [])
@@ -58,7 +65,7 @@ def who_and_what(
             f"No eval set to run against {chosen[0]}: give one after the agent (proctor eval AGENT SET), "
             f"with --set, or as `sets` in proctor.toml."
         )
-    return Request(chosen, asked)
+    return Request(chosen, asked, is_named)
 
 
 def _sets_beside(agent: str) -> list[str]:

@@ -14,7 +14,7 @@ from proctor.cli.isolation import isolation
 from proctor.cli.stored import STORE_HELP, report_options
 
 if TYPE_CHECKING:
-    from proctor.cli.execution import Start
+    from proctor.cli.execution import Execution, Start
     from proctor.schema.verdict import RunResult
     from proctor.stores.base import Store
 
@@ -36,6 +36,8 @@ def _how_options(command: Any) -> Any:
                help="Go on although the set, the config, the agent or a version has changed since."),
         option("--retry-errors", section=HOW, is_flag=True,
                help="Also run again what ended in an error; both attempts are kept."),
+        option("--allow-unasserted", section=HOW, is_flag=True,
+               help="Run a case that asserts nothing, and record it as skipped, instead of refusing it.  [as before]"),
         option("--user", section=HOW, metavar="WHO",
                help="Who plays the users of scenarios: a model, module:function or file.py:function.  [as before]"),
         option("--concurrency", section=HOW, type=count, metavar="N", help="Trials under way at once.  [as before]"),
@@ -83,6 +85,19 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.failures import say
+    from proctor.cli.outputs import output_guard
+
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: output_guard(given), lambda: any(one.has_run for one in executions)):
+        code = _resume(run, given, executions)
+    if not any(one.has_run for one in executions):
+        say("nothing to do: the run is finished")
+    ctx.exit(code)
+
+
+def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.api.project import caps, prepare_process
     from proctor.api.resuming import run_to_resume
     from proctor.api.runs import open_runs
@@ -108,16 +123,13 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
             keeping=keeping,
         )
         execution = Execution(shown, stdout)
+        executions.append(execution)
         if run is None and (left := _others_left(opened)):
             say(left)
         start, manifest = _resuming(run_id, opened, given), opened.manifest(run_id)
         if manifest.against:
-            code = carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))
-        else:
-            code = execution.carry_out(start)
-    if not execution.has_run:
-        say("nothing to do: the run is finished")
-    ctx.exit(code)
+            return carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))
+        return execution.carry_out(start)
 
 
 _MOST_NAMED = 3
@@ -141,7 +153,7 @@ def _others_left(store: Store) -> str:
 
 _TAKEN = (
     "force", "retry_errors", "concurrency", "isolate", "isolate_memory", "max_text", "max_events", "max_time", "max_tokens", "max_failures",
-    "max_cost", "max_judge_calls", "user",
+    "max_cost", "max_judge_calls", "user", "allow_unasserted",
 )  # fmt: skip
 
 
@@ -151,7 +163,8 @@ def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
 
     async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
         taken = {name: given[name] for name in _TAKEN}
-        taken["isolate"] = taken["isolate"] or None  # as before
+        for name in ("isolate", "allow_unasserted"):
+            taken[name] = taken[name] or None  # as before
         watching = {name: options[name] for name in ("progress", "stop")}
         return [await api.resume(run, store=store, results=(), **taken, **watching)]
 

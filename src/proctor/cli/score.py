@@ -13,6 +13,7 @@ from proctor.cli.common import SectionedCommand, common, common_options
 from proctor.cli.stored import judge_options, report_options, store_option
 
 if TYPE_CHECKING:
+    from proctor.api.output_guard import OutputGuard
     from proctor.cli.execution import Execution, Shown, Start
     from proctor.schema.verdict import RunResult
     from proctor.stores.base import Store
@@ -42,6 +43,18 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     \b
     Exit codes: as `proctor eval`, of the new verdicts.
     """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.outputs import output_guard
+
+    guard = output_guard({**given, "store": store})
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score(run, store, given, guard, executions))
+
+
+def _score(
+    run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+) -> int:
     from proctor.api.project import caps, prepare_process
     from proctor.api.runs import open_runs
     from proctor.cli.execution import Execution, Shown
@@ -52,7 +65,9 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     settings = load_settings(Path.cwd())
     prepare_process(settings)
     given |= caps(given, settings)
-    outputs = parse_outputs(given["reports"], given["format_"])
+    for name in ("allow_unknown_keys", "warnings_as_errors"):
+        given[name] = given[name] or getattr(settings, name)
+    outputs = parse_outputs(given["reports"], given["format_"], guard)
     opened = open_runs(store)
     with closing(opened), stdout_is_ours() as stdout:
         shown = Shown(
@@ -62,11 +77,15 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
             way_on="`proctor score {run}` judges it again",
         )
         execution = Execution(shown, stdout)
+        executions.append(execution)
         execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
-        ctx.exit(execution.carry_out(_scoring(run, opened, given, settings.judge)))
+        return execution.carry_out(_scoring(run, opened, given, settings.judge))
 
 
-_TAKEN = ("config", "metrics", "no_judge", "judge", "compat", "concurrency", "max_cost", "max_judge_calls")
+_TAKEN = (
+    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
+    "warnings_as_errors", "allow_unknown_keys",
+)  # fmt: skip
 
 
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:

@@ -13,7 +13,8 @@ from proctor.cli.common import SectionedCommand, common, common_options, option
 from proctor.cli.stored import judge_options, report_options
 
 if TYPE_CHECKING:
-    from proctor.cli.execution import Start
+    from proctor.api.output_guard import OutputGuard
+    from proctor.cli.execution import Execution, Start
     from proctor.schema.verdict import RunResult
 
 WHAT = "What to judge"
@@ -64,6 +65,19 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
     \b
     Exit codes: as `proctor eval`.
     """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.outputs import output_guard
+
+    named = [*traces, *given["sets"], *([given["config"]] if given["config"] else [])]
+    guard = output_guard(given, inputs=[Path(one) for one in named])
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score_traces(traces, given, guard, executions))
+
+
+def _score_traces(
+    traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+) -> int:
     from proctor.api.project import engine_options, prepare_process
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.keeping import choose_keeping
@@ -75,7 +89,7 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
     prepare_process(settings)
     options = {name: value for name, value in engine_options(given, settings).items() if name in _TAKEN}
     outputs, keeping = (
-        parse_outputs(given["reports"], given["format_"]),
+        parse_outputs(given["reports"], given["format_"], guard),
         choose_keeping(given["stores"], settings),
     )
     shown = Shown(
@@ -87,10 +101,14 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
     )
     with closing(keeping), stdout_is_ours() as stdout:
         start = _scoring(traces, given["sets"], {**options, "store": keeping.store})
-        ctx.exit(Execution(shown, stdout).carry_out(start))
+        executions.append(Execution(shown, stdout))
+        return executions[-1].carry_out(start)
 
 
-_TAKEN = ("config", "metrics", "no_judge", "judge", "compat", "concurrency", "max_cost", "max_judge_calls")
+_TAKEN = (
+    "config", "metrics", "no_judge", "allow_unasserted", "judge", "compat", "concurrency", "max_cost", "max_judge_calls",
+    "warnings_as_errors", "allow_unknown_keys",
+)  # fmt: skip
 
 
 def _scoring(traces: Sequence[str], sets: Sequence[str], options: dict[str, Any]) -> Start:

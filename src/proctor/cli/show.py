@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from proctor.cli.common import SectionedCommand, common, common_options, option
-from proctor.cli.stored import store_option
+from proctor.cli.stored import output_options, store_option
 
 SHOW = "What to show"
 
@@ -56,6 +56,7 @@ proctor show latest --report json=out.json
     metavar="NAME",
     help="Of a run: write this report to stdout, and nothing else.",
 )
+@output_options(SHOW)
 @store_option
 @common_options
 def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None:  # fmt: skip
@@ -67,11 +68,14 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     \b
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case.
     """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.outputs import output_guard
     from proctor.cli.showing import show_case, show_run
 
     given["verbose"] = bool(common().verbose)
     given["color"] = False if common().no_color else None
     if case is None:
-        show_run(run, store, given, sys.stdout)
+        with reported_errors(given, lambda: output_guard({**given, "store": store})):
+            show_run(run, store, given, sys.stdout)
     else:
         show_case(run, case, store, given, sys.stdout)

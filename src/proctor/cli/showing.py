@@ -14,7 +14,7 @@ import click
 from proctor.api.runs import open_runs
 from proctor.api.viewing import find_case, judging_of, lacks_reasons, listed_run, view_case
 from proctor.cli.failures import ERROR, say
-from proctor.cli.outputs import parse_outputs, write_outputs
+from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
 from proctor.reports.case_view import CaseView, write_case
@@ -37,7 +37,8 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     """
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
-    outputs = parse_outputs(given["reports"], "json" if given["as_json"] else given["format_"])
+    form = "json" if given["as_json"] else given["format_"]
+    outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = store.find(name)
         judging = judging_of(store, run_id, given["judging"])

@@ -35,7 +35,24 @@ def report_options(command: _Command) -> _Command:
         "--format", "format_", section=SHOW, metavar="NAME",
         help="Write this report to stdout, and nothing else: the same as --report NAME=-",
     )  # fmt: skip
-    return details(report(form(json_option(SHOW)(command))))
+    return details(report(form(json_option(SHOW)(output_options(SHOW)(command)))))
+
+
+def output_options(section: str, *also: str) -> Callable[[_Command], _Command]:
+    """Add `--overwrite` (and its older names) and `--make-parents`, which every command has that writes files."""
+    replaced = (
+        "an existing file, whose comments are lost"
+        if also
+        else "a file that is not an earlier output of the same kind"
+    )
+    overwrite = option(
+        "--overwrite", *also, "overwrite", section=section, is_flag=True,
+        help=f"Replace {replaced}; never one that Proctor reads or keeps.",
+    )  # fmt: skip
+    parents = option(
+        "--make-parents", section=section, is_flag=True, help="Create missing parent folders of output files.",
+    )  # fmt: skip
+    return lambda command: overwrite(parents(command))
 
 
 def json_option(section: str) -> Callable[[_Command], _Command]:
@@ -43,6 +60,22 @@ def json_option(section: str) -> Callable[[_Command], _Command]:
     return option(
         "--json", "format_", section=section, flag_value="json",
         help="The JSON report, and nothing else: the same as --format json",
+    )  # fmt: skip
+
+
+def keys_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--allow-unknown-keys`."""
+    return option(
+        "--allow-unknown-keys", section=section, is_flag=True,
+        help="Only warn of keys that seem to state an expectation and that nothing reads, instead of refusing the set.",
+    )  # fmt: skip
+
+
+def strict_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--warnings-as-errors`."""
+    return option(
+        "--warnings-as-errors", section=section, is_flag=True,
+        help="Refuse what has a warning: every one is a configuration error, and nothing is run.",
     )  # fmt: skip
 
 
@@ -55,11 +88,15 @@ def judge_options(config: str, *, judge: str, trials: str) -> Callable[[_Command
         option("--metrics", section=JUDGE, callback=names, metavar="A,B",
                help="Only these metrics of the config; the others are reported as skipped."),
         option("--no-judge", section=JUDGE, is_flag=True, help="Leave out the metrics that ask a language model."),
+        option("--allow-unasserted", section=JUDGE, is_flag=True,
+               help="Score a case that asserts nothing, and record it as skipped, instead of refusing it."),
         option("--judge", section=JUDGE, metavar="MODEL",
                help=f"The model that metrics ask whose criterion names none.  [{judge}PROCTOR_JUDGE_MODEL, the setting "
                     "`judge`]"),
         option("--compat", section=JUDGE, type=click.Choice(["adk"]),
                help="Score exactly as google-adk does, known weaknesses included."),
+        keys_option(JUDGE),
+        strict_option(JUDGE),
         option("--max-cost", section=JUDGE, type=click.FloatRange(min=0, min_open=True), metavar="USD",
                help="Spend at most USD on judges; passed by less than one call."),
         option("--max-judge-calls", section=JUDGE, type=click.IntRange(min=1), metavar="N",

@@ -11,13 +11,13 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.compat.adk.awaiting import Evaluation
 from proctor.compat.adk.refusing import a_model, a_path, refused, unexpected
+from proctor.compat.adk_rs_metrics import BuiltIn, EvalScore, EvalStatus, ResponseMatch, TrajectoryMatch
 from proctor.errors import MetricError, SetupError
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
@@ -48,23 +48,6 @@ __all__ = [
 ]
 
 
-class EvalStatus(StrEnum):
-    """What came of a metric or a case."""
-
-    PASSED = "PASSED"
-    FAILED = "FAILED"
-    ERROR = "ERROR"
-
-
-@dataclass(slots=True)
-class EvalScore:
-    """What an evaluator says of one invocation, or a runner of all invocations of a case."""
-
-    score: float
-    status: EvalStatus
-    details: dict[str, Any] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class EvalResult:
     """One case: its scores by metric."""
@@ -74,6 +57,9 @@ class EvalResult:
     scores: dict[str, EvalScore]
     overall_status: EvalStatus
 
+    def __bool__(self) -> bool:
+        return bool(self.overall_status)
+
 
 @dataclass(slots=True)
 class EvalReport:
@@ -82,6 +68,9 @@ class EvalReport:
     results: list[EvalResult]
     run: RunResult
     """The same as Proctor has it: evidence, reasons, outcomes."""
+
+    def __bool__(self) -> bool:
+        return bool(self.run)
 
     def to_json(self) -> str:
         """Return the report as adk-rs prints it."""
@@ -100,50 +89,11 @@ class Evaluator(Protocol):
         ...
 
 
-class _BuiltIn:
-    metric: str
-    options: dict[str, Any]
-
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
-
-    def name(self) -> str:
-        """Return the key in the scores."""
-        return self.metric
-
-    @property
-    def criterion(self) -> dict[str, Any]:
-        """The criterion that scores as adk-rs does: an invocation below the threshold fails the case."""
-        return {"threshold": self.threshold, "aggregate": "every_invocation", **self.options}
-
-
-class TrajectoryMatch(_BuiltIn):
-    """The share of positions at which the expected tool was called with the expected arguments."""
-
-    metric = "tool_trajectory_avg_score"
-    options = {"reading": "adk-rs"}  # noqa: RUF012  (never changed)
-
-    def __init__(self, threshold: float = 1.0) -> None:
-        """Take the least share of every invocation."""
-        super().__init__(threshold)
-
-
-class ResponseMatch(_BuiltIn):
-    """The share of the expected words that the answer has."""
-
-    metric = "final_response_match_v1"
-    options = {"compat": "adk"}  # noqa: RUF012  (never changed)
-
-    def __init__(self, threshold: float = 0.8) -> None:
-        """Take the least share of every invocation."""
-        super().__init__(threshold)
-
-
 class EvalRunner:
     """Replays eval sets against an agent. Both methods work awaited and, outside of an event loop, called plainly."""
 
     def __init__(
-        self, agent: Any, app_name: str, user_id: str, evaluators: Sequence[Evaluator | _BuiltIn]
+        self, agent: Any, app_name: str, user_id: str, evaluators: Sequence[Evaluator | BuiltIn]
     ) -> None:
         """Take the agent (of any kind that `proctor.evaluate` takes), the session's app and user, and the metrics."""
         for what, name in (("app_name", app_name), ("user_id", user_id)):
@@ -187,7 +137,7 @@ class EvalRunner:
         return case.model_copy(update={"session_input": session})
 
 
-def _checked(evaluators: Any) -> list[Evaluator | _BuiltIn]:
+def _checked(evaluators: Any) -> list[Evaluator | BuiltIn]:
     """The evaluators of a runner, each with a name of its own. Raises ValueError: they are not what is asked for."""
     if not isinstance(evaluators, Sequence) or isinstance(evaluators, str):
         raise unexpected("EvalRunner: evaluators", "a list such as [TrajectoryMatch(1.0)]", evaluators)
@@ -206,17 +156,17 @@ def _name_of(evaluator: Any) -> str:
             "EvalRunner: evaluators", f"an evaluator, such as {evaluator.__name__}(1.0)", evaluator
         )
     wanted = "an object with the methods name() and evaluate(expected, actual)"
-    methods = [getattr(evaluator, "name", None), getattr(evaluator, "evaluate", None)]
-    if not (callable(methods[0]) and (isinstance(evaluator, _BuiltIn) or callable(methods[1]))):
+    name_of = getattr(evaluator, "name", None)
+    if not (callable(name_of) and callable(getattr(evaluator, "evaluate", None))):
         raise unexpected("EvalRunner: evaluators", wanted, evaluator)
-    name = methods[0]()
+    name = name_of()
     if not isinstance(name, str) or not name:
         raise refused(f"EvalRunner: name() of {type(evaluator).__name__} gives a text, got {name!r}")
     return name
 
 
 @contextmanager
-def _registered(evaluators: Sequence[Evaluator | _BuiltIn]) -> Iterator[dict[str, Any]]:
+def _registered(evaluators: Sequence[Evaluator | BuiltIn]) -> Iterator[dict[str, Any]]:
     """Make evaluators known to the engine while they are at work; gives the criteria by their names."""
     from proctor.registry import METRICS
 
@@ -224,7 +174,7 @@ def _registered(evaluators: Sequence[Evaluator | _BuiltIn]) -> Iterator[dict[str
     added = []
     try:
         for each in evaluators:
-            if isinstance(each, _BuiltIn):
+            if isinstance(each, BuiltIn) and type(each).evaluate is BuiltIn.evaluate:
                 criteria[each.name()] = each.criterion
                 continue
             name = each.name()
@@ -289,8 +239,12 @@ def _result(case: CaseResult) -> EvalResult:
 
 def _as_evaluated(score: EvalScore, case: CaseResult, name: str) -> None:
     """Put an evaluator's own scores in the place of the 1 and 0 that the engine decides by."""
-    trial = next((each for each in case.metrics[name].per_trial if each), None)
-    turns = [each.details.get("score") for each in trial.per_invocation if each.details] if trial else []
+    trial = next((each for each in case.metrics[name].per_trial if each is not None), None)
+    turns = (
+        [each.details.get("score") for each in trial.per_invocation if each.details]
+        if trial is not None
+        else []
+    )
     values = [each for each in turns if isinstance(each, int | float)]
     if values and score.status is not EvalStatus.ERROR:
         score.score = sum(values) / len(values)

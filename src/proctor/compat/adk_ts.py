@@ -8,7 +8,6 @@ google-adk's metrics. What is not known there is never green here: docs/differen
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -25,6 +24,11 @@ from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEv
 from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService as _AdkService
 from proctor.compat.adk.evaluators import result_of
 from proctor.compat.adk.refusing import a_model, refused, set_up, unexpected
+from proctor.compat.adk_ts_evaluators import (
+    DEFAULT_METRIC_EVALUATOR_REGISTRY,
+    Evaluator,
+    MetricEvaluatorRegistry,
+)
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import EvalMetric, Interval, MetricInfo, MetricValueInfo, PrebuiltMetrics
 from proctor.schema.eval_set import EvalSet
@@ -34,6 +38,7 @@ from proctor.schema.status import EvalStatus
 from proctor.schema.verdict import RunResult
 
 __all__ = [
+    "DEFAULT_METRIC_EVALUATOR_REGISTRY",
     "AgentEvaluator",
     "EvalCase",
     "EvalMetric",
@@ -44,6 +49,7 @@ __all__ = [
     "FinalResponseMatchV2Evaluator",
     "Invocation",
     "LocalEvalService",
+    "MetricEvaluatorRegistry",
     "MetricInfo",
     "PerInvocationResult",
     "PrebuiltMetrics",
@@ -122,25 +128,6 @@ def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 # --- evaluators --------------------------------------------------------------------------------------------------------
-
-
-class Evaluator(ABC):
-    """Scores the invocations of a conversation: the base of evaluators of one's own."""
-
-    def __init__(self, metric: EvalMetric | Mapping[str, Any]) -> None:
-        """Take the metric: its `metric_name` and its `threshold`, and a judge's options where it has one."""
-        self.metric = a_model(EvalMetric, metric, "metric")
-
-    @abstractmethod
-    def evaluate_invocations(
-        self, actual_invocations: list[Invocation], expected_invocations: list[Invocation]
-    ) -> Any:
-        """Score what was done beside what was expected: an `EvaluationResult`. Plain or async."""
-
-    @staticmethod
-    def get_metric_info() -> MetricInfo | Mapping[str, Any]:
-        """Return what is known of the metric."""
-        raise NotImplementedError
 
 
 class _BuiltIn(Evaluator):

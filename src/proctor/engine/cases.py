@@ -46,6 +46,8 @@ class CaseState:
     """Whether `trials` are those so far: more are added while it is not decided."""
     content_hash: str = ""
     """Empty where nothing is kept."""
+    skip: str = ""
+    """Why the case is skipped whatever its trials show; empty where its metrics decide."""
 
     def more(self, count: int) -> list[Job]:
         """Make room for so many further trials, and return them."""
@@ -59,6 +61,7 @@ class CaseState:
         result = CaseResult(self.result.eval_set_id, self.result.eval_id, Outcome.NOT_RUN)
         trials = [*self.trials]
         standing = CaseState(self.chosen, self.case, self.position, self.metrics, trials, 0, result)
+        standing.skip = self.skip
         return standing.decide(keep_all=True)
 
     def verdict_record(self, decided: CaseResult) -> VerdictRecord:
@@ -71,6 +74,9 @@ class CaseState:
         self.trials = []
         result = self.result
         result.rule = rule = self.chosen.rule
+        if self.skip:
+            self._skip(trials)
+            return result
         if rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
             self._decide_only(trials[0], trials[0].scores, keep_all=keep_all)
             return result
@@ -86,6 +92,19 @@ class CaseState:
         if not keep:
             _drop_scores(self.metrics, result.metrics)
         return result
+
+    def _skip(self, trials: Sequence[TrialState]) -> None:
+        """Report what the trials of a case that asserts nothing show; no metric decides."""
+        verdict = decide(
+            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials]
+        )
+        for metric in verdict.metrics.values():
+            metric.gate = False
+            if metric.failure is None:
+                metric.outcome = Outcome.INFORMATIONAL
+        result = self.result
+        result.outcome, result.reason, result.metrics = Outcome.SKIPPED, self.skip, verdict.metrics
+        result.trials = [trial.result(Outcome.SKIPPED, keep=True) for trial in trials]
 
     def _decide_only(self, trial: TrialState, scores: list[MetricScore], *, keep_all: bool) -> None:
         """The same for its only trial, where that has scores: what is only reported is worked out if somebody looks."""
@@ -185,7 +204,8 @@ class Job:
         if not self.known:
             return list(scores)
         fresh = iter(scores)
-        return [self.known.get(metric.name) or next(fresh) for metric in self.state.metrics]
+        known = (self.known.get(metric.name) for metric in self.state.metrics)
+        return [score if score is not None else next(fresh) for score in known]
 
     def outcome_records(self, done: TrialState) -> list[Record]:
         """What is to be written when the trial is done: its scores, and the verdict with the last one of a case."""

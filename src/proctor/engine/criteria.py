@@ -41,6 +41,9 @@ class BoundMetric:
     """Those whose scores it needs; they are asked before it."""
     judge: str = ""
     """The model that it asks, as users name it; empty for one that asks none."""
+    as_in_adk: bool = False
+    """Whether its criterion asks for another implementation's verdict (`compat`, `reading`), also on a case that asserts
+    nothing."""
     facts: MetricFacts = field(init=False)
     name: str = field(init=False)
     gates: bool = field(init=False)
@@ -92,20 +95,8 @@ class Bound:
     problems: list[SetupError]
     doubts: list[SetupError] = field(default_factory=list)
     """What a person should know about the criteria; no reason not to run."""
-
-    def decides_every_recorded_case(self) -> bool:
-        """Tell whether some metric gates and applies whatever a recorded case states."""
-        return any(metric.gate and _always_applies(metric) for metric in self.metrics)
-
-
-def _always_applies(metric: BoundMetric) -> bool:
-    if metric.parts:
-        return any(_always_applies(part) for part in metric.parts)
-    return (
-        metric.covers(scenario=False)
-        and "expected_state" not in metric.facts.needs
-        and not hasattr(metric.metric, "applies")
-    )
+    left_out: list[BoundMetric] = field(default_factory=list)
+    """The metrics of `skipped`, of which only the facts count: whether a case asserts something for one of them."""
 
 
 def bind(config: EvalConfig, options: RunOptions) -> Bound:
@@ -113,6 +104,7 @@ def bind(config: EvalConfig, options: RunOptions) -> Bound:
     bound = Bound([], {}, [])
     if options.metrics is not None:
         bound.problems += _unlisted(options.metrics, [*config.criteria, *EFFICIENCY, FINAL_STATE])
+    bound.problems += _name_clashes(config)
     for name in config.criteria:
         _bind_one(name, config, options, bound)
     if FINAL_STATE not in config.criteria and options.compat != "adk":
@@ -121,7 +113,22 @@ def bind(config: EvalConfig, options: RunOptions) -> Bound:
         if name not in config.criteria:
             _append(name, None, options, bound)
     _combine(config, bound)
+    by_name = {metric.name: metric for metric in (*bound.metrics, *bound.left_out)}
+    for metric in bound.left_out:
+        metric.parts = [by_name[name] for name in getattr(metric.metric, "combines", ()) if name in by_name]
     return bound
+
+
+def _name_clashes(config: EvalConfig) -> list[SetupError]:
+    """Return the custom metrics that would replace a built-in one."""
+    problems: list[SetupError] = []
+    for name in config.custom_metrics or {}:
+        if METRICS.is_built_in(name):
+            said = f"{name!r} is the name of a built-in metric; give the custom metric another name"
+            problem = CriterionError(f"custom_metrics: {said}")
+            problem.path, problem.parts = ("custom_metrics", name), [said]
+            problems.append(problem)
+    return problems
 
 
 def _combine(config: EvalConfig, bound: Bound) -> None:
@@ -137,6 +144,7 @@ def _combine(config: EvalConfig, bound: Bound) -> None:
     if bound.problems:
         return
     bound.metrics = [by_name[name] for name in order.names]
+    bound.left_out += [by_name[name] for name in order.skipped]
     for metric in bound.metrics:
         metric.parts = [by_name[name] for name in combines[metric.name]]
         if metric.parts and hasattr(metric.metric, "meet"):
@@ -171,11 +179,14 @@ def _append(
     """Build one metric and put it where it belongs."""
     if options.metrics is not None and name not in options.metrics and name not in EFFICIENCY:
         bound.skipped[name] = "--metrics"
+        if options.metrics:  # an empty list is a slip
+            bound.left_out.append(_only_facts(name, criterion, custom))
         return
     try:
         metric = _build(name, criterion, options, custom)
         if metric is None:
             bound.skipped[name] = "--no-judge"
+            bound.left_out.append(_only_facts(name, criterion, custom))
             return
         found = _bound(name, metric, criterion)
         if "judge" in metric.facts.needs:
@@ -188,6 +199,28 @@ def _append(
         bound.problems.append(problem)
 
 
+def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> BoundMetric:
+    """Bind a metric that is left out: nothing is asked of it but its facts, and code of the user's is not loaded."""
+    try:
+        built = None if custom is not None else _build(name, criterion, RunOptions(), None)
+        if built is not None:
+            return _bound(name, built, criterion)
+    except SetupError:  # it takes no part in the run, and neither do its mistakes
+        pass
+    return BoundMetric(LeftOut(MetricFacts(name=name, description="left out")), None, gate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A metric that is left out and not loaded."""
+
+    facts: MetricFacts
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Refuse: it is never asked."""
+        raise NotImplementedError(case.eval_id)
+
+
 def _doubt(name: str, said: str) -> SetupError:
     doubt = CriterionError(f"{name}: {said}")
     doubt.path, doubt.parts = ("criteria", name), [said]
@@ -196,6 +229,7 @@ def _doubt(name: str, said: str) -> SetupError:
 
 def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, custom: Any) -> Metric | None:
     """Return the metric, or `None` for one that asks a model when judges are left out."""
+    METRICS.check_clash(name)
     if custom is not None:
         built: Metric = load_object("proctor.metrics.custom:from_config")(name, custom, criterion)
         return built
@@ -228,4 +262,5 @@ def _bound(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundM
             f"{did_you_mean(str(aggregate), AGGREGATES)}"
         )
     threshold = criterion.threshold if criterion is not None and facts.gates else None
-    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name)
+    compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
+    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)

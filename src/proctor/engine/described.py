@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from proctor.agents.base import AgentInfo
-from proctor.engine.plan import Plan, SetPlan, in_case
+from proctor.engine.case_problems import in_case
+from proctor.engine.plan import Plan, SetPlan
 from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import Described
 from proctor.schema.case import EvalCase

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.code_identity import identify
 from proctor.engine.criteria import BoundMetric
 from proctor.engine.judging import prompts_of
 from proctor.engine.plan import Plan, SetPlan
 from proctor.schema.kept import content_hash
-from proctor.schema.run import JudgedSet, Judging, MetricManifest, PlannedCase, SetManifest
+from proctor.schema.run import (
+    UNKNOWN_MODULES,
+    JudgedSet,
+    Judging,
+    MetricManifest,
+    PlannedCase,
+    SetManifest,
+)
 from proctor.schema.set_summary import SetSummary
 
 
@@ -57,17 +65,18 @@ def judging_of(plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at:
 def judged_set(chosen: SetPlan) -> JudgedSet:
     """Return how one set is judged: its config and its metrics."""
     config = chosen.config.model_dump(mode="json", exclude_none=True)
+    modules = {bound.name: _modules_of(bound.metric) for bound in chosen.metrics}
     return JudgedSet(
         eval_set_id=chosen.summary.eval_set_id,
         config_source=chosen.summary.config_source,
         config=config,
         config_hash=_hash_of(config),
-        metrics=[_metric(bound, chosen) for bound in chosen.metrics],
+        metrics=[_metric(bound, chosen, _with_parts(bound, modules)) for bound in chosen.metrics],
         skipped_metrics=chosen.summary.skipped_metrics,
     )
 
 
-def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
+def _metric(bound: BoundMetric, chosen: SetPlan, modules: str) -> MetricManifest:
     criterion = chosen.config.criterion_for(bound.name)
     code = _code_of(bound.metric)
     definition = {
@@ -82,6 +91,7 @@ def _metric(bound: BoundMetric, chosen: SetPlan) -> MetricManifest:
         name=bound.name,
         definition=_hash_of(definition),
         code=_hash_of(code),
+        modules=modules,
         threshold=bound.threshold,
         gate=bound.gate,
         judge=bound.judge,
@@ -99,6 +109,25 @@ def _code_of(metric: Any) -> str:
         return f"{name} {content_hash(inspect.getsource(code).encode())}"
     except (OSError, TypeError):
         return name
+
+
+def _modules_of(metric: Any) -> str:
+    """Return the hash of what a custom metric is made of (see `MetricManifest.modules`); empty for a built-in one."""
+    code = getattr(metric, "function", type(metric))
+    if str(getattr(code, "__module__", "")).startswith("proctor."):
+        return ""
+    identity = identify(code)
+    return _hash_of([identity.held, identity.modules]) if identity.is_complete else UNKNOWN_MODULES
+
+
+def _with_parts(bound: BoundMetric, modules: Mapping[str, str]) -> str:
+    """Return the modules of a metric and of those that it weights."""
+    parts: Iterable[str] = getattr(getattr(bound.metric, "criterion", None), "weights", None) or ()
+    found = [modules[bound.name], *(modules.get(name, "") for name in parts)]
+    known = list(filter(None, found))
+    return (
+        UNKNOWN_MODULES if UNKNOWN_MODULES in known else _hash_of(known) if len(known) > 1 else "".join(known)
+    )
 
 
 def _hash_of(value: Any) -> str:

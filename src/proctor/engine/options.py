@@ -40,6 +40,8 @@ class RunOptions:
     """Only these metrics of the config; the others are reported as skipped."""
     no_judge: bool = False
     """Leave out the metrics that ask a language model."""
+    allow_unasserted: bool = False
+    """Run cases that assert nothing, and record them as skipped; else they are refused."""
     limit: int | None = None
     """At most this many cases of each set."""
     tags: Collection[str] = ()

@@ -107,7 +107,7 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     found = [
         case
         for key, before, now in pairs.both
-        if (case := _changed(key, before, now, change_of(before, now)))
+        if (case := _changed(key, before, now, change_of(before, now))) is not None
     ]
     return sorted(found, key=lambda case: (_ORDER.index(case.change), -_moved(case)))
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
+from proctor.engine.asserting import Assertions, assertion_warnings, remedies_for, skip_notes
+from proctor.engine.case_problems import first_names, in_case
 from proctor.engine.criteria import BoundMetric, bind
 from proctor.engine.hooks import check_hook
 from proctor.engine.on_opening import on_opening
 from proctor.engine.options import RunOptions
 from proctor.engine.playing import Unplayed
-from proctor.engine.repeating import problems_of_trials, runs_of, too_few_trials
+from proctor.engine.repeating import loose_rate, problems_of_trials, runs_of, too_few_trials
 from proctor.engine.sharding import parse_shard, share
-from proctor.engine.stated import READERS, checks_of, problems_of, unread
+from proctor.engine.stated import checks_of, problems_of, reader_of, unread
 from proctor.engine.surveys import Surveys
-from proctor.engine.undecided import NO_GATE, cannot_decide, left_out
+from proctor.engine.undecided import NO_GATE, cannot_run, left_out
 from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
@@ -83,6 +85,8 @@ class SetPlan:
     """The hashes of the contents of these cases, 16 bytes each; empty where nothing is kept."""
     elsewhere: int = 0
     """Cases that other shards run."""
+    assertions: Assertions | None = None
+    """What its cases assert; `None` where a plan is made of recorded evidence alone."""
     unread: dict[str, int] = field(default_factory=dict)
     """Keys by which so many cases expect something that no metric looks at."""
     doubts: Sequence[SetupError] = ()  # what a person should know about the criteria
@@ -106,6 +110,10 @@ class SetPlan:
         """Return the hash of the content of the case number `ordinal` of those to run, in hex."""
         return self.hashes[HASH_BYTES * ordinal : HASH_BYTES * (ordinal + 1)].hex()
 
+    def skip_reason(self, index: int) -> str:
+        """Return why the case at `index` is skipped; empty where its metrics decide."""
+        return self.assertions.skipped.get(index, "") if self.assertions is not None else ""
+
     @property
     def trials(self) -> int:
         """How many trials will be run."""
@@ -125,6 +133,8 @@ class Plan:
     """Of these, what is about the criteria, with its place."""
     shares: list[str] = field(default_factory=list)
     """Which share of the cases this run has, where other shards have the rest."""
+    skips: list[str] = field(default_factory=list)
+    """Which cases are skipped, and why."""
 
     @property
     def asks_judges(self) -> bool:
@@ -156,6 +166,7 @@ def make_plan(
     plans = [_plan_set(entry, options.usable(), found, surveys, hashed=hashed) for entry in wanted]
     if not found:  # else a set may have lost what a criterion is about
         found += surveys.problems()
+    found += remedies_for(plans)
     here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
     shared = [share(options.shard, here, elsewhere)] if options.shard and elsewhere else []
     if not found and not here:
@@ -166,7 +177,7 @@ def make_plan(
         raise SetupProblems(_once(found))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
     doubts = _once([*(doubt for plan in plans for doubt in plan.doubts), *surveys.doubts()])
-    return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared)
+    return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -174,9 +185,10 @@ def _doubts(plans: Sequence[SetPlan]) -> list[str]:
     found = (
         f"{plan.summary.config_source}: {doubt}"
         for plan in plans
-        if plan.rule and (doubt := too_few_trials(plan.rule, plan.num_runs))
+        if plan.rule
+        for doubt in filter(None, (say(plan.rule, plan.num_runs) for say in (too_few_trials, loose_rate)))
     )
-    return list(dict.fromkeys([*found, *_unread(plans)]))
+    return list(dict.fromkeys([*found, *_unread(plans), *assertion_warnings(plans)]))
 
 
 def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:
@@ -184,7 +196,7 @@ def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:
         for key, count in plan.unread.items():
             yield (
                 f"{plan.summary.config_source}: {count} case(s) state `{key}`, which nothing reads: name "
-                f"`{READERS[key]}` in the criteria"
+                f"`{reader_of(key)}` in the criteria"
             )
 
 
@@ -219,8 +231,8 @@ def _plan_set(
         criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],
     )
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
+    plan.assertions = assertions = Assertions(bound, options.allow_unasserted)
     found += _unknown_ids(entry)
-    unknown, sure = bool(bound.problems), bound.decides_every_recorded_case()
     unplayed = Unplayed(options.users, entry.config)
     checks = checks_of(bound.metrics)
     is_partial = _is_partial(entry, options)
@@ -234,13 +246,15 @@ def _plan_set(
             plan.hashes += case_hash(case)
         problems = problems_of(case, checks)
         unplayed.see(index, case)
-        problem = cannot_decide(case, bound, sure=unknown or (sure and case.conversation is not None))
+        problem = cannot_run(case)
+        if not (problem or problems or bound.problems):  # else it may state what could not be read
+            problem = assertions.see(index, case)
         if problem is NO_GATE:  # of the config, not of the case: it is said once
             undecided.append(index)
         elif problem:
             problems.append(problem)
         found += [in_case(problem, entry.source, index) for problem in problems]
-        for key in unread(case, bound.metrics):
+        for key in unread(case, bound.metrics, bound.skipped):
             plan.unread[key] = plan.unread.get(key, 0) + 1
     found += _without_gate(entry, undecided, bound.skipped)
     found += _unplayed(entry, unplayed)
@@ -260,15 +274,6 @@ def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
     error = type(problem)(f"{entry.config_source}: {problem}")
     error.file, error.path = entry.config_source, problem.path
     error.parts, error.is_mistake = problem.parts or [str(problem)], problem.is_mistake
-    return error
-
-
-def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
-    """A problem of one case, with where that stands."""
-    where = source.where(index) or source.eval_set_id
-    error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
-    error.file, error.path = source.label or "", ("eval_cases", index)
-    error.parts = [problem]
     return error
 
 
@@ -292,16 +297,11 @@ def _unknown_ids(entry: PlannedSet) -> list[SetupError]:
     return [
         SetupError(
             f"{entry.source.label or entry.source.eval_set_id}: no case {eval_id!r}."
-            f"{did_you_mean(eval_id, known)} Cases: {_some(known)}."
+            f"{did_you_mean(eval_id, known)} Cases: {first_names(known)}."
         )
         for eval_id in entry.only
         if eval_id not in there
     ]
-
-
-def _some(names: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
 def _chosen(entry: PlannedSet, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:

@@ -12,6 +12,9 @@ from proctor.schema.outcome import Outcome
 from proctor.schema.repeats import TrialRule
 from proctor.stats import more_trials
 
+_HALF = 0.5
+"""Of a single trial, any rate asks for all of it; a rate below this was hardly meant so."""
+
 
 def runs_of(config: EvalConfig, options: RunOptions) -> int:
     """Return how many trials each case gets: what the run is told, else what the config says, else 1."""
@@ -60,6 +63,21 @@ def too_few_trials(rule: TrialRule, num_runs: int) -> str:
     if not _can_fail(rule, num_runs):
         return f"trials: no case can fail with {_trials(num_runs)}: even if none passes, {asked} is not ruled out"
     return ""
+
+
+def loose_rate(rule: TrialRule, num_runs: int) -> str:
+    """Warn about a rate below one trial, which a case that fails all trials but one still meets; empty for others.
+
+    With a confidence one trial that passes is not enough, and `too_few_trials` reports what is out of reach.
+    """
+    trials = rule.at_most or num_runs
+    is_strict = rule.confidence is not None or rule.rate * trials >= 1
+    if is_strict or (trials == 1 and rule.rate >= _HALF):
+        return ""
+    return (
+        f"trials: min_pass_rate {rule.min_pass_rate:g} is below one of {_trials(trials)}: a case passes if a single trial "
+        "passes. State a rate such as 0.8"
+    )
 
 
 def _can_pass(rule: TrialRule, num_runs: int) -> bool:

@@ -29,7 +29,7 @@ from proctor.schema.trial import Failure, FailureKind, Trial
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 
 # a member's look-up in its enumeration takes ten times as long
-_PASSED = Outcome.PASSED
+_FINE = frozenset({Outcome.PASSED, Outcome.SKIPPED})
 
 
 @dataclass(slots=True, repr=False)
@@ -276,7 +276,7 @@ class Run:
         self._counts[result.outcome] += 1
         self.progress.case_finished(result)
         most = 1 if self.options.fail_fast else self.options.max_failures
-        self._not_passed += result.outcome is not _PASSED
+        self._not_passed += result.outcome not in _FINE
         if most is not None and self._not_passed >= most:
             self._stop("fail_fast" if self.options.fail_fast else f"max_failures: {most} did not pass")
 

@@ -96,7 +96,7 @@ class Supply:
         runs = self._first(chosen) if self.grows else chosen.num_runs
         return CaseState(
             chosen, case, position, chosen.metrics_for(case), [None] * runs, runs, result,
-            only_recorded=self.only_recorded, grows=self.grows,
+            only_recorded=self.only_recorded, grows=self.grows, skip=chosen.skip_reason(index),
         )  # fmt: skip
 
     def _first(self, chosen: SetPlan) -> int:
@@ -145,7 +145,7 @@ class Supply:
 def _more(state: CaseState) -> int:
     """How many more trials a case gets: as few as could decide it; none where it is decided, or cannot be."""
     rule = state.chosen.rule
-    if rule is None or rule.at_most is None:
+    if rule is None or rule.at_most is None or state.skip:
         return 0
     outcomes = [
         trial_outcome(state.metrics, None if trial is None or trial.failure is not None else trial.scores)

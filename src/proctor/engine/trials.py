@@ -18,6 +18,7 @@ from proctor.engine.money import not_asked
 from proctor.engine.options import RunOptions
 from proctor.engine.playing import Play, spoiled
 from proctor.engine.scoring import explain, given_up, score_trial, view_of
+from proctor.engine.silence import find_silence
 from proctor.metrics.base import CaseView
 from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure, FailureKind, Trial
@@ -50,6 +51,8 @@ class TrialWork:
         failure = trial.failure or spoiled(trial, job.state.chosen.config)
         if failure is None and trial.notes:
             trial.failure = failure = _incomplete(trial)
+        if failure is None and self._options.compat != "adk":
+            trial.failure = failure = find_silence(trial, job.state.case, job.state.chosen)
         done = TrialState(job.number, trial, failure, job.attempt)
         if failure is not None and failure.kind is FailureKind.NOT_ASKED:
             done.not_asked = frozenset({USER})  # it is begun anew when the run is gone on with

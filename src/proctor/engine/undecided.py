@@ -8,18 +8,14 @@ from proctor.engine.criteria import FINAL_STATE, Bound, BoundMetric
 from proctor.metrics.base import needs_of
 from proctor.schema.case import EvalCase
 
-__all__ = ["NO_GATE", "cannot_decide", "cannot_run", "left_out"]
+__all__ = ["NO_GATE", "can_score", "cannot_decide", "cannot_run", "is_about_agent", "left_out"]
 
 NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
 
 
-def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
-    """Say why nothing could decide this case; empty when something can (`sure`: whatever it states)."""
-    if problem := cannot_run(case):
-        return problem
-    if sure or any(
-        metric.gate and _can_score(metric, case) and _judges_agent(metric) for metric in bound.metrics
-    ):
+def cannot_decide(case: EvalCase, bound: Bound) -> str:
+    """Say why nothing could decide this case; empty when something can."""
+    if any(metric.gate and can_score(metric, case) and is_about_agent(metric) for metric in bound.metrics):
         return ""
     gating = [metric for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
@@ -27,7 +23,8 @@ def cannot_decide(case: EvalCase, bound: Bound, *, sure: bool) -> str:
     return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
 
 
-def _judges_agent(metric: BoundMetric) -> bool:
+def is_about_agent(metric: BoundMetric) -> bool:
+    """Whether a metric judges the agent, not the simulated user."""
     return bool(getattr(metric.metric, "judges_agent", True))
 
 
@@ -63,12 +60,13 @@ def cannot_run(case: EvalCase) -> str:
     return "" if case.conversation else "its conversation has no turns"
 
 
-def _can_score(metric: BoundMetric, case: EvalCase) -> bool:
+def can_score(metric: BoundMetric, case: EvalCase) -> bool:
+    """Whether a metric applies to a case."""
     if not metric.covers(scenario=case.conversation is None):
         return False
     if "expected_state" in metric.facts.needs and not case.final_session_state:
         return False
     if metric.parts:
-        return any(_can_score(part, case) for part in metric.parts)
+        return any(can_score(part, case) for part in metric.parts)
     applies = getattr(metric.metric, "applies", None)
     return applies is None or bool(applies(case))

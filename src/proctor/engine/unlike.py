@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.schema.comparison import PASSED, Comparison, Unlike
-from proctor.schema.run import USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.run import UNKNOWN_MODULES, USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
 from proctor.schema.verdict import RunResult
 
 _MOST_NAMED = 5
@@ -69,6 +69,10 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
+RESCORED = 0
+"""The number of a pass of scoring that is not known: of a result in memory that was scored again."""
+
+
 def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
     """Return what a result that is not kept tells of itself."""
     from proctor.schema.run import AgentManifest, SetManifest
@@ -84,7 +88,7 @@ def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
         sets=sets,
         num_runs=run.num_runs,
     )
-    return manifest, Judging(sets=judged)
+    return manifest, Judging(number=1 if run.judging_duration is None else RESCORED, sets=judged)
 
 
 # --- what was run ----------------------------------------------------------------------------------------------------
@@ -179,6 +183,10 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
             yield from _metric(
                 name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
             )
+            if any(one is not None and one.modules == UNKNOWN_MODULES for one in (was[name], is_now[name])):
+                yield Unlike(
+                    "code", f"whether the modules that the metric {name} imports changed is not known"
+                )
 
 
 def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
@@ -234,7 +242,7 @@ def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
 
 def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
     """Tell whether a metric is computed in another way; `is_told`: what else the definitions differ by is known."""
-    if before.code and now.code and before.code != now.code:
+    if before.has_other_modules(now) or (before.code and now.code and before.code != now.code):
         return True
     return not is_told and before.definition != now.definition
 

@@ -14,6 +14,8 @@ from proctor.schema.verdict import MetricVerdict, Outcome, worst
 
 # Names of this module: looking a member up in its enumeration takes ten times as long, and this runs for every case.
 _PASSED, _INFORMATIONAL, _NOT_APPLICABLE = Outcome.PASSED, Outcome.INFORMATIONAL, Outcome.NOT_APPLICABLE
+MOST_NUMBERS = 10
+"""The most trial numbers that a reason lists."""
 
 
 @dataclass(slots=True)
@@ -52,19 +54,24 @@ def decide(
         for i, bound in enumerate(metrics)
     ]
     verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
+    undecided = _undecided_trials(metrics, scores, failures)
     if rule is None and len(scores) == 1:
-        outcome = _of_metrics(metrics, verdicts, failures)
+        outcome = _of_metrics(metrics, verdicts, failures, undecided)
         trials = [outcome]
     else:
         trials = [_of_trial(metrics, *trial) for trial in zip(scores, failures, strict=True)]
-        outcome = _of_metrics(metrics, verdicts, failures) if rule is None else decide_trials(rule, trials)
+        outcome = (
+            _of_metrics(metrics, verdicts, failures, undecided)
+            if rule is None
+            else decide_trials(rule, trials)
+        )
     missed = _first_missed(metrics, scores, trials) if len(trials) > 1 else ""
     if outcome is Outcome.PASSED:
         return CaseVerdict(outcome, "", verdicts, trials, missed)
     if rule is not None and (outcome is not Outcome.ERROR or Outcome.ERROR not in trials):
         reason = trials_reason(rule, outcome, trials, missed)
     else:
-        reason = _reason(outcome, verdicts.values(), failures)
+        reason = _reason(outcome, verdicts.values(), failures, undecided if len(scores) > 1 else ())
     return CaseVerdict(outcome, reason, verdicts, trials, missed)
 
 
@@ -79,7 +86,10 @@ def decide_only(
     outcomes: list[Outcome] = []
     for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than a verdict
         if bound.gates:
-            verdict = deciding[bound.name] = _clear(bound, score, [score]) or decide_metric(bound, [score])
+            verdict = _clear(bound, score, [score])
+            if verdict is None:
+                verdict = decide_metric(bound, [score])
+            deciding[bound.name] = verdict
             if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
                 outcomes.append(verdict.outcome)
     outcome = worst(outcomes)
@@ -91,13 +101,16 @@ def with_reported(
 ) -> dict[str, MetricVerdict]:
     """Return the verdicts of all metrics, in their order: those that are there, and what is only reported."""
     return {
-        bound.name: deciding.get(bound.name) or decide_metric(bound, [score])
+        bound.name: deciding[bound.name] if bound.name in deciding else decide_metric(bound, [score])
         for bound, score in zip(metrics, scores, strict=True)
     }
 
 
 def _of_metrics(
-    metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdict], failures: Sequence[Failure | None]
+    metrics: Sequence[BoundMetric],
+    verdicts: dict[str, MetricVerdict],
+    failures: Sequence[Failure | None],
+    undecided: Sequence[int],
 ) -> Outcome:
     deciding = [
         verdict.outcome
@@ -106,9 +119,30 @@ def _of_metrics(
         and verdict.outcome is not Outcome.NOT_APPLICABLE
         and not (any(failures) and _is_about_user(bound))
     ]
-    if any(failures):
+    if undecided or any(failures):
         deciding.append(Outcome.ERROR)
     return worst(deciding)
+
+
+def _undecided_trials(
+    metrics: Sequence[BoundMetric],
+    scores: Sequence[Sequence[MetricScore] | None],
+    failures: Sequence[Failure | None],
+) -> list[int]:
+    """The numbers of the trials that were scored, and in which no gating metric applied."""
+    return [
+        number
+        for number, (row, failure) in enumerate(zip(scores, failures, strict=True), 1)
+        if row is not None and failure is None and not _applies(metrics, row)
+    ]
+
+
+def _applies(metrics: Sequence[BoundMetric], row: Sequence[MetricScore]) -> bool:
+    """Whether any gating metric gave a score or a failure in this trial."""
+    return any(
+        bound.gate and (score.value is not None or score.failure is not None)
+        for bound, score in zip(metrics, row, strict=True)
+    )
 
 
 def _of_trial(
@@ -242,7 +276,12 @@ def _first_miss(bound: BoundMetric, scored: MetricScore) -> str:
     return scored.reason if missed else ""
 
 
-def _reason(outcome: Outcome, verdicts: Iterable[MetricVerdict], failures: Sequence[Failure | None]) -> str:
+def _reason(
+    outcome: Outcome,
+    verdicts: Iterable[MetricVerdict],
+    failures: Sequence[Failure | None],
+    undecided: Sequence[int] = (),
+) -> str:
     if outcome is Outcome.ERROR:
         failure = next((failure for failure in failures if failure), None)
         if failure is not None:
@@ -251,6 +290,9 @@ def _reason(outcome: Outcome, verdicts: Iterable[MetricVerdict], failures: Seque
         if verdict.gate and verdict.outcome is outcome:
             why = f": {verdict.reason}" if verdict.reason else ""
             return f"{verdict.name}{_shortfall(verdict)}{why}"
+    if undecided:
+        numbers = ", ".join(map(str, undecided[:MOST_NUMBERS])) + ", …" * (len(undecided) > MOST_NUMBERS)
+        return f"no gating metric applied in trial{'s' * (len(undecided) > 1)} {numbers}"
     return "nothing decided this case: no gating metric applied"
 
 

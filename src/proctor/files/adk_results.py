@@ -237,10 +237,11 @@ def _metric(name: str, tried: list[tuple[EvalCaseResult, dict[str, Any]]]) -> Me
     found = [(_named(entry.overall_eval_metric_results, name), entry, extra) for entry, extra in tried]
     stated = [result for result, _, _ in found if result is not None]
     scores = [
-        _score(result, entry, of_metric(extra, name)) if result else None for result, entry, extra in found
+        _score(result, entry, of_metric(extra, name)) if result is not None else None
+        for result, entry, extra in found
     ]
     outcomes = [
-        _metric_outcome(result, of_metric(extra, name)) if result else Outcome.ERROR
+        _metric_outcome(result, of_metric(extra, name)) if result is not None else Outcome.ERROR
         for result, _, extra in found
     ]
     threshold = _threshold(stated[0]) if stated else None
@@ -252,7 +253,7 @@ def _metric(name: str, tried: list[tuple[EvalCaseResult, dict[str, Any]]]) -> Me
         threshold,
         not all(outcome is Outcome.INFORMATIONAL for outcome in outcomes),
         per_trial=scores,
-        failure=next((score.failure for score in scores if score and score.failure), None),
+        failure=next((score.failure for score in scores if score is not None and score.failure), None),
     )
     _as_written(verdict, [of_metric(extra, name) for _, _, extra in found])
     return verdict

@@ -98,7 +98,9 @@ def _with(path: Path, source: EvalSetFile, cases: Sequence[EvalCase]) -> tuple[s
         text += "".join(["" if text.endswith("\n") or not text else "\n", *lines])
     else:
         edit = edit_of(source, text)
-        edit.append(cases_of(edit, source), [json.loads(to_adk_json(case)) for case in cases])
+        edit.append(
+            cases_of(edit, source), [json.loads(to_adk_json(case, keep_written=True)) for case in cases]
+        )
         text = edit.text()
     return text, reread(path, source, text, added=cases)
 

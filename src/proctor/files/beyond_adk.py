@@ -16,6 +16,7 @@ from proctor.schema.base import to_camel
 from proctor.schema.case import EvalCase
 from proctor.schema.content import FunctionCall
 from proctor.schema.persona import UserBehavior, UserPersona
+from proctor.schema.session import SessionInput
 
 _REFUSED = "ADK refuses this file"
 _CALL_WORDS = {
@@ -82,6 +83,11 @@ def _other_words(model: BaseModel, value: dict[str, Any], path: Path_) -> Iterat
     """Keys that are read for one of the format's, by some model alone."""
     if isinstance(model, EvalCase) and "id" in value and not {"eval_id", "evalId"} & value.keys():
         yield Finding((*path, "id"), f"read as `eval_id`; {_REFUSED}", at_key=True)
+    elif isinstance(model, SessionInput):
+        for name in ("app_name", "user_id"):
+            if name not in value and to_camel(name) not in value:
+                hint = "Proctor uses its defaults; write the key for ADK"
+                yield Finding(path, f"`{name}` is missing; {_REFUSED}", hint)
     elif isinstance(model, FunctionCall):
         for key in _CALL_WORDS.keys() & value.keys() - (model.model_extra or {}).keys():
             yield Finding((*path, key), f"read as `{_CALL_WORDS[key]}`; {_REFUSED}", at_key=True)

@@ -19,7 +19,7 @@ from proctor.files.json_text import parse
 from proctor.files.json_values import change_value, same_json
 from proctor.files.kinds import Kind
 from proctor.files.rereading import check_edit
-from proctor.files.unknown import slips_in
+from proctor.files.unknown import key_findings
 from proctor.schema.case import EvalCase
 
 
@@ -38,7 +38,7 @@ def findings_in(value: Any) -> tuple[EvalCase | None, list[Finding], list[Findin
         case, _ = read_case(value)
     except ValidationError as error:
         return None, explain(error, value), []
-    return case, [], slips_in(case, value)
+    return case, [], [finding for finding in key_findings(case, value) if finding.hint]
 
 
 def changeable(source: EvalSetFile) -> str:

@@ -12,10 +12,11 @@ from pydantic_core import from_json
 from proctor.files.base import Path_, Place, Problem, Severity, SourceText, field_name
 from proctor.files.documents import Document, problems_at
 from proctor.files.explain import Finding, explain
+from proctor.files.key_problems import KeyProblems
 from proctor.files.pieces import FileBytes, LineCounter, Spans
 from proctor.files.places import Places
-from proctor.files.unknown import slips_in
 from proctor.files.variants import ROW_IDS, adapt_case
+from proctor.schema.base import noticed_unknown_keys
 from proctor.schema.case import EvalCase
 
 SAID = 200  # problems of one file that get a place; nobody reads more, and each costs a look at its case
@@ -67,16 +68,18 @@ def read_case(value: Any) -> tuple[EvalCase, str]:
 class Collector:
     """Ids, problems and warnings of the cases of a set, as they go by."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_free_keys: bool = False) -> None:
         self.ids: list[str | None] = []  # None: the case cannot be read
         self.errors: list[tuple[int, list[Finding]]] = []
         self.warnings: list[tuple[int, list[Finding]]] = []
+        self.keys = KeyProblems(has_free_keys=has_free_keys)
         self._noted: set[str] = set()
 
     def take(self, index: int, value: Any) -> None:
         """Note what there is to say about the next case."""
         try:
-            case, note = read_case(value)
+            with noticed_unknown_keys() as noticed:
+                case, note = read_case(value)
         except ValidationError as error:
             self.ids.append(None)
             self.errors.append((index, explain(error, value)))
@@ -85,8 +88,7 @@ class Collector:
         if note and note not in self._noted:
             self._noted.add(note)
             self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
-        elif not note and (slips := slips_in(case, value)):
-            self.warnings.append((index, slips))
+        self.keys.look(index, case, value, noticed, is_row=bool(note))
         if case.conversation and len(case.conversation) > 1:
             self._check_invocation_ids(index, case)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
 from proctor.files import load
-from proctor.files.base import Path_, Problem, SourceText, file_error
+from proctor.files.base import Path_, Problem, file_error
 from proctor.files.beyond_adk import only_read_here, time_only_read_here
 from proctor.files.cases import read_case
 from proctor.files.documents import (
@@ -25,14 +25,16 @@ from proctor.files.documents import (
     read_document,
     unreadable,
 )
-from proctor.files.doubled import doubled_keys
-from proctor.files.eval_sets import EvalSetFile, not_a, open_document, open_eval_set
-from proctor.files.explain import Finding, near_key, resolve
+from proctor.files.doubled import doubled_in_document
+from proctor.files.eval_sets import EvalSetFile, open_document, open_eval_set
+from proctor.files.explain import Finding, resolve
 from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.json_lines import starts_like_lines
 from proctor.files.kinds import SETS, Kind, kind
 from proctor.files.pieces import FileBytes, no_collection
-from proctor.files.unknown import MEANS_NOTHING, OPEN_IN_ADK, unknown_in
+from proctor.files.strictness import refused_in, warnings_of
+from proctor.files.unknown import OPEN_IN_ADK, UNKNOWN_KEY, unknown_in
+from proctor.files.whole_sets import not_a
 from proctor.schema.base import WireModel, to_camel, unknown_keys
 from proctor.schema.result import EvalCaseResult, EvalSetResult
 
@@ -64,9 +66,14 @@ class Report:
         return not any(problem.severity == "error" for problem in self.problems)
 
     def in_order(self) -> None:
-        """Put the problems into the order of the file, each once."""
-        unique = dict.fromkeys(self.problems)
+        """Put the problems into the order of the file, each once; what is an error is no warning, too."""
+        wrong = {replace(each, severity="warning") for each in self.problems if each.severity == "error"}
+        unique = dict.fromkeys(each for each in self.problems if each not in wrong)
         self.problems = sorted(unique, key=lambda problem: (problem.line, problem.column))
+
+    def refuse_warnings(self) -> None:
+        """Make every warning an error (`warnings_as_errors`)."""
+        self.problems = [replace(problem, severity="error") for problem in self.problems]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -80,59 +87,72 @@ class Report:
         }
 
 
-def check_file(path: str | Path, *, allow_duplicate_ids: bool = False) -> Report:
+def check_file(
+    path: str | Path, *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = False
+) -> Report:
     """Check a file of the format, whatever it is; everything that is wrong is in the report.
 
-    Beside what makes a file unreadable: what ADK would refuse, probable slips, and what nothing reads.
+    Beside what makes a file unreadable: what a run would refuse (keys that state an expectation and that nothing reads,
+    unless `allow_unknown_keys`; keys that stand twice), what ADK would refuse, and what nothing reads.
     """
     path = Path(path)
     report = Report(str(path), str(Kind.UNKNOWN))
     try:
         with no_collection():
-            _check(path, report, allow_duplicate_ids=allow_duplicate_ids)
+            _check(path, report, allow_duplicate_ids=allow_duplicate_ids, allows=allow_unknown_keys)
     except EvalFileError as error:
         report.problems += error.problems or [Problem("error", str(path), 1, 1, "", str(error))]
     report.in_order()
     return report
 
 
-def _check(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
+def _check(path: Path, report: Report, *, allow_duplicate_ids: bool, allows: bool) -> None:
     if path.suffix.lower() == LINES_SUFFIX and path.is_file():
         report.kind = str(Kind.CASE_LINES if _named_set(path) or _looks_like_lines(path) else Kind.UNKNOWN)
-        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids)
+        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids, allows=allows)
         return
     if _is_streamed(path):
         report.kind = str(Kind.EVAL_SET)
-        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids)
+        _check_streamed(path, report, allow_duplicate_ids=allow_duplicate_ids, allows=allows)
         return
     document = read_document(path, limit=RESULT_LIMIT)
     found = kind(document.value, document.name)
     if found is Kind.UNKNOWN and isinstance(document.value, dict) and _named_config(path):
         found = Kind.CONFIG
     report.kind = str(found)
-    source: SourceText | None = getattr(document, "source", None)  # a YAML file refuses keys given twice
-    report.problems += doubled_keys(source) if source else []
     if getattr(document, "double_encoded", False) and found is not Kind.RESULT:
         finding = Finding((), "the document is inside a JSON string", "ADK reads only results so")
         report.problems += problems_at(document, [finding], "warning")
     if found in SETS:
-        _check_set(open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True), report)
+        opened = open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
+        _check_set(opened, report, allows=allows)
         own_keys = _set_keys(document.value) if found is Kind.EVAL_SET else ()
         findings = chain(own_keys, _old_turns(document.value, found))
         report.problems += problems_at(document, islice(findings, _SAID), "warning")
     else:
+        _add_doubled(document, report, is_config=found is Kind.CONFIG)
         _CHECKS.get(found, _check_unknown)(document, report)
+        if allows:
+            report.problems = [_accepted(problem) for problem in report.problems]
 
 
-def _check_streamed(path: Path, report: Report, *, allow_duplicate_ids: bool) -> None:
+def _accepted(problem: Problem) -> Problem:
+    """A problem where unknown keys are accepted."""
+    return replace(problem, severity="warning") if problem.message in UNKNOWN_KEY else problem
+
+
+def _add_doubled(document: Document, report: Report, *, is_config: bool) -> None:
+    """Add keys that stand twice: an error in a config, where one of the two would silently not judge."""
+    found = doubled_in_document(document, is_config=is_config)
+    report.problems += [replace(each, severity="error") for each in found.of_format if is_config]
+    report.problems += [*([] if is_config else found.of_format), *found.of_free_maps]
+
+
+def _check_streamed(path: Path, report: Report, *, allow_duplicate_ids: bool, allows: bool) -> None:
     """A set that is streamed: what it is made of is looked at case by case."""
     opened = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
-    _check_set(opened, report)
+    _check_set(opened, report, allows=allows)
     report.problems += opened.header_problems(_set_keys)
-    for index in range(len(opened)):
-        source = opened.source(index)
-        if source is not None and len(report.problems) < _SAID:
-            report.problems += doubled_keys(source)
 
 
 def _is_streamed(path: Path) -> bool:
@@ -161,23 +181,25 @@ def _named_config(path: Path) -> bool:
 # --- sets --------------------------------------------------------------------------------------------------------------
 
 
-def _check_set(opened: EvalSetFile, report: Report) -> None:
+def _check_set(opened: EvalSetFile, report: Report, *, allows: bool) -> None:
     report.kind, report.cases, report.content = str(opened.kind), len(opened), opened
-    report.problems += opened.warnings
+    report.problems += refused_in(opened, allow_unknown_keys=allows)
+    report.problems += warnings_of(opened, allow_unknown_keys=allows)
     if not len(opened):
         place = Problem("warning", report.file, 1, 1, "", "no cases", "a run of this set is refused")
         report.problems.append(place)
     if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         return
     is_json = Path(report.file).suffix.lower() not in {LINES_SUFFIX, *YAML_SUFFIXES}
-    report.problems += opened.problems(list(_found(opened, in_adk=is_json)))
+    if is_json:  # ADK may read the file as it is, too
+        report.problems += opened.problems(list(_found(opened)))
 
 
-def _found(opened: EvalSetFile, *, in_adk: bool) -> Iterator[tuple[int, list[Finding]]]:
-    """What there is to say about cases, up to a limit. `in_adk`: ADK may read the file as it is, too."""
+def _found(opened: EvalSetFile) -> Iterator[tuple[int, list[Finding]]]:
+    """What ADK reads otherwise in cases, up to a limit."""
     left = _SAID
     for index in range(len(opened)):
-        findings = list(islice(_case_findings(opened.value(index), in_adk=in_adk), left + 1))
+        findings = list(islice(_case_findings(opened.value(index)), left + 1))
         if len(findings) > left:
             more = "this case and maybe others have further warnings of this sort; they are not listed"
             yield index, [*findings[:left], Finding((), more)]
@@ -187,12 +209,9 @@ def _found(opened: EvalSetFile, *, in_adk: bool) -> Iterator[tuple[int, list[Fin
         left -= len(findings)
 
 
-def _case_findings(value: Any, *, in_adk: bool) -> Iterator[Finding]:
+def _case_findings(value: Any) -> Iterator[Finding]:
     case, note = read_case(value)
-    if note:
-        return
-    yield from unknown_in(case, value)
-    if in_adk:
+    if not note:
         yield from only_read_here(case, value)
 
 
@@ -227,10 +246,6 @@ def _old_turn(turn: dict[str, Any], path: Path_) -> Iterator[Finding]:
         if to_snake(key) in _TURN_KEYS and to_camel(to_snake(key)) == key:
             yield Finding((*path, key), f"ADK reads only `{to_snake(key)}` here", at_key=True)
             continue
-        near = near_key(key, _TURN_KEYS)
-        hint = f"did you mean `{near}`?" if near else MEANS_NOTHING.get(to_snake(key), "")
-        if hint:
-            yield Finding((*path, key), "unknown key; nothing reads it", hint, at_key=True)
 
 
 def _set_keys(value: dict[str, Any]) -> Iterator[Finding]:
@@ -243,10 +258,6 @@ def _set_keys(value: dict[str, Any]) -> Iterator[Finding]:
             yield Finding((key,), f"ADK reads only `{name}` here and {does}", at_key=True)
         elif key == "id" and not {"eval_set_id", "evalSetId"} & value.keys():
             yield Finding((key,), "read as `eval_set_id`; ADK refuses this file", at_key=True)
-        else:
-            near = near_key(key, _SET_KEYS)
-            hint = f"did you mean `{near}`?" if near else "ADK drops it when it writes the file"
-            yield Finding((key,), "unknown key; nothing reads it", hint, at_key=True)
     if (made := "creation_timestamp") in value:
         yield from time_only_read_here(value[made], (made,))
 
@@ -271,8 +282,11 @@ def _check_scenarios(document: Document, report: Report) -> None:
 
 
 def _doubts(document: Document, model: WireModel) -> list[Problem]:
-    findings = chain(unknown_in(model, document.value), only_read_here(model, document.value))
-    return problems_at(document, islice(findings, _SAID), "warning")
+    found = [*islice(chain(unknown_in(model, document.value), only_read_here(model, document.value)), _SAID)]
+    return [
+        *problems_at(document, [one for one in found if one.is_misread], "error"),
+        *problems_at(document, [one for one in found if not one.is_misread], "warning"),
+    ]
 
 
 def _check_session_input(document: Document, report: Report) -> None:

@@ -9,26 +9,24 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from proctor.files.base import Path_, Place, Problem, Severity, SourceText, file_error
-from proctor.files.cases import CaseFindings, Collector, HeldCases, SpanCases, read_case
+from proctor.files.base import Place, Problem, Severity, SourceText, file_error
+from proctor.files.cases import CaseFindings, HeldCases, SpanCases, read_case
 from proctor.files.documents import (
     LINES_SUFFIX,
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
-    JsonDocument,
-    problems_at,
     read_bytes,
     read_json,
     read_yaml,
     unreadable,
 )
-from proctor.files.doubled import QUICK, doubled_keys, stated_twice
+from proctor.files.doubled import doubled_in_cases
 from proctor.files.duplicates import duplicate_problems, rename_duplicates
 from proctor.files.explain import Finding
-from proctor.files.kinds import SETS, Kind, describe, kind, set_id_of
-from proctor.files.opened import Opened, read_header, streamed, too_large
+from proctor.files.opened import Opened, streamed, take_doubled, too_large
 from proctor.files.pieces import BrokenTextError, FileBytes, changed_since, no_collection
+from proctor.files.whole_sets import set_of_document
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 
@@ -43,7 +41,13 @@ class EvalSetFile:
     def __init__(self, opened: Opened) -> None:
         self.label = opened.label
         self.header = opened.header
-        self.warnings: list[Problem] = opened.warnings
+        self.other_warnings = opened.warnings
+        self.misread = opened.misread
+        """Keys, as warnings, that probably state an expectation and that nothing reads: no verdict with them."""
+        self.doubtful = opened.doubtful
+        """Other unknown keys, as warnings."""
+        self.doubled = opened.doubled
+        """Keys, as warnings, that an object of the format has twice: no verdict with them."""
         self.kind = opened.kind
         self.has_comments = opened.has_comments
         self._cases = opened.cases
@@ -51,6 +55,11 @@ class EvalSetFile:
         self._positions: dict[str, int] = {}
         self._renamed = opened.renamed
         self._hash = opened.hash
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """Everything that is doubtful in the file."""
+        return [*self.other_warnings, *self.doubled, *self.misread, *self.doubtful]
 
     @property
     def eval_set_id(self) -> str:
@@ -180,10 +189,10 @@ def _opened(path: Path, label: str) -> Opened:
     suffix = path.suffix.lower()
     if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
-        return _from_document(read_yaml(data, label), _digest_of(data))
+        return set_of_document(read_yaml(data, label), _digest_of(data))
     if path.exists() and not path.is_file():  # a pipe, which is read once, from its start to its end
         data = read_bytes(path, label)
-        return _whole(read_json(data, label), data)
+        return set_of_document(read_json(data, label), _digest_of(data))
     try:
         source = FileBytes(path, label)
     except OSError as error:
@@ -195,27 +204,13 @@ def _opened(path: Path, label: str) -> Opened:
 
                 return streamed_lines(source)
             opened = streamed(source)
-            opened.warnings += _doubled_in(source)
+            take_doubled(opened, doubled_in_cases(source, opened.cases))
             return opened
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
-        return _whole(read_json(data, label), data)
-
-
-def _whole(document: JsonDocument, data: bytes) -> Opened:
-    opened = _from_document(document, _digest_of(data))
-    if len(data) <= QUICK:
-        opened.warnings += stated_twice(document)
-    return opened
-
-
-def _doubled_in(source: FileBytes) -> list[Problem]:
-    if source.size > QUICK:
-        return []
-    text = source.read(0, source.size).decode("utf-8-sig", "replace")
-    return doubled_keys(SourceText(source.name, text))
+        return set_of_document(read_json(data, label), _digest_of(data))
 
 
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
@@ -233,7 +228,7 @@ def load_eval_set_text(
 def open_eval_set_text(text: str | bytes, name: str, *, allow_duplicate_ids: bool = False) -> EvalSetFile:
     """The same, with what is doubtful in it."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    opened = _from_document(read_json(data, name), _digest_of(data))
+    opened = set_of_document(read_json(data, name), _digest_of(data))
     return _checked(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
 
 
@@ -243,77 +238,13 @@ def open_document(
     """The set that an already read document holds. Errors as `open_eval_set`."""
     digest = _digest_of(to_json(document.value))
     return _checked(
-        _from_document(document, digest), allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty
+        set_of_document(document, digest), allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty
     )
 
 
 def _digest_of(data: bytes) -> Callable[[], str]:
     digest = hashlib.sha256(data).hexdigest()
     return lambda: digest
-
-
-# --- a document read whole ---------------------------------------------------------------------------------------------
-
-
-def _from_document(document: Document, digest: Callable[[], str]) -> Opened:
-    found = kind(document.value, document.name)
-    if found not in SETS:
-        raise file_error([*document.warnings, *not_a(document, "an eval set", found)])
-    if found in {Kind.OLD_TURNS, Kind.OLD_CASES}:
-        opened = _converted(document, found, digest)
-    else:
-        opened = _held(document, found, digest)
-    opened.warnings = [*document.warnings, *opened.warnings]
-    opened.has_comments = document.has_comments
-    return opened
-
-
-def _held(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
-    fields, cases, base = _parts(document.value, found)
-    if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
-        both = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
-        raise file_error(problems_at(document, [Finding((second[0],), both, at_key=True)]))
-    header, errors, warnings = read_header(fields, document.name, needs_id=found is Kind.EVAL_SET)
-    if not isinstance(cases, list):
-        errors, cases = [*errors, Finding(base, "expected a list of cases")], []
-    bases: list[Path_] = [
-        (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(cases))
-    ]
-    held = HeldCases(document, [to_json(case) for case in cases], bases)
-    opened = Opened(document.name, header, held, digest, found)
-    opened.problems += problems_at(document, errors)
-    opened.warnings += problems_at(document, warnings, "warning")
-    collector = Collector()
-    for index, case in enumerate(cases):
-        collector.take(index, case)
-    opened.ids = collector.ids
-    opened.problems += collector.errors_in(opened.cases)
-    opened.warnings += collector.warnings_in(opened.cases)
-    return opened
-
-
-def _parts(value: Any, found: Kind) -> tuple[dict[str, Any], Any, Path_]:
-    """The set's own keys, its cases, and the path of the cases."""
-    if found is Kind.EVAL_CASE:
-        return {}, [value], ()
-    if found is Kind.CASE_LIST:
-        return {}, value, ()
-    key = next(key for key in ("eval_cases", "evalCases") if key in value)
-    return {name: item for name, item in value.items() if name != key}, value[key], (key,)
-
-
-def _converted(document: Document, found: Kind, digest: Callable[[], str]) -> Opened:
-    from proctor.files.old import convert_old
-
-    converted = convert_old(document.value, found, set_id_of(document.name))
-    pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted.cases]
-    bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    cases = HeldCases(document, pieces, bases, id_key="name" if found is Kind.OLD_CASES else "")
-    opened = Opened(document.name, converted.header, cases, digest, found)
-    opened.ids += [case.eval_id for case in converted.cases]
-    opened.problems += problems_at(document, converted.errors)
-    opened.warnings += problems_at(document, converted.warnings, "warning")
-    return opened
 
 
 # --- the set as a whole ------------------------------------------------------------------------------------------------
@@ -336,14 +267,3 @@ def _checked(opened: Opened, *, allow_duplicate_ids: bool, allow_empty: bool) ->
     if opened.problems:
         raise file_error([*opened.problems, *opened.warnings])
     return EvalSetFile(opened)
-
-
-def not_a(document: Document, wanted: str, found: Kind) -> list[Problem]:
-    """The problem of a document that is something else than what was asked for."""
-    if found is not Kind.UNKNOWN:
-        article = "an" if str(found)[0] in "aeio" else "a"
-        message, hint = f"expected {wanted}, but this is {article} {found}", ""
-    else:
-        looks, hint = describe(document.value)
-        message = f"expected {wanted}, but this is {looks}"
-    return problems_at(document, [Finding((), message, hint)])

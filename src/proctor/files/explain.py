@@ -53,12 +53,16 @@ _LOOKED_AT = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at `path` of a document, not yet at a place of a text. `at_key`: the key is meant, not the value."""
+    """Something wrong at `path` of a document, not yet at a place of a text. `at_key`: the key is meant, not the value.
+
+    `is_misread`: something is stated there that a verdict should rest on, and nothing reads it.
+    """
 
     path: Path_
     message: str
     hint: str = ""
     at_key: bool = False
+    is_misread: bool = False
 
     @property
     def said(self) -> str:

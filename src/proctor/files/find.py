@@ -25,6 +25,8 @@ _CASE_NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^,:]*))(,|:|$)', re.DOTALL)
 _NEW_SET_ID = re.compile(r"[a-zA-Z0-9_]+")
 _LONGEST_NAME = 255  # bytes in a file's name, on the systems people use
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
+ON_WINDOWS = os.name == "nt"
+"""Whether the names of devices cannot be names of files."""
 
 
 @dataclass(slots=True)
@@ -277,7 +279,7 @@ def require_new_set_id(text: str) -> str:
         raise SetupError(
             f"the id of a new eval set may have at most {_LONGEST_NAME - len(SET_SUFFIXES[0])} characters"
         )
-    if _DEVICES.fullmatch(text):
+    if ON_WINDOWS and _DEVICES.fullmatch(text):
         raise SetupError(f"{text!r} is the name of a device on Windows; choose another id")
     return text
 

@@ -17,10 +17,17 @@ from pydantic_core import from_json
 from proctor.errors import EvalFileError
 from proctor.files.base import Place, Problem, SourceText
 from proctor.files.cases import SAID, Collector, SpanCases
-from proctor.files.doubled import QUICK, doubled_keys
+from proctor.files.doubled import DoubledKeys, doubled_in
 from proctor.files.json_text import decode, holds_refused, is_suspect
 from proctor.files.kinds import Kind, describe, is_case_like, is_set_fields
-from proctor.files.opened import Opened, hash_file, read_header
+from proctor.files.opened import (
+    Opened,
+    hash_file,
+    read_header,
+    take_collected,
+    take_doubled,
+    take_header_keys,
+)
 from proctor.files.pieces import CHUNK, LARGEST_ELEMENT, Bytes, FileBytes, Spans, start_of
 from proctor.files.scan import scan
 
@@ -88,7 +95,7 @@ class LineWalk:
         self.warnings: list[Problem] = []
         self.has_comments = False
         self._broken = 0
-        self._looks_twice = data.size <= QUICK
+        self.doubled = DoubledKeys([], [])
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         is_first = True
@@ -127,8 +134,7 @@ class LineWalk:
         if line.is_suspect and holds_refused(line.text):
             self._note_fault(line)
             return _NOTHING
-        if self._looks_twice:
-            self.warnings += doubled_keys(self._source(line, line.text.decode("utf-8", "replace")))
+        self.doubled += doubled_in(self._source(line, line.text.decode("utf-8", "replace")))
         return value
 
     def _is_header(self, line: Line, value: Any) -> bool:
@@ -234,9 +240,11 @@ def streamed_lines(source: FileBytes) -> Opened:
     cases = SpanCases(source, walk.spans)
     opened = Opened(source.name, header, cases, lambda: hash_file(source), Kind.CASE_LINES)
     opened.has_comments = walk.has_comments
-    opened.ids = collector.ids
-    opened.problems += walk.problems + cases.header_problems(findings, "error") + collector.errors_in(cases)
-    opened.warnings += walk.warnings + cases.header_problems(doubts, "warning") + collector.warnings_in(cases)
+    opened.problems += walk.problems + cases.header_problems(findings, "error")
+    opened.warnings += walk.warnings + cases.header_problems(doubts, "warning")
+    take_collected(opened, collector)
+    take_doubled(opened, walk.doubled)
+    take_header_keys(opened, walk.spans.header, cases.header_problems)
     return opened
 
 

@@ -11,18 +11,18 @@ from pydantic import ValidationError
 from proctor.files.base import Problem, file_error
 from proctor.files.configs import config_findings, misspelled_keys
 from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document
-from proctor.files.doubled import stated_twice
+from proctor.files.doubled import doubled_in_document
 from proctor.files.eval_sets import (
     EvalSetFile,
     load_eval_set,
     load_eval_set_text,
-    not_a,
     open_document,
     open_eval_set,
 )
 from proctor.files.explain import explain
 from proctor.files.kinds import Kind, kind
 from proctor.files.pieces import no_collection
+from proctor.files.whole_sets import not_a
 from proctor.schema.base import WireModel
 from proctor.schema.config import EvalConfig
 from proctor.schema.scenario import ConversationScenarios
@@ -53,9 +53,18 @@ def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[
     Raises:
         EvalFileError: it is no config, or one of its keys is misspelled; with every problem and its place.
     """
+    config, doubts, doubled = load_config_strictly(path, label=label)
+    return config, [*doubled, *doubts]
+
+
+def load_config_strictly(
+    path: str | Path, *, label: str = ""
+) -> tuple[EvalConfig, list[Problem], list[Problem]]:
+    """As `load_config`, with the keys that stand twice (as warnings) apart: which of the two is to judge?"""
     document = read_document(Path(path), label)
     config, doubts = read_config(document)
-    return config, [*stated_twice(document), *doubts]
+    doubled = doubled_in_document(document, is_config=True).of_format
+    return config, [doubt for doubt in doubts if doubt not in doubled], doubled
 
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:

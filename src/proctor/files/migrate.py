@@ -14,12 +14,13 @@ from pydantic.alias_generators import to_snake
 
 from proctor.files.base import Path_, Problem, file_error
 from proctor.files.documents import Document, problems_at, read_document
-from proctor.files.eval_sets import not_a, open_document
+from proctor.files.eval_sets import open_document
 from proctor.files.explain import Finding, explain, kind_of, near_key
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.old import path_findings
 from proctor.files.save import save_eval_set
 from proctor.files.variants import CALL_INPUTS, adapt_turns
+from proctor.files.whole_sets import not_a
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.legacy import (
     CALL_KEYS,

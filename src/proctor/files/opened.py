@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
-from proctor.files.base import Problem, SourceText, file_error
+from proctor.files.base import Problem, Severity, SourceText, file_error
 from proctor.files.cases import Cases, Collector, SpanCases
 from proctor.files.documents import WHOLE_LIMIT
+from proctor.files.doubled import DoubledKeys
 from proctor.files.explain import Finding, explain
 from proctor.files.kinds import Kind, kind, set_id_of
 from proctor.files.pieces import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk
+from proctor.files.unknown import set_key_findings
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.eval_set import EvalSet
 
@@ -29,6 +31,12 @@ class Opened:
     hash: Callable[[], str]
     kind: Kind = Kind.EVAL_SET
     warnings: list[Problem] = field(default_factory=list)
+    misread: list[Problem] = field(default_factory=list)
+    """Keys, as warnings, that probably state an expectation and that nothing reads."""
+    doubtful: list[Problem] = field(default_factory=list)
+    """Other unknown keys."""
+    doubled: list[Problem] = field(default_factory=list)
+    """Keys, as warnings, that an object of the format has twice."""
     problems: list[Problem] = field(default_factory=list)
     has_comments: bool = False
     ids: list[str | None] = field(default_factory=list)  # None: a case that cannot be read
@@ -71,10 +79,36 @@ def streamed(source: FileBytes) -> Opened:
     opened = Opened(source.name, header, cases, lambda: hash_file(source))
     opened.problems += cases.header_problems(findings, "error")
     opened.warnings += cases.header_problems(warnings, "warning")
+    take_collected(opened, collector)
+    take_header_keys(opened, walk.spans.header, cases.header_problems)
+    return opened
+
+
+def take_collected(opened: Opened, collector: Collector) -> None:
+    """Put what was noticed as the cases went by into the set that was opened."""
     opened.ids = collector.ids
     opened.problems += collector.errors_in(opened.cases)
     opened.warnings += collector.warnings_in(opened.cases)
-    return opened
+    opened.misread += collector.keys.misread(opened.cases.problems)
+    opened.doubtful += collector.keys.doubtful(opened.cases.problems)
+
+
+def take_doubled(opened: Opened, found: DoubledKeys, scanned: Sequence[Problem] = ()) -> None:
+    """Put keys that stand twice into what was opened; `scanned` are warnings of a text, which may name them, too."""
+    known = {*found.of_format, *found.of_free_maps}
+    opened.doubled += found.of_format
+    opened.warnings = [
+        *(each for each in scanned if each not in known), *found.of_free_maps, *opened.warnings
+    ]  # fmt: skip
+
+
+def take_header_keys(
+    opened: Opened, header: dict[str, Any], place: Callable[[list[Finding], Severity], list[Problem]]
+) -> None:
+    """Put the unknown keys of a set itself into what was opened."""
+    found = list(set_key_findings(header))
+    opened.misread += place([one for one in found if one.is_misread], "warning")
+    opened.doubtful += place([one for one in found if not one.is_misread], "warning")
 
 
 def hash_file(source: FileBytes) -> str:

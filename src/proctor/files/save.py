@@ -24,17 +24,24 @@ def save_eval_set(
 ) -> None:
     """Write a set as ADK writes it: snake_case, two-space indent, defaults left out (`full`: everything written).
 
+    Unlike ADK, and unless `full`, a written `tool_uses: []` stays.
+
     Raises:
         EvalFileError: the file has comments, which JSON cannot keep, and `comments_may_go` is not set; or it cannot
             be written. The old file is then as it was.
     """
-    save_model(eval_set, path, full=full, comments_may_go=comments_may_go)
+    save_model(eval_set, path, full=full, comments_may_go=comments_may_go, keep_written=not full)
 
 
 def save_model(
-    model: BaseModel, path: str | Path, *, full: bool = False, comments_may_go: bool = False
+    model: BaseModel,
+    path: str | Path,
+    *,
+    full: bool = False,
+    comments_may_go: bool = False,
+    keep_written: bool = False,
 ) -> None:
-    """Write any document of the format. As `save_eval_set`."""
+    """Write any document of the format. As `save_eval_set`; `keep_written` as in `to_adk_json`."""
     path = Path(path)
     if path.suffix.lower() in YAML_SUFFIXES:
         raise EvalFileError(f"{path}: this would write JSON into a YAML file; name a .json file")
@@ -45,7 +52,7 @@ def save_model(
             f"{path}: the file has comments, and JSON cannot keep them; it was not changed. "
             f"Save to another file, or say that the comments may go."
         )
-    write_text(path, to_adk_json(model, full=full))
+    write_text(path, to_adk_json(model, full=full, keep_written=keep_written))
 
 
 def has_comments(path: Path) -> bool:

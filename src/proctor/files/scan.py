@@ -41,6 +41,8 @@ class Scan:
     places: dict[Path_, int] = field(default_factory=dict)
     key_places: dict[Path_, int] = field(default_factory=dict)
     has_comments: bool = False
+    doubled: list[tuple[Path_, Problem]] = field(default_factory=list)
+    """Of the problems, keys that stand twice, each with the path of its object."""
 
     @property
     def broken(self) -> bool:
@@ -182,6 +184,7 @@ class _Scanner:
                 f"the key {shown(key)} appears twice in one object; the first is at {first.line}:{first.column}",
                 "the later value is used; remove one of them",
             )
+            self.found.doubled.append((tuple(self.path[:-1]), self.found.problems[-1]))
         else:
             inner.keys[key] = start
         return key

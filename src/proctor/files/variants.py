@@ -8,13 +8,16 @@ from proctor.files.base import Path_
 from proctor.files.explain import Finding
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
+ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
+"""What is read of a row of a data set, beside its id."""
 CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
 def adapt_case(value: Any) -> dict[str, Any] | None:
     """A row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) as a case of one turn.
 
-    So are the data sets of agents-cli and of the Gen AI evaluation service. Other keys of the row are kept as they are.
+    So are the data sets of agents-cli and of the Gen AI evaluation service. `expected_tools` is read in the place of
+    `reference_trajectory` where it lists calls with their arguments. Other keys of the row are kept as they are.
     None: it is no such row.
     """
     if not isinstance(value, dict) or not {"conversation", "conversation_scenario"}.isdisjoint(value):
@@ -29,11 +32,42 @@ def adapt_case(value: Any) -> dict[str, Any] | None:
     if reference is not None:
         turn["final_response"] = reference
         used.add("reference")
-    if isinstance(value.get("reference_trajectory"), list):
-        turn["intermediate_data"] = {"tool_uses": value["reference_trajectory"]}
-        used.add("reference_trajectory")
+    if key := _calls_key(value):
+        turn["intermediate_data"] = {"tool_uses": value[key]}
+        used.add(key)
     rest = {key: item for key, item in value.items() if key not in used}
     return {"eval_id": eval_id, "conversation": [turn], **rest}
+
+
+def _calls_key(row: dict[str, Any]) -> str:
+    """The key of a row that lists the calls to expect; empty: there is none."""
+    if isinstance(row.get("reference_trajectory"), list):
+        return "reference_trajectory"
+    calls = row.get("expected_tools")
+    return "expected_tools" if isinstance(calls, list) and all(map(_is_whole_call, calls)) else ""
+
+
+def _is_whole_call(call: Any) -> bool:
+    """Whether a call names its tool and states its arguments: of a name alone, it is not known what they are to be."""
+    return (
+        isinstance(call, dict)
+        and any(isinstance(call.get(key), str) for key in ("name", "tool_name"))
+        and any(isinstance(call.get(key), dict) for key in CALL_INPUTS[:3])
+    )
+
+
+def row_path(path: Path_, row: Any) -> Path_:
+    """Where in a row that is stands which is at `path` of the case that the row was read as."""
+    if path[:2] != ("conversation", 0):
+        return path
+    if path[2:3] == ("user_content",):
+        return ("prompt", *path[3:])
+    if path[2:3] == ("final_response",):
+        nested = isinstance(row["reference"], dict) and "response" in row["reference"]
+        return ("reference", *(("response",) if nested else ()), *path[3:])
+    if path[2:4] == ("intermediate_data", "tool_uses"):
+        return (_calls_key(row), *path[4:])
+    return path
 
 
 def _reference(value: Any) -> dict[str, Any] | None:

@@ -41,11 +41,15 @@ from proctor.schema.eval_set import EvalSet
 class YamlDocument:
     """A YAML file read whole (`proctor.files.documents.Document`)."""
 
-    def __init__(self, name: str, root: Node, value: Any, *, has_comments: bool) -> None:
+    def __init__(
+        self, name: str, root: Node, value: Any, *, has_comments: bool, is_short_form: bool = False
+    ) -> None:
         self.name = name
         self.value = value
         self.warnings: list[Problem] = []
         self.has_comments = has_comments
+        self.is_short_form = is_short_form
+        """Written in the short form, which refuses unknown keys of sets, cases and turns but under `extra`."""
         self._root = root
 
     def locate(self, paths: Iterable[Path_]) -> Located:
@@ -68,7 +72,9 @@ def _read(data: bytes, name: str) -> YamlDocument:
     reader = _Reader(tree)
     root = reader.root(tree.root)
     value = to_json(root, reader.refuse_word)
-    document = YamlDocument(name, root, value, has_comments=tree.has_comments)
+    document = YamlDocument(
+        name, root, value, has_comments=tree.has_comments, is_short_form=root is not tree.root
+    )
     problems = [*tree.problems, *reader.problems]
     if problems:
         raise file_error([*problems, *_other_problems(document, reader.bad_cases)])

@@ -11,7 +11,7 @@ Fields = dict[str, tuple[str, Node]]
 """What an object says: the format's name -> the key as it is written, and the value."""
 
 _EMPTY = {
-    "tools": "`tools: []` says that no calls are expected; leave the key out when that is not stated",
+    "tools": "`tools: []` asserts that no tool is called; leave the key out to assert nothing about calls",
     "ask": 'an empty text is `""`',
     "expect": 'an empty text is `""`; leave the key out when no answer is stated',
 }

@@ -31,7 +31,7 @@ _SHORT_FLOW = 88  # an object of plain values is written on one line when it is 
 
 def write_yaml(eval_set: EvalSet) -> str:
     """The text of a YAML file that reads as the same set."""
-    document: Object = json.loads(to_adk_json(eval_set))
+    document: Object = json.loads(to_adk_json(eval_set, keep_written=True))
     _restore_what_json_omits(eval_set.eval_cases, document["eval_cases"])
     written: Object = {"eval_set": document.pop("eval_set_id")}
     cases = document.pop("eval_cases")
@@ -45,14 +45,14 @@ def write_yaml(eval_set: EvalSet) -> str:
 
 def write_case(case: EvalCase) -> Object:
     """One case, to be emitted as an item of `cases`."""
-    document: Object = json.loads(to_adk_json(case))
+    document: Object = json.loads(to_adk_json(case, keep_written=True))
     _restore_what_json_omits([case], [document])
     return _case(document)
 
 
 def write_turn(turn: Invocation) -> Object:
     """One turn, to be emitted as an item of `turns`, or entry by entry in its case."""
-    document: Object = json.loads(to_adk_json(turn))
+    document: Object = json.loads(to_adk_json(turn, keep_written=True))
     if isinstance(turn.intermediate_data, InvocationEvents):
         document["intermediate_data"].setdefault("invocation_events", [])
     return _turn(document)
@@ -185,10 +185,10 @@ def _intermediate(data: Object) -> Object | None:
     """The calls and what else stands beside them; None where only the format's own words can say it."""
     known = ("tool_uses", "tool_responses", "intermediate_responses")
     calls = data.get("tool_uses", [])
-    if not data.keys() <= {*known} or any(not _speakable(call) for call in calls):
+    if not data or not data.keys() <= {*known} or any(not _speakable(call) for call in calls):
         return None
     short: Object = {}
-    if calls or len(data) == 0:
+    if "tool_uses" in data:
         short["tools"] = _calls(calls)
     if "tool_responses" in data:
         short["tool_responses"] = data["tool_responses"]

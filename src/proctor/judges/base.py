@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from proctor.models.base import Usage
+from proctor.models.base import Reply, Usage
 from proctor.prompts import Prompt
 from proctor.schema.criterion import JudgeModelOptions
 from proctor.schema.spending import Spent
@@ -117,6 +117,18 @@ class Judge(Protocol):
         """Ask for up to `samples` verdicts (default: the criterion's `num_samples`).
 
         Never raises for what a model does: a vote without a verdict says why.
+        """
+        ...
+
+
+class PromptedJudge(Judge, Protocol):
+    """A judge that also answers prompts which a user's own metric writes, and reads."""
+
+    async def answer(self, prompt: str) -> Reply:
+        """Return one reply, as text.
+
+        Raises:
+            ModelError: there is none.
         """
         ...
 

@@ -157,7 +157,8 @@ class ModelJudge:
     ) -> Ballot[V]:
         """Ask for up to `samples` verdicts (default: the criterion's `num_samples`)."""
         planned = samples or self._options.num_samples
-        content = content_key(question, self._identity, self._settings)
+        identity = self._identity
+        content = None if identity is None else content_key(question, identity, self._settings)
         votes, is_decided = await cast(
             partial(self._vote, question, content), planned, settled or plainly_settled
         )
@@ -170,9 +171,22 @@ class ModelJudge:
             signs=signs_in(question.passages),
         )
 
-    async def _vote(self, question: Question[V], content: bytes, number: int) -> Vote[V]:
+    async def answer(self, prompt: str) -> Reply:
+        """Return one reply to a prompt that a user's metric wrote; within the run's limits, and never kept for another run.
+
+        Raises:
+            ModelError: there is none.
+        """
+        options = ModelOptions(settings=self._settings, timeout=self._timeout)
+        asking = partial(self._judges.call, self._model, [Message("user", prompt)], options)
+        if self._turns is None:
+            return await asking()
+        async with self._turns:
+            return await asking()
+
+    async def _vote(self, question: Question[V], content: bytes | None, number: int) -> Vote[V]:
         cache = self._judges.cache
-        if cache is None:
+        if cache is None or content is None:
             return (await self._asked(question))[0]
         key, asking = sample_key(content, number), self._judges.asking
         while (known := vote_from(cache.get(key), question)) is None:

@@ -2,7 +2,8 @@
 
 A model that is asked twice may say two things, so it is asked `num_samples` times and the majority counts. The first
 votes are asked for together: the smallest number that decides if they agree (3 of 5). Only where the others can still
-change the outcome are these asked for, too. So the outcome is that of all votes, at fewer calls.
+change the outcome are these asked for, too. So the outcome is that of all votes, at fewer calls. An unusable vote is a
+missing vote: if it could have changed the outcome, there is none.
 """
 
 from __future__ import annotations
@@ -46,15 +47,9 @@ def plainly_settled(verdicts: Sequence[Any], more: int) -> bool:
     return more == 0
 
 
-def decides(verdicts: Sequence[V], planned: int, left: int, settled: Settled[V]) -> bool:
-    """Tell whether votes decide, of which `left` have not been asked for.
-
-    They do when those left cannot change the outcome, and those without a verdict do not matter either: because all
-    that are missing could not change it, or because at least half of what was planned is there.
-    """
-    missing = planned - len(verdicts)
-    enough = bool(verdicts) and (2 * len(verdicts) >= planned or settled(verdicts, missing))
-    return enough and (left == 0 or settled(verdicts, left))
+def decides(verdicts: Sequence[V], planned: int, settled: Settled[V]) -> bool:
+    """Tell whether these verdicts decide: the missing ones of `planned`, unusable or not asked for, could not change the outcome."""
+    return bool(verdicts) and settled(verdicts, planned - len(verdicts))
 
 
 async def cast(
@@ -66,7 +61,7 @@ async def cast(
     for wave in (range(first), range(first, planned)):
         votes += await together([vote(number) for number in wave])
         verdicts = [one.verdict for one in votes if one.verdict is not None]
-        if decides(verdicts, planned, planned - len(votes), settled):
+        if decides(verdicts, planned, settled):
             return votes, True
         if all(_is_hopeless(one.problem) for one in votes):
             break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from proctor.metrics.statements import StatementReader, by_needs
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -13,6 +14,7 @@ from proctor.schema.invocation import Invocation
 from proctor.schema.rubric import Rubric
 from proctor.schema.scenario import ConversationScenario
 from proctor.schema.score import MetricScore
+from proctor.schema.statement import Statement
 from proctor.schema.trial import Trial
 
 RECORDED = "recorded"
@@ -45,6 +47,14 @@ class MetricFacts:
     """The `criteria` of a config that uses it, options and all; what lists show where the threshold alone says little."""
     every_trial: bool = False
     """With repeats: must hold in every trial, where others are decided by the mean over trials."""
+    statement: StatementReader | None = None
+    """Finds what a case states for this metric (`statements.py`); `None`: a statement, unless the case lacks one of `needs`.
+
+    A metric whose criterion supplies the statement replaces it in the facts of the instance."""
+
+    def statement_in(self, case: EvalCase) -> Statement:
+        """Return the strongest statement that this metric finds in a case."""
+        return by_needs(self.needs, case) if self.statement is None else self.statement(case)
 
 
 @dataclass(slots=True, kw_only=True)

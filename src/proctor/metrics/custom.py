@@ -15,12 +15,13 @@ from importlib import import_module
 from typing import Any, TypeVar, overload
 
 from proctor.errors import CriterionError, SetupError, did_you_mean
+from proctor.metrics.adk_references import uses_adk_classes
 from proctor.metrics.answers import check_agreement, read_answer, read_turn
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import paired
-from proctor.metrics.signature import Signature, read_signature
+from proctor.metrics.signature import Signature, read_adk_signature, read_signature
 from proctor.registry import METRICS
 from proctor.schema.config import CustomMetricConfig
 from proctor.schema.criterion import BaseCriterion, EvalMetric
@@ -57,6 +58,7 @@ class FunctionMetric:
         self._signature = signature
         self._criterion = criterion
         self._path = path
+        self._takes_adk_objects = uses_adk_classes(function)
 
     async def score(self, case: CaseView) -> MetricScore:
         """Ask the function. What it raises goes on to the caller.
@@ -86,9 +88,13 @@ class FunctionMetric:
         return mean_score(scores)
 
     async def _ask(self, **values: Any) -> Any:
-        return await settle(
-            self.function(**self._signature.arguments({**values, "criterion": self._criterion}))
-        )
+        """Call the function: with google-adk's objects, if it is written against google-adk's classes."""
+        arguments = self._signature.arguments({**values, "criterion": self._criterion})
+        if self._takes_adk_objects:
+            from proctor.metrics.adk_objects import to_adk
+
+            arguments = {name: to_adk(value) for name, value in arguments.items()}
+        return await settle(self.function(**arguments))
 
     def _eval_metric(self) -> EvalMetric:
         """As ADK passes it: the threshold stands in the criterion only."""
@@ -98,9 +104,17 @@ class FunctionMetric:
 
 
 def _own_copy(case: CaseView) -> CaseView:
-    """The case with invocations of its own: what a function does to them changes no evidence and no other score."""
+    """The case with invocations of its own: what a function does to them changes no evidence and no other score.
+
+    As in google-adk, the actual invocations have the rubrics of the case and of the expected invocation.
+    """
     expected = None if case.expected is None else [one.model_copy(deep=True) for one in case.expected]
-    return replace(case, actual=[one.model_copy(deep=True) for one in case.actual], expected=expected)
+    actual = [one.model_copy(deep=True) for one in case.actual]
+    for index, one in enumerate(actual):
+        of_turn = (expected[index].rubrics if expected and index < len(expected) else None) or []
+        if one.rubrics is None and (case.rubrics or of_turn):
+            one.rubrics = [rubric.model_copy(deep=True) for rubric in [*case.rubrics, *of_turn]]
+    return replace(case, actual=actual, expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +253,13 @@ def _factory(facts: MetricFacts, function: Function, path: str = "") -> Function
         raise CriterionError(
             f"The custom metric {facts.name!r} is of type {type(function).__name__}, not a function."
         )
-    signature = read_signature(facts.name, function)
+    try:
+        signature = read_signature(facts.name, function)
+    except CriterionError:
+        by_position = read_adk_signature(function) if uses_adk_classes(function) else None
+        if by_position is None:
+            raise
+        signature = by_position
     if signature.needs_expected:
         facts = replace(facts, needs=frozenset({"expected"}))
     return FunctionMetricFactory(facts, function, signature, path)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from proctor.errors import MetricError
 from proctor.json_equality import equal_json
 from proctor.metrics.base import CaseView, MetricFacts, Survey
-from proctor.metrics.matchers.base import ABSENT, holds_matcher, misspelled_matcher
+from proctor.metrics.contrary import contrary_values
+from proctor.metrics.matchers.base import ABSENT, INLINE, holds_matcher, misspelled_matcher
 from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.wording import and_more, show_name, show_pair, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import MetricScore
+from proctor.schema.statement import Statement
 from proctor.schema.trial import Failure, FailureKind
 
 if TYPE_CHECKING:
@@ -66,6 +68,20 @@ class FinalSessionState:
             self._rules = _rules_of(self.facts.name, typed.state)
             if self._rules.own:
                 self.facts = replace(self.facts, needs=self.facts.needs - {"expected_state"})
+        self.facts = replace(self.facts, statement=self._statement)
+
+    def _statement(self, case: EvalCase) -> Statement:
+        """Find a key that is not ignored, or what the criterion expects; negative if the initial state meets all of it."""
+        stated = case.final_session_state or {}
+        own = bool(self._rules and self._rules.own)
+        if not own and (not stated or self._accepts_everything(stated)):
+            return Statement.NONE
+        initial = (case.session_input.state if case.session_input else None) or {}
+        view = CaseView(eval_id=case.eval_id, actual=(), expected_state=stated, actual_state=initial)
+        try:
+            return Statement.NEGATIVE if self.score(view).value == 1.0 else Statement.POSITIVE
+        except MetricError:  # `check` names what cannot be read
+            return Statement.POSITIVE
 
     def applies(self, case: EvalCase) -> bool:
         """Whether the case, or the criterion, expects anything."""
@@ -81,10 +97,27 @@ class FinalSessionState:
         if not stated and self._rules is None:
             return []
         found = [] if self._rules is None else [*self._rules.unreadable(stated)]
-        if stated and not (self._rules and self._rules.own) and all(map(_is_ignored, stated.values())):
-            found.append("final_session_state: every key of it is to be ignored: nothing is expected")
         has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
-        return [*found, *_read(stated)[1]] if has_matchers else found
+        misread = _read(stated)[1] if has_matchers else []
+        if (
+            stated
+            and not misread
+            and not (self._rules and self._rules.own)
+            and self._accepts_everything(stated)
+        ):
+            found.append("final_session_state: every key of it is to be ignored: nothing is expected")
+        return [*found, *misread]
+
+    def _accepts_everything(self, stated: Mapping[str, Any]) -> bool:
+        """Whether every stated key may have any value, or be absent."""
+        try:
+            return all(
+                self._compare(name, value, each)["kind"] == "matched"
+                for name, value in stated.items()
+                for each in (ABSENT, None, *contrary_values(_plain(value)))
+            )
+        except MetricError:  # what cannot be compared is reported by itself
+            return False
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not tell its state is an error, not a 0."""
@@ -127,8 +160,9 @@ class FinalSessionState:
         return entry
 
 
-def _is_ignored(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.get("$match") == "ignore"
+def _plain(value: Any) -> Any:
+    """The value that a matcher compares with; any other as it is."""
+    return value.get("value") if isinstance(value, Mapping) and INLINE in value else value
 
 
 def _rules_of(metric: str, given: Any) -> StateRules:

@@ -8,6 +8,7 @@ from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import nothing_recorded, paired
 from proctor.metrics.rouge import Rouge, rouge_1, tokenize, words
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.visible import is_blank, trimmed
 from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, other_signs, tell_shared
 from proctor.schema.case import EvalCase
@@ -37,6 +38,7 @@ class ResponseMatch:
         description="The overlap in words (ROUGE-1 F-measure) of the final answer with the reference answer.",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         source="C.-Y. Lin, ROUGE (2004), ROUGE-1 with Porter stems, tokenized as in google-adk",
     )
 

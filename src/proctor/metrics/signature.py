@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.errors import CriterionError, did_you_mean
 
-__all__ = ["SIGNATURES", "Signature", "read_signature"]
+__all__ = ["SIGNATURES", "Signature", "read_adk_signature", "read_signature"]
 
 SIGNATURES = (
     "(eval_metric, actual_invocations, expected_invocations, conversation_scenario): the whole conversation, as in ADK",
@@ -77,6 +77,22 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
             hint = did_you_mean(_plain(parameter), [*WHOLE, *TURN, *EITHER])
             raise _misfit(name, f"its parameter {parameter.name!r} is none that Proctor knows.{hint}")
     return _decide(name, found, [each for each in parameters if each.name in found])
+
+
+def read_adk_signature(function: Callable[..., Any]) -> Signature | None:
+    """Return the form of a function that google-adk calls: four parameters by position, whatever their names.
+
+    `None` where it does not take four by position and by name, or needs more.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    first, others = parameters[: len(WHOLE)], parameters[len(WHOLE) :]
+    if len(first) < len(WHOLE) or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in first):
+        return None
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if any(each.default is each.empty and each.kind not in variable for each in others):
+        return None
+    values = zip((each.name for each in first), WHOLE.values(), strict=True)
+    return Signature(whole=True, parameters=dict(values), needs_expected=False)
 
 
 def _plain(parameter: inspect.Parameter) -> str:

@@ -11,6 +11,7 @@ from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadabl
 from proctor.metrics.matching import EQUALITIES, NAMES, PYTHON, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded, paired
+from proctor.metrics.statements import expected_calls
 from proctor.metrics.trajectory import (
     Call,
     Same,
@@ -82,6 +83,7 @@ class ToolTrajectory:
             "tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER", "ignore_args": True}
         },
         needs=frozenset({"expected"}),
+        statement=expected_calls,
         options={
             "match_type": "EXACT (the default), IN_ORDER or ANY_ORDER",
             "ignore_args": "true: compare only the names of the tools",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from importlib import metadata
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -19,17 +21,27 @@ NO_KEY = "no-key-is-set"
 """Sent where clients insist on a key and servers do not."""
 
 
-def needs(name: ModelName, *packages: str) -> None:
-    """Make sure that the packages of the extra are there, without importing them.
+_EXTRAS = {
+    "anthropic": "judges-anthropic",
+    "boto3": "judges-bedrock",
+    "google.genai": "judges-google",
+    "openai": "judges-openai",
+}
+"""A provider's package, and the extra that installs it."""
+
+
+def needs(name: ModelName, package: str) -> None:
+    """Check that the package of a model's provider is installed, and new enough, without importing it.
 
     Raises:
-        MissingExtraError: one is not.
+        MissingExtraError: it is missing or too old, or what every judge needs is missing.
     """
-    for package in ("pydantic_ai", "genai_prices", *packages):
-        if not _installed(package):
-            raise MissingExtraError(
-                f"The model {name.text} needs the package {package!r}. Run: pip install 'proctor[judges]'"
-            )
+    install = f"Run: pip install 'proctor[{_EXTRAS[package]}]'"
+    for required in ("pydantic_ai", "genai_prices", package):
+        if not _installed(required):
+            raise MissingExtraError(f"The model {name.text} needs the package {required!r}. {install}")
+    if too_old := _too_old(package):
+        raise MissingExtraError(f"The model {name.text} needs {too_old}. {install}")
 
 
 def _installed(package: str) -> bool:
@@ -37,6 +49,27 @@ def _installed(package: str) -> bool:
         return find_spec(package) is not None
     except (ImportError, ValueError):  # not even the package above it
         return False
+
+
+def _too_old(package: str) -> str | None:
+    """Return which version pydantic-ai requires of a package and which is installed, if that one is older."""
+    distribution = package.replace(".", "-")
+    try:
+        installed, requirements = metadata.version(distribution), metadata.requires("pydantic-ai-slim") or ()
+    except metadata.PackageNotFoundError:  # importable without being installed: nothing states its version
+        return None
+    wanted = re.compile(rf"{distribution}\b[^;]*>=\s*([\d.]+)[^;]*;.*extra == ['\"](\w+)['\"]")
+    matches = map(wanted.match, requirements)
+    minimum = next(
+        (match[1] for match in matches if match and f"judges-{match[2]}" == _EXTRAS[package]), None
+    )
+    if minimum is None or _release(installed) >= _release(minimum):
+        return None
+    return f"{distribution}>={minimum}, and {distribution} {installed} is installed"
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
 def first_set(*variables: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.pytest_plugin.options import add_options
-from proctor.pytest_plugin.watch import new_watch, watch_of, watching
+from proctor.pytest_plugin.watch import SESSION, SessionWatch, new_watch, watch_of, watching
 from proctor.watching import WATCHERS
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _MARKER = (
     "`proctor.evaluate` for this test, such as num_runs=5, min_pass_rate=0.8"
 )
 _PACKAGE = str(Path(__file__).parents[1])
+_ORIGIN_DEPTH = 4
 _ERRORS = "proctor.errors"  # loaded before anything of Proctor's can fail, or come to a result
 
 
@@ -69,13 +70,18 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
 
 
-def pytest_sessionstart() -> None:
-    """Hear of nothing between the tests of this session."""
-    WATCHERS.append(None)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Hear of what is evaluated between the tests of this session: at module level, and in fixtures."""
+    session.config.stash[SESSION] = watch = SessionWatch()
+    WATCHERS.append(watch)
+    if sys.get_coroutine_origin_tracking_depth() == 0:  # for the place of what is never awaited
+        sys.set_coroutine_origin_tracking_depth(_ORIGIN_DEPTH)
+        session.config.add_cleanup(lambda: sys.set_coroutine_origin_tracking_depth(0))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Let go of what the session has opened; runs that end by that are this session's, too."""
+    session.config.stash[SESSION].is_closed = True
     try:
         if project := sys.modules.get("proctor.pytest_plugin.project"):
             project.close(session.config)
@@ -129,6 +135,10 @@ class Told:
         self.runs: list[str] = []
         self.unawaited: list[str] = []
         """Tests that began something of Proctor's and did not await it, so that nothing was run."""
+        self.warned: list[object] = []
+        """The coroutines of these."""
+        self.inspections: list[tuple[str, int, str, bool]] = []
+        """Results that did not pass and were made outside of test functions (see `SessionWatch.inspections`)."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what a report tells of a case."""
@@ -138,28 +148,79 @@ class Told:
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
         """Hear of a coroutine of Proctor's that nobody awaited: such a test has tested nothing."""
-        code = getattr(getattr(warning_message, "source", None), "cr_code", None)
+        source = getattr(warning_message, "source", None)
+        code = getattr(source, "cr_code", None)
         if code is not None and code.co_filename.startswith(_PACKAGE):
+            self.warned.append(source)
             self.unawaited.append(f"{nodeid}: {code.co_name}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a worker of pytest-xdist has heard."""
-        self.unawaited += getattr(node, "workeroutput", {}).get("proctor_unawaited", [])
+        output = getattr(node, "workeroutput", {})
+        self.unawaited += output.get("proctor_unawaited", [])
+        self.inspections += [tuple(one) for one in output.get("proctor_inspections", [])]
+
+    def uninspected(self) -> list[str]:
+        """Return the results that no test inspected, in any worker: the same place makes one in each of them."""
+        seen = {(place, number) for place, number, _, was_inspected in self.inspections if was_inspected}
+        return list(
+            dict.fromkeys(
+                f"{text}, made at {place}"
+                for place, number, text, _ in self.inspections
+                if (place, number) not in seen
+            )
+        )
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Let no session be green in which something was not awaited."""
+        """Let no session be green in which something was not awaited, or a result was not inspected."""
+        if session.config.option.collectonly:
+            return
+        if (watch := session.config.stash.get(SESSION, None)) is not None:
+            self.inspections += watch.inspections()
+        self.unawaited += _never_begun(self.warned)
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["proctor_unawaited"] = self.unawaited
-        elif self.unawaited and session.exitstatus == pytest.ExitCode.OK:
+            session.config.workeroutput["proctor_inspections"] = self.inspections
+        elif (self.unawaited or self.uninspected()) and session.exitstatus in _GREEN:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """Say what all cases came to, where the run is kept, and how to look closer."""
-        if self.cases or self.runs or self.unawaited or "proctor.pytest_plugin.batches" in sys.modules:
+        if (
+            self.cases
+            or self.runs
+            or self.unawaited
+            or self.inspections
+            or "proctor.pytest_plugin.batches" in sys.modules
+        ):
             from proctor.pytest_plugin.summary import write
 
             write(self, terminalreporter, config)
+
+
+_GREEN = frozenset({pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
+
+
+def _never_begun(known: list[object]) -> list[str]:
+    """Return Proctor's coroutines that are still held and were never awaited, with where they were made."""
+    if _ERRORS not in sys.modules:
+        return []
+    import gc
+    from types import CoroutineType
+
+    made = [
+        one
+        for one in gc.get_objects()
+        if type(one) is CoroutineType and one.cr_code.co_filename.startswith(_PACKAGE)
+    ]
+    found = []
+    for one in (one for one in made if not any(one is each for each in known)):
+        if one.cr_frame is not None and not one.cr_running and one.cr_frame.f_lasti <= 0:
+            origin = next((f"{file}:{line}: " for file, line, _ in one.cr_origin or ()), "")
+            found.append(f"{origin}{one.cr_code.co_name}")
+            one.close()  # else the interpreter warns at its end, where nobody sees it
+    return found
 
 
 # --- tests in code ------------------------------------------------------------------------------------------------------

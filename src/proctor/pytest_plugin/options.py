@@ -117,6 +117,16 @@ OPTIONS = (
     Option("user", "Who plays the users of scenarios: a model, module:function or file.py:function.", "WHO"),
     Option("compat", "`adk`: score exactly as google-adk does.", "adk", _compat),
     Option("allow-duplicate-ids", "Run cases that share an id under distinct ones.", "", _flag),
+    Option(
+        "allow-unknown-keys",
+        "Only warn of keys that seem to state an expectation and that nothing reads.",
+        "",
+        _flag,
+    ),
+    Option("warnings-as-errors", "Refuse eval sets and configs that have warnings.", "", _flag),
+    Option(
+        "allow-unasserted", "Run a case that asserts nothing, and skip it, instead of refusing it.", "", _flag
+    ),
 )
 
 

@@ -26,9 +26,9 @@ def write(told: Told, terminalreporter: Any, config: pytest.Config) -> None:
     A quiet session (`-q`) has the section only where something needs attention.
     """
     unfinished = project_of(config).unfinished
-    lines = [*_unawaited(told), *(_of_cases(told.cases) if told.cases else ())]
+    lines = [*_unawaited(told), *_uninspected(told), *(_of_cases(told.cases) if told.cases else ())]
     lines += _kept(told.cases, told.runs, config)
-    urgent = unfinished or told.unawaited or _attention(told.cases)
+    urgent = unfinished or told.unawaited or told.uninspected() or _attention(told.cases)
     if not lines or (config.getoption("verbose", default=0) < 0 and not urgent):
         return
     terminalreporter.section("proctor", sep="-")
@@ -39,6 +39,11 @@ def write(told: Told, terminalreporter: Any, config: pytest.Config) -> None:
 def _unawaited(told: Told) -> Iterator[str]:
     for test in dict.fromkeys(told.unawaited):
         yield f"error: {clean(test)} was not awaited, so that nothing was run; the session is not green for it"
+
+
+def _uninspected(told: Told) -> Iterator[str]:
+    for result in told.uninspected():
+        yield f"error: no test inspected {clean(result)}; the session fails. Write `assert result` in a test"
 
 
 def _attention(cases: Sequence[dict[str, Any]]) -> bool:

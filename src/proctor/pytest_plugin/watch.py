@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 class Watch:
     """Hears of the evaluations of one test, in its fixtures and its function; `evaluate` tells it of its own, too."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, session: SessionWatch | None = None) -> None:
+        """Begin with nothing. `session` hears of what the test's fixtures make."""
+        self._session = session
         self.has_evaluated = False
         self.is_running = False
         """Whether the test's own function runs: what fixtures make may be for other tests, too."""
@@ -36,15 +38,15 @@ class Watch:
 
         One that is kept in a store can be looked at there, later and by anybody.
         """
-        if not self.is_running or result.run_id or result.passed:
-            return result
-        return self.keep(result)
+        if not self.is_running:
+            return result if self._session is None else self._session.ended(result)
+        return result if _is_settled(result) else self.keep(result)
 
     def keep(self, result: Any) -> Evaluated:
         """Remember a result until the test is over, or looks at it from now on."""
-        from proctor.pytest_plugin.overlooked import Evaluated, was_looked_at
+        from proctor.pytest_plugin.overlooked import inspected, was_looked_at
 
-        kept = Evaluated.of(result)
+        kept: Evaluated = inspected(result)
         self.results = [one for one in self.results if not was_looked_at(one)]
         self.results.append(kept)
         return kept
@@ -66,6 +68,43 @@ class Watch:
             pytest.fail(said, pytrace=False)
 
 
+class SessionWatch:
+    """Hears of what is evaluated outside of test functions: at module level, and in fixtures, which tests may share."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.is_closed = False
+        self._made: list[tuple[str, int, Any]] = []
+        self._count: Counter[str] = Counter()
+
+    def begun(self) -> None:
+        """Something of Proctor's is run, or scored."""
+
+    def ended(self, result: Any) -> Any:
+        """Give a result that did not pass on as one that knows whether it was inspected."""
+        if self.is_closed or _is_settled(result):
+            return result
+        from proctor.pytest_plugin.overlooked import inspected, place_of_caller
+
+        place, kept = place_of_caller(), inspected(result)
+        self._made.append((place, self._count[place], kept))
+        self._count[place] += 1
+        return kept
+
+    def inspections(self) -> list[tuple[str, int, str, bool]]:
+        """Return of each result where it was made, which one from there it was, its text, and whether it was inspected."""
+        if not self._made:
+            return []
+        from proctor.pytest_plugin.overlooked import was_looked_at
+
+        return [(place, number, repr(one), was_looked_at(one)) for place, number, one in self._made]
+
+
+def _is_settled(result: Any) -> bool:
+    """Return whether a result needs no inspection: it passed, or is kept in a store, where it can be inspected later."""
+    return bool(getattr(result, "run_id", "")) or bool(result)
+
+
 @contextmanager
 def watching(watch: Watch) -> Iterator[None]:
     """Let a test's watch hear of what is evaluated."""
@@ -77,11 +116,12 @@ def watching(watch: Watch) -> Iterator[None]:
 
 
 _KEY = pytest.StashKey[Watch]()
+SESSION = pytest.StashKey[SessionWatch]()
 
 
 def new_watch(item: pytest.Item) -> Watch:
     """Begin anew: the test is about to be set up, perhaps not for the first time."""
-    item.stash[_KEY] = Watch()
+    item.stash[_KEY] = Watch(item.config.stash.get(SESSION, None))
     return item.stash[_KEY]
 
 

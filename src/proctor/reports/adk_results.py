@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from typing import ClassVar, TextIO
@@ -9,8 +10,10 @@ from typing import ClassVar, TextIO
 from proctor.errors import SetupError
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import json_writer
+from proctor.sanitize import clean
 from proctor.schema.adk_results import ResultHeader, app_name_of, result_text, with_context
-from proctor.schema.verdict import RunResult
+from proctor.schema.trial import CONFIGURATION
+from proctor.schema.verdict import CaseResult, Outcome, RunResult
 
 
 class AdkReport:
@@ -24,6 +27,9 @@ class AdkReport:
         Raises:
             SetupError: there are several sets or agents, which one file cannot hold.
         """
+        if options.note or any(run.failure and run.failure.where == CONFIGURATION for run in runs):
+            _write_nothing_run(runs, out, options.note)
+            return
         sets = [one.eval_set_id for run in runs for one in run.sets if one.failure is None]
         if len(runs) != 1 or len(sets) != 1:
             raise SetupError(
@@ -35,3 +41,16 @@ class AdkReport:
         for text in result_text(header, with_context(run)):
             write(text)
         write("\n")
+
+
+def _write_nothing_run(runs: Sequence[RunResult], out: TextIO, note: str) -> None:
+    """Write a result without a set: a configuration error as a case in error, or no case and a note."""
+    run = RunResult("proctor", started_at=time.time())
+    for broken in runs:
+        if broken.failure is not None:
+            run.cases = [CaseResult("", "configuration error", Outcome.ERROR, broken.failure.cause)]
+    header = ResultHeader(app_name_of(run), "", run.started_at)
+    text = "".join(result_text(header, with_context(run)))
+    write = json_writer(out)
+    write(text if not note else f'{text[:-2]},\n  "proctor_note": {json.dumps(clean(note))}\n}}')
+    write("\n")

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.data import json_line, json_writer
 from proctor.reports.evidence import reason_of
+from proctor.sanitize import clean
 from proctor.schema.score import mean
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 
@@ -36,7 +37,8 @@ class AdkRsReport:
             text, _ = json_line(result)  # whatever JSON cannot say is null, as everywhere
             indented = json.dumps(json.loads(text), ensure_ascii=False, indent=2).replace("\n", "\n    ")
             write(f"{',' if number else ''}\n    {indented}")
-        write("\n  ]\n}\n")
+        note = f',\n  "proctor_note": {json.dumps(clean(options.note))}' if options.note else ""
+        write(f"\n  ]{note}\n}}\n")
 
 
 def _results(run: RunResult) -> Iterator[dict[str, Any]]:
@@ -65,7 +67,7 @@ def result_of_case(case: CaseResult) -> dict[str, Any]:
 
 
 def _score(metric: MetricVerdict, why: str) -> dict[str, Any]:
-    turns = [each.value for score in metric.per_trial if score for each in score.per_invocation]
+    turns = [each.value for score in metric.per_trial if score is not None for each in score.per_invocation]
     values = [value for value in turns if value is not None]
     score = mean(values) if values else metric.score
     details: dict[str, Any] = {"per_invocation": values}

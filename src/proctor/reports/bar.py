@@ -83,7 +83,7 @@ def counts_text(done: str, signs: Iterable[tuple[str, Outcome]], speed: str) -> 
 
 def print_above(bar: Progress, sign: str, text: str, outcome: Outcome | None) -> None:
     """Print one line above the bar, cut to the width of the page."""
-    style = STYLES.get(outcome, "dim") if outcome else "dim"
+    style = STYLES.get(outcome, "dim") if outcome is not None else "dim"
     bar.console.print(
         Text.assemble("  ", (f"{sign} ", style), text), no_wrap=True, overflow="ellipsis", crop=True
     )

@@ -62,6 +62,8 @@ class ReportOptions:
     """`None` asks the terminal and `NO_COLOR`. Without colour not one escape sequence is written."""
     symbols: bool | None = None
     """Signs beyond ASCII; `None` asks the stream's encoding."""
+    note: str = ""
+    """Why there are no runs to write, where nothing is wrong: an empty shard, nothing left to run again."""
     beside: Beside | None = None
     """For reports that look for more than a result says (`looks_beside`); `None` where nothing was kept."""
 

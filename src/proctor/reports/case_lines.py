@@ -69,7 +69,7 @@ def _metric(case: CaseResult, metric: MetricVerdict) -> str:
 
 
 def _score(metric: MetricVerdict, score: MetricScore | None) -> str:
-    return score_text(score.value, metric.threshold) if score and score.value is not None else "-"
+    return score_text(score.value, metric.threshold) if score is not None and score.value is not None else "-"
 
 
 def _trial(view: TrialView, *, several: bool) -> Iterator[str]:

@@ -119,7 +119,10 @@ _MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 def _one_score(page: Page, metric: MetricVerdict, score: MetricScore | None) -> Text:
     if score is None or score.value is None:
-        return Text(page.marks.outcome(Outcome.ERROR) if score and score.failure else page.marks.rest, "dim")
+        return Text(
+            page.marks.outcome(Outcome.ERROR) if score is not None and score.failure else page.marks.rest,
+            "dim",
+        )
     misses = metric.threshold is not None and score.value < metric.threshold
     return Text(
         score_text(score.value, metric.threshold),

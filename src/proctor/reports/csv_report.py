@@ -79,7 +79,7 @@ class CsvReport:
         """
         metrics = dict.fromkeys(name for run in runs for one in run.sets for name in one.metrics)
         with TemporaryFile("w+", encoding="utf-8", errors="replace", newline="\n") as waiting:
-            for row in _rows(runs, metrics):
+            for row in _note(options.note) if options.note else _rows(runs, metrics):
                 waiting.write(json.dumps(row) + "\n")
             header = [*COLUMNS, *(title for name in metrics for title in _titles(name))]
             waiting.seek(0)
@@ -131,6 +131,11 @@ def _rows(runs: Iterable[RunResult], metrics: dict[str, None]) -> Iterator[list[
             yield [run.agent, *_broken(None, run.failure, None)]
 
 
+def _note(note: str) -> Iterator[list[Cell]]:
+    """The row of a report without runs."""
+    yield ["", None, None, None, "not_run", None, note]
+
+
 def _trial_cells(case: CaseResult, result: TrialResult) -> list[Cell]:
     trial = result.trial
     head: list[Cell] = [case.eval_set_id, case.eval_id, result.number, result.outcome.value]
@@ -166,6 +171,6 @@ def _broken(eval_set_id: str | None, failure: Failure, place: str | None) -> lis
 def _scores(case: CaseResult, index: int, metrics: Iterable[str]) -> Iterator[Cell]:
     for name in metrics:
         metric = case.metrics.get(name)
-        score = metric.per_trial[index] if metric and index < len(metric.per_trial) else None
-        yield score.value if score else None
-        yield metric.outcome_in(index).value if metric and score else None
+        score = metric.per_trial[index] if metric is not None and index < len(metric.per_trial) else None
+        yield score.value if score is not None else None
+        yield metric.outcome_in(index).value if metric is not None and score is not None else None

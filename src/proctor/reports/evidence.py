@@ -32,7 +32,11 @@ def evidence_of(
     limit = None if full else longest_call
     trials = [TrialEvidence(number) for number in range(_trial_count(case))]
     for metric in deciding(case):
-        missed = [(n, score) for n, score in enumerate(metric.per_trial) if score and _misses(metric, score)]
+        missed = [
+            (n, score)
+            for n, score in enumerate(metric.per_trial)
+            if score is not None and _misses(metric, score)
+        ]
         for number, score in missed if full else missed[:1]:
             _add_metric(trials[number].sections, metric, score, limit)
     for trial in _failed_trials(case, every=full):
@@ -167,7 +171,7 @@ def _add_notes(trials: Iterable[TrialEvidence], case: CaseResult) -> None:
 def _recorded(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> Trial | None:
     """Return the trial that evidence is of, where it was kept."""
     result = next((trial for trial in trials if trial.number == evidence.trial), None)
-    return result.trial if result else None
+    return result.trial if result is not None else None
 
 
 def _in_order(evidence: TrialEvidence, recorded: Trial | None) -> None:

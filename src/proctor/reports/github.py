@@ -19,6 +19,7 @@ from proctor.reports.places import file_of, place_of
 from proctor.reports.repeating import FLAKY, rate_sentence
 from proctor.reports.summary import rate, sentence
 from proctor.sanitize import clean, encodable
+from proctor.schema.trial import CONFIGURATION
 from proctor.schema.verdict import CaseResult, RunResult
 
 MOST = 10
@@ -36,6 +37,10 @@ class GithubReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, an annotation a line."""
         encoding = getattr(out, "encoding", None)
+        if options.note:
+            out.write(
+                encodable(_annotation("notice", "Proctor: nothing was run", [options.note]), encoding) + "\n"
+            )
         for run in runs:
             out.writelines(encodable(line, encoding) + "\n" for line in _annotations(run))
 
@@ -70,7 +75,8 @@ def _broken(run: RunResult) -> Iterator[str]:
             title = f"error: {one.eval_set_id} could not be run"
             yield _annotation("error", title, [published.cause(one.failure)], file, None)
     if run.failure is not None:
-        yield _annotation("error", f"Proctor: {run.agent} could not go on", [published.cause(run.failure)])
+        title = "nothing was run" if run.failure.where == CONFIGURATION else f"{run.agent} could not go on"
+        yield _annotation("error", f"Proctor: {title}", [published.cause(run.failure)])
 
 
 def _missed(case: CaseResult) -> str:

@@ -45,14 +45,17 @@ def _run(run: HistoryRun) -> dict[str, Any]:
         "agent": run.agent,
         "commit": run.commit,
         "version": run.version,
-        "outcome": run.outcome.value if run.outcome else None,
+        "outcome": run.outcome.value if run.outcome is not None else None,
         "cases": run.cases,
         "num_runs": run.num_runs,
     }
 
 
 def _case(found: RunHistory, case: CaseHistory, metric: str) -> dict[str, Any]:
-    letters = [LETTERS.get(point.outcome, "-") if point else "-" for point in strip_of_runs(case, found.runs)]
+    letters = [
+        LETTERS.get(point.outcome, "-") if point is not None else "-"
+        for point in strip_of_runs(case, found.runs)
+    ]
     return {
         "eval_set_id": case.eval_set_id,
         "eval_id": case.eval_id,
@@ -72,7 +75,7 @@ def _case(found: RunHistory, case: CaseHistory, metric: str) -> dict[str, Any]:
 def _turn(turn: Turning) -> dict[str, Any]:
     return {
         "first": turn.first.run_id,
-        "before": turn.before.run_id if turn.before else None,
+        "before": turn.before.run_id if turn.before is not None else None,
         "known": turn.known,
         "changed": [{"what": one.what, "text": one.text, "expected": one.expected} for one in turn.changed],
     }

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TextIO
 
 from proctor.quick_dataclasses import dataclass
+from proctor.reports import published
 from proctor.reports.base import DEFAULTS, Beside, ReportOptions
 from proctor.reports.case_view import CaseView
+from proctor.reports.note_page import write_note_page
 from proctor.reports.one_file import OneFile, read_page
 from proctor.reports.pages.about import AboutPage
 from proctor.reports.pages.case import CasePlace, case_page
@@ -26,6 +28,7 @@ from proctor.reports.run_list import SHORTEST, ListedRun
 from proctor.schema.case import EvalCase
 from proctor.schema.label import Labelled
 from proctor.schema.run import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
+from proctor.schema.trial import CONFIGURATION
 from proctor.schema.verdict import CaseResult, RunResult
 from proctor.version import __version__
 
@@ -46,6 +49,10 @@ class HtmlReport:
 
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, a case at a time."""
+        failures = [run.failure for run in runs if run.failure and run.failure.where == CONFIGURATION]
+        if options.note or failures:
+            write_note_page(out, options.note or published.cause(failures[0]))
+            return
         kept = [_kept(run, number, options.beside) for number, run in enumerate(runs, 1)]
         start = f"/runs/{kept[0].listed.run.run_id}" if len(kept) == 1 else "/runs"
         file = OneFile(self._page, out, start)

@@ -26,6 +26,7 @@ from proctor.reports.money import spent_data
 from proctor.reports.reasons import reason_of
 from proctor.reports.summary import cases_run, exit_code
 from proctor.reports.whose_fault import fault_data
+from proctor.sanitize import clean
 from proctor.schema.repeats import Repeats
 from proctor.schema.verdict import (
     CaseResult,
@@ -54,7 +55,10 @@ class JsonReport:
         write = json_writer(out)
         write(f'{{"proctor_report": {VERSION},\n')
         write(f'"proctor_version": {json.dumps(__version__)},\n')
-        write(f'"outcome": "{worst(run.outcome for run in runs)}",\n')
+        outcome = Outcome.NOT_RUN if options.note else worst(run.outcome for run in runs)
+        write(f'"outcome": "{outcome}",\n')
+        if options.note:
+            write(f'"note": {json.dumps(clean(options.note))},\n')
         write(
             f'"exit_code": {exit_code(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
         )
@@ -160,7 +164,7 @@ def _metric(metric: MetricVerdict) -> dict[str, Any]:
         "gate": metric.gate,
         "reason": metric.reason,
         "failure": failure_data(metric.failure),
-        "trials": [score and score_data(metric, score) for score in metric.per_trial],
+        "trials": [None if score is None else score_data(metric, score) for score in metric.per_trial],
     }
 
 

@@ -22,6 +22,7 @@ from proctor.reports.data import (
     score_data,
 )
 from proctor.reports.evidence import reason_of
+from proctor.sanitize import clean
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, TrialResult
 
@@ -34,6 +35,10 @@ class JsonlReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, a line at a time."""
         write = json_writer(out)
+        if options.note:
+            totals = {"outcome": Outcome.NOT_RUN.value, "cases": 0, "counts": {}}
+            line = {"proctor_note": clean(options.note), **_line(None, None, Outcome.NOT_RUN, case=None)}
+            _write(write, line, {"agent": "", "run_id": None, "run": totals})
         for run in runs:
             whose = {"agent": run.agent, "run_id": run.run_id or None, "run": _totals(run)}
             for place, case in enumerate(run.cases):

@@ -49,6 +49,11 @@ class JunitReport:
         target.write('<?xml version="1.0" encoding="utf-8"?>\n')
         target.write(f'<testsuites name="proctor"{_counted(totals, seconds)}>\n')
         names = _Names(runs)
+        if options.note:
+            target.write(f'  <testsuite name="proctor"{_counted(Counter(), 0.0)}>\n')
+            target.write(
+                f"    <system-out>{content(_cut(clean(options.note), LONGEST_TEXT))}</system-out>\n  </testsuite>\n"
+            )
         for run in runs:
             for eval_set_id, cases in groupby(run.cases, key=lambda case: case.eval_set_id):
                 _write_suite(target, run, eval_set_id, _cases(cases, names, run, options))

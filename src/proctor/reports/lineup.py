@@ -74,4 +74,4 @@ def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) 
 
 def _score(case: CaseResult, metric: str) -> float | None:
     found = case.metrics.get(metric)
-    return found.score if found else None
+    return found.score if found is not None else None

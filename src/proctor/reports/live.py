@@ -235,7 +235,7 @@ class BarWatch(_Watch):
     def _print(self, outcome: Outcome | None, text: str) -> None:
         from proctor.reports.bar import print_above
 
-        sign = self._marks.outcome(outcome) if outcome else self._marks.cut
+        sign = self._marks.outcome(outcome) if outcome is not None else self._marks.cut
         safe = encodable(clean(text), getattr(self._out, "encoding", None))
         if self._bar is not None:
             print_above(self._bar, sign, safe, outcome)

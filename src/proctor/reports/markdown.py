@@ -43,6 +43,12 @@ class MarkdownReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, each within its share of the room."""
         encoding = getattr(out, "encoding", None)
+        if options.note:
+            out.write(
+                _encodable(
+                    f"<h3>{UNICODE.rest} nothing was run</h3>\n\n<p>{_text(options.note)}</p>\n\n", encoding
+                )
+            )
         told = runs[:MOST_RUNS]
         for run in told:
             out.writelines(_encodable(part, encoding) for part in _Section(run, ROOM // len(told)).parts())

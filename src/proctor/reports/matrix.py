@@ -90,7 +90,7 @@ class Matrix:
             return Text(f"{self._page.marks.rest} {WORDS[Outcome.NOT_RUN]}", "dim")
         found = case.metrics.get(metric)
         scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
-        score = score_text(found.score, found.threshold) if found and scored else ""
+        score = score_text(found.score, found.threshold) if found is not None and scored else ""
         text = Text(f"{self._page.marks.outcome(case.outcome)} ", STYLES.get(case.outcome, "dim"))
         text.append(score or WORDS[case.outcome])
         if is_repeated(case):

@@ -31,6 +31,7 @@ from proctor.reports.whose_fault import fault_fields
 from proctor.sanitize import clean, encodable
 from proctor.schema.repeats import Repeats, TrialRule
 from proctor.schema.score import score_text
+from proctor.schema.trial import CONFIGURATION
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats import Mean
 
@@ -46,6 +47,8 @@ class PlainReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out` line by line; of several the comparison first, then what each did not pass."""
         encoding = getattr(out, "encoding", None)
+        if options.note:
+            out.write(encodable(clean(_fields("EMPTY", options.note)), encoding) + "\n")
         lines = _comparison(runs, options) if len(runs) > 1 else _runs(runs, options)
         out.writelines(encodable(clean(line), encoding) + "\n" for line in lines)
 
@@ -104,7 +107,11 @@ def _cell(case: CaseResult | None, metric: str) -> str:
 
 def _scored(case: CaseResult, metric: str) -> str:
     found = case.metrics.get(metric)
-    return score_text(found.score, found.threshold) if found and case.outcome is not Outcome.ERROR else ""
+    return (
+        score_text(found.score, found.threshold)
+        if found is not None and case.outcome is not Outcome.ERROR
+        else ""
+    )
 
 
 # --- one agent -----------------------------------------------------------------------------------------------------------
@@ -163,6 +170,8 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
     for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
         if one.failure is not None:
             yield _fields("ERROR", name, f"could not be run: {one.failure.cause}")
+    if run.failure is not None and run.failure.where == CONFIGURATION:
+        yield _fields("ERROR", run.failure.cause)
     for warning in digest.warnings(run):
         yield _fields("WARNING", warning)
     yield from _repeats(run, digest)
@@ -217,7 +226,9 @@ def _is_told(metric: MetricVerdict) -> bool:
     """What decides; but not what could not be computed for want of a trial: the reason says that once."""
     if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
         return False
-    return metric.outcome is not Outcome.ERROR or any(score and score.failure for score in metric.per_trial)
+    return metric.outcome is not Outcome.ERROR or any(
+        score is not None and score.failure is not None for score in metric.per_trial
+    )
 
 
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:

@@ -24,7 +24,7 @@ def reason_of(case: CaseResult) -> str:
     failure = next((trial.failure for trial in case.trials if trial.failure), None)
     if failure is not None:
         return failure.cause
-    return f"{telling.name} gives no reason" if telling else ""
+    return f"{telling.name} gives no reason" if telling is not None else ""
 
 
 def deciding(case: CaseResult) -> list[MetricVerdict]:
@@ -53,7 +53,7 @@ def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
         f"{metric.name}: {each.warning}"
         for metric in metrics
         for score in metric.per_trial
-        if score
+        if score is not None
         for each in score.per_invocation
         if each.warning
     )

@@ -128,7 +128,7 @@ class CaseRows:
         strip = Text()
         for sign in self._page.marks.strip([trial.outcome for trial in case.trials]):
             outcome = next((o for o, mark in self._page.marks.trials.items() if mark == sign), None)
-            strip.append(sign, STYLES.get(outcome, "dim") if outcome else "dim")
+            strip.append(sign, STYLES.get(outcome, "dim") if outcome is not None else "dim")
         return strip
 
     def _draw_row(self, case: CaseResult) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from proctor.reports.marks import WORDS, Marks
 from proctor.schema.repeats import TrialRule
 from proctor.schema.score import score_text
+from proctor.schema.trial import CONFIGURATION
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.stats import wilson
 
@@ -19,6 +20,8 @@ FLAKY_ATTENTION = 4
 
 def sentence(run: RunResult, *, flaky: int = 0) -> str:
     """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`; `flaky`: so many cases are."""
+    if run.failure is not None and run.failure.where == CONFIGURATION:
+        return "error: configuration error, nothing was run"
     counts = run.counts
     total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
     said = [
@@ -30,6 +33,9 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
         said = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
     elif said:
         said[0] = _of_total(said[0], total)
+    said += [
+        f"{count:,} skipped" for outcome, count in counts.items() if outcome is Outcome.SKIPPED and count
+    ]
     if flaky and total:
         said.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
     unread = sum(summary.failure is not None for summary in run.sets)

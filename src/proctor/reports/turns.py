@@ -31,7 +31,7 @@ def shown_trials(case: CaseResult) -> list[int]:
 def add_turns(evidence: TrialEvidence, case: CaseResult) -> None:
     """Add to `evidence` what it does not show yet of each turn: calls, answer, scores."""
     result = next((trial for trial in case.trials if trial.number == evidence.trial), None)
-    recorded = result.trial if result else None
+    recorded = result.trial if result is not None else None
     invocations = recorded.invocations if recorded else []
     scores = _scores(case, evidence.trial)
     for turn in range(max([len(invocations), *(len(each) for _, each in scores)])):
@@ -53,7 +53,7 @@ _Scored = list[tuple[MetricVerdict, Score]]
 def _scores(case: CaseResult, number: int) -> list[tuple[MetricVerdict, list[Score]]]:
     """The scores of one trial by turn, of the metrics that decide."""
     deciding = (m for m in case.metrics.values() if m.gate and number < len(m.per_trial))
-    return [(m, found.per_invocation) for m in deciding if (found := m.per_trial[number])]
+    return [(m, found.per_invocation) for m in deciding if (found := m.per_trial[number]) is not None]
 
 
 def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[Block]:

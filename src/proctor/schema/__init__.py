@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
-    "base": "PathError WireModel plain_data unknown_keys",
+    "base": "PathError WireModel noticed_unknown_keys plain_data unknown_keys",
     "content": (
         "Blob CodeExecutionResult Content ExecutableCode FileData FunctionCall FunctionResponse FunctionResponseBlob"
         " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"

@@ -140,15 +140,15 @@ def case_results(case: CaseResult, context: CaseContext = NOTHING_KNOWN) -> Iter
 def _case_result(
     case: CaseResult, context: CaseContext, index: int, result: TrialResult | None
 ) -> dict[str, Any]:
-    trial = result.trial if result else None
-    outcome = result.outcome if result else case.outcome
+    trial = result.trial if result is not None else None
+    outcome = result.outcome if result is not None else case.outcome
     return {
         "eval_set_file": case.eval_set_id,
         "eval_set_id": case.eval_set_id,
         "eval_id": case.eval_id,
         "final_eval_status": outcome.status.value,
         "eval_metric_results": None,
-        "overall_eval_metric_results": _overall(case, context, index) if result else [],
+        "overall_eval_metric_results": _overall(case, context, index) if result is not None else [],
         "eval_metric_result_per_invocation": _per_invocation(case, context, index, trial),
         "session_id": trial.session_id if trial else "",
         "session_details": session_details(trial) if trial else None,
@@ -162,8 +162,8 @@ def _overall(case: CaseResult, context: CaseContext, index: int) -> list[dict[st
     found = []
     for metric in case.metrics.values():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
-        outcome = metric.outcome_in(index) if score else Outcome.ERROR
-        value, details = (score.value, score.details) if score else (None, None)
+        outcome = metric.outcome_in(index) if score is not None else Outcome.ERROR
+        value, details = (score.value, score.details) if score is not None else (None, None)
         found.append(_metric_result(metric, context, outcome, value, details))
     return found
 
@@ -263,8 +263,8 @@ def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[str, Any]:
     """What ADK's form has no place for."""
     return {
-        "trial": result.number if result else None,
-        "failure": result.failure.model_dump(mode="json") if result and result.failure else None,
+        "trial": result.number if result is not None else None,
+        "failure": result.failure.model_dump(mode="json") if result is not None and result.failure else None,
         "metrics": {name: _metric_beside(metric, index) for name, metric in case.metrics.items()},
         "case": {
             "outcome": case.outcome.value,
@@ -278,9 +278,9 @@ def _beside(case: CaseResult, index: int, result: TrialResult | None) -> dict[st
 def _metric_beside(metric: MetricVerdict, index: int) -> dict[str, Any]:
     score = metric.per_trial[index] if index < len(metric.per_trial) else None
     return {
-        "outcome": metric.outcome_in(index).value if score else None,
-        "reason": score.reason if score else "",
+        "outcome": metric.outcome_in(index).value if score is not None else None,
+        "reason": score.reason if score is not None else "",
         "gate": metric.gate,
-        "failure": score.failure.model_dump(mode="json") if score and score.failure else None,
+        "failure": score.failure.model_dump(mode="json") if score is not None and score.failure else None,
         "case": {"outcome": metric.outcome.value, "score": metric.score, "reason": metric.reason},
     }

@@ -7,9 +7,12 @@ A wire model is read generously (snake_case or camelCase, unknown keys kept in o
 import base64
 import binascii
 import datetime as dt
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 from pydantic import (
     AliasGenerator,
@@ -51,11 +54,35 @@ class PathError(ValueError):
         self.also = also
 
 
+class _Notice(threading.local):
+    """What validation has noticed in this thread; `None`: nobody wants to know."""
+
+    keys: set[tuple[type[BaseModel], str]] | None = None
+
+
+_NOTICE = _Notice()
+
+
+@contextmanager
+def noticed_unknown_keys() -> Iterator[set[tuple[type[BaseModel], str]]]:
+    """Collect (model, key) of each unknown key that is validated within: a walk through the models costs far more.
+
+    A branch of a union that did not fit may have left some, too.
+    """
+    before, _NOTICE.keys = _NOTICE.keys, set()
+    try:
+        yield _NOTICE.keys
+    finally:
+        _NOTICE.keys = before
+
+
 def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
     """What an unknown key may be: not a field that came under its other spelling already, which writing would lose."""
     fields = {spelling: name for name in model.model_fields for spelling in (name, to_camel(name))}
 
     def check(key: str) -> str:
+        if _NOTICE.keys is not None:
+            _NOTICE.keys.add((model, key))
         if key in fields:
             name = fields[key]
             raise PydanticCustomError(
@@ -195,8 +222,27 @@ def unknown_keys(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, Base
     """
     for key in model.model_extra or ():
         yield (*path, key), model
-    for name in type(model).model_fields:
-        yield from _unknown_below(getattr(model, name), (*path, name))
+    values = model.__dict__
+    for name in _fields_with_models(type(model)):
+        if values.get(name) is not None:
+            yield from _unknown_below(values[name], (*path, name))
+
+
+@lru_cache(maxsize=1000)
+def _fields_with_models(model: type[BaseModel]) -> tuple[str, ...]:
+    """The fields of a model that may hold models; most hold texts and numbers."""
+    return tuple(name for name, field in model.model_fields.items() if _may_hold_models(field.annotation))
+
+
+def _may_hold_models(annotation: Any) -> bool:
+    if isinstance(annotation, type) and not get_args(annotation):
+        return annotation is object or issubclass(annotation, BaseModel)
+    inner = get_args(annotation)
+    return (
+        any(_may_hold_models(one) for one in inner if one is not Any)
+        if inner
+        else not isinstance(annotation, type)
+    )
 
 
 def _unknown_below(value: Any, path: Path) -> Iterator[tuple[Path, BaseModel]]:

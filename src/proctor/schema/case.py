@@ -17,6 +17,20 @@ def _text_as_turn(value: Any) -> Any:
     return {"user_content": {"role": "user", "parts": [{"text": value}]}} if isinstance(value, str) else value
 
 
+def _fill_session(value: Any) -> Any:
+    """Complete a session that names no app or user, as adk-rs writes it; an empty text means the usual one."""
+    if not isinstance(value, dict):
+        return value
+    spellings = {"app_name": "appName", "user_id": "userId"}
+    missing = {
+        name: "" for name, camel in spellings.items() if value.get(name) is None and value.get(camel) is None
+    }
+    if not missing:
+        return value
+    absent = {*missing, *map(spellings.__getitem__, missing)}
+    return {**{key: item for key, item in value.items() if key not in absent}, **missing}
+
+
 def _is_none(value: object) -> bool:
     return value is None  # and then it is not written, not even in full: the format does not have it
 
@@ -35,7 +49,7 @@ class EvalCase(WireModel):
     ]
     conversation: list[Invocation] | None = None
     conversation_scenario: ConversationScenario | None = None
-    session_input: SessionInput | None = None
+    session_input: Annotated[SessionInput | None, BeforeValidator(_fill_session)] = None
     creation_timestamp: Timestamp = 0.0
     rubrics: list[Rubric] | None = None
     final_session_state: dict[str, Any] | None = {}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.outcome import refuse_truth
 
 PASSED = "passed"
 """The name under which pass and fail are measured."""
@@ -26,6 +27,9 @@ class Change(StrEnum):
     """Significantly better, and nothing is worse."""
     NO_REGRESSION = "no_regression"
     """The pass rate has fallen by less than the margin, if it has."""
+
+    def __bool__(self) -> bool:
+        return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
@@ -49,6 +53,8 @@ class CaseChange(StrEnum):
     """Its verdict went from failed to passed."""
     FLAKY = "flaky"
     """The verdict is as it was, but another share of its trials passes."""
+
+    __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ class ChangedCase:
     reason: str = ""
     """Why it failed, in a line: of a fix, what was wrong before."""
 
+    __bool__ = refuse_truth
+
     @property
     def name(self) -> str:
         """`set/case`."""
@@ -120,6 +128,8 @@ class Measured:
     """`worse` or `better` where the difference is significant, else empty."""
     apart: bool = False
     """Whether it was not judged alike in both runs (another option, judge …): it is reported, and decides nothing."""
+
+    __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema, from_json
 
-from proctor.schema.base import Base64Bytes, WireModel
+from proctor.schema.base import Base64Bytes
+from proctor.schema.content_equality import ContentModel, defer_equality
 
 
 class _OneMessage:
@@ -48,7 +49,7 @@ Arguments = Annotated[
 """Arguments of a call by name."""
 
 
-class Blob(WireModel):
+class Blob(ContentModel):
     """Bytes within a message, with their MIME type."""
 
     data: Base64Bytes | None = None
@@ -56,7 +57,7 @@ class Blob(WireModel):
     mime_type: str | None = None
 
 
-class FileData(WireModel):
+class FileData(ContentModel):
     """A file named by its URI."""
 
     display_name: str | None = None
@@ -64,7 +65,7 @@ class FileData(WireModel):
     mime_type: str | None = None
 
 
-class ExecutableCode(WireModel):
+class ExecutableCode(ContentModel):
     """Code that the model wants to be run."""
 
     code: str | None = None
@@ -72,7 +73,7 @@ class ExecutableCode(WireModel):
     id: str | None = None
 
 
-class CodeExecutionResult(WireModel):
+class CodeExecutionResult(ContentModel):
     """What running the model's code gave."""
 
     outcome: str | None = None
@@ -80,7 +81,7 @@ class CodeExecutionResult(WireModel):
     id: str | None = None
 
 
-class VideoMetadata(WireModel):
+class VideoMetadata(ContentModel):
     """The clip of a video that is meant; offsets such as `"1.5s"`."""
 
     end_offset: str | None = None
@@ -88,7 +89,7 @@ class VideoMetadata(WireModel):
     start_offset: str | None = None
 
 
-class PartialArg(WireModel):
+class PartialArg(ContentModel):
     """A piece of an argument of a call that is still being streamed."""
 
     bool_value: bool | None = None
@@ -99,7 +100,7 @@ class PartialArg(WireModel):
     will_continue: bool | None = None
 
 
-class FunctionCall(WireModel):
+class FunctionCall(ContentModel):
     """One call of a tool.
 
     Read too: `tool_name` and `tool_input` or `arguments` (an object or its JSON text), and `function: {name, arguments}`
@@ -123,7 +124,7 @@ class FunctionCall(WireModel):
     will_continue: bool | None = None
 
 
-class FunctionResponseBlob(WireModel):
+class FunctionResponseBlob(ContentModel):
     """Bytes within a tool's response."""
 
     mime_type: str | None = None
@@ -131,7 +132,7 @@ class FunctionResponseBlob(WireModel):
     display_name: str | None = None
 
 
-class FunctionResponseFileData(WireModel):
+class FunctionResponseFileData(ContentModel):
     """A file named in a tool's response."""
 
     file_uri: str | None = None
@@ -139,7 +140,7 @@ class FunctionResponseFileData(WireModel):
     display_name: str | None = None
 
 
-class FunctionResponsePart(WireModel):
+class FunctionResponsePart(ContentModel):
     """Media in a tool's response."""
 
     inline_data: FunctionResponseBlob | None = None
@@ -147,7 +148,7 @@ class FunctionResponsePart(WireModel):
     media_processing: Any = None
 
 
-class FunctionResponse(WireModel):
+class FunctionResponse(ContentModel):
     """What a tool answered; `id` is that of its call."""
 
     will_continue: bool | None = None
@@ -158,7 +159,7 @@ class FunctionResponse(WireModel):
     response: dict[str, Any] | None = None
 
 
-class Part(WireModel):
+class Part(ContentModel):
     """One piece of a message: a text, a tool call, a tool's response, media, code."""
 
     media_resolution: Any = None
@@ -180,7 +181,7 @@ class Part(WireModel):
     speech_metadata: Any = None
 
 
-class Content(WireModel):
+class Content(ContentModel):
     """One message: parts in order, and who said it (`user`, `model`, sometimes `tool`; not checked)."""
 
     parts: list[Part] | None = None
@@ -196,14 +197,14 @@ class Content(WireModel):
         )
 
 
-class ModalityTokenCount(WireModel):
+class ModalityTokenCount(ContentModel):
     """Tokens of one modality (`TEXT`, `IMAGE` ...)."""
 
     modality: str | None = None
     token_count: int | None = None
 
 
-class UsageMetadata(WireModel):
+class UsageMetadata(ContentModel):
     """Tokens that one model call used, as the model reported them; null is "not reported"."""
 
     cache_tokens_details: list[ModalityTokenCount] | None = None
@@ -222,14 +223,14 @@ class UsageMetadata(WireModel):
 GenerateContentResponseUsageMetadata = UsageMetadata
 
 
-class ThinkingConfig(WireModel):
+class ThinkingConfig(ContentModel):
     """How much a model may think."""
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
 
 
-class GenerateContentConfig(WireModel):
+class GenerateContentConfig(ContentModel):
     """Settings of a model call, for judges and played users. All other settings of the library are kept as given."""
 
     temperature: float | None = None
@@ -253,3 +254,6 @@ def text_content(text: str, role: str | None = None) -> Content:
 def user_text(text: str) -> Content:
     """A user's message."""
     return text_content(text, "user")
+
+
+defer_equality()  # now that all classes are here

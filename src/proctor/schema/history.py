@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from proctor.quick_dataclasses import dataclass, field
 from proctor.schema.comparison import Trials, Unlike
-from proctor.schema.outcome import Outcome
+from proctor.schema.outcome import Outcome, refuse_truth
 
 
 class Course(StrEnum):
@@ -25,6 +25,8 @@ class Course(StrEnum):
     """It passed in its newest run, and failed in the one before."""
     STEADY = "steady"
     """It passed in its newest run, and nothing is to be said of it."""
+
+    __bool__ = refuse_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,9 @@ class HistoryRun:
     sets: tuple[str, ...] = ()
     """The ids of its eval sets."""
 
+    def __bool__(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
 
 @dataclass(frozen=True, slots=True)
 class MetricPoint:
@@ -61,6 +66,9 @@ class MetricPoint:
     high: float | None = None
     count: int = 1
     """Trials of the case, or cases, that it rests on."""
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)
 
 
 @dataclass(slots=True)
@@ -78,6 +86,9 @@ class CasePoint:
     """Of the case as it was run; empty where it is not known."""
     changed: Sequence[Unlike] = ()
     """What was changed since the run before (the next older one with this case); only where one case is asked for."""
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)
 
     @property
     def counts(self) -> Trials:
@@ -138,6 +149,9 @@ class CaseHistory:
     mixed: int = 0
     """Runs in which some of its trials passed and some failed."""
 
+    def __bool__(self) -> bool:
+        return bool(self.points) and bool(self.points[0])  # the newest run decides
+
     @property
     def name(self) -> str:
         """`set/case`."""
@@ -170,6 +184,8 @@ class RunHistory:
     """Their agents."""
     metrics: dict[str, dict[str, MetricPoint]] = field(default_factory=dict)
     """By metric and run: the mean over the cases. `passed` is the share of the cases which passed, of those that were run."""
+
+    __bool__ = refuse_truth
 
     def counts(self) -> dict[Course, int]:
         """Return how many cases have which course."""

@@ -1,9 +1,17 @@
 """One turn of a conversation: what the user said and all that the agent did, in either of the format's two forms."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Tag
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from proctor.schema.base import NULL_IS_EMPTY_DICT, NULL_IS_EMPTY_LIST, Timestamp, WireModel
@@ -38,12 +46,46 @@ IntermediateResponse = Annotated[
 ]
 
 
+KEEP_WRITTEN: Mapping[str, str] = {"tool_uses": "as written"}
+"""The context of a serializer that keeps the difference between a written `tool_uses: []` and an absent one.
+
+ADK's own writer drops the written one, and then the case asserts nothing.
+"""
+_CALL_KEYS = frozenset({"tool_uses", "toolUses"})
+
+
 class IntermediateData(WireModel):
-    """What the agent did before its final response, the older form: calls, responses and texts in separate lists."""
+    """What the agent did before its final response, the older form: calls, responses and texts in separate lists.
+
+    A written `tool_uses: []` asserts that no tool is called; an absent or null one asserts nothing. Both are scored
+    alike, and both survive reading and writing.
+    """
 
     tool_uses: Annotated[list[FunctionCall], NULL_IS_EMPTY_LIST] = []
     tool_responses: Annotated[list[FunctionResponse], NULL_IS_EMPTY_LIST] = []
     intermediate_responses: Annotated[list[IntermediateResponse], NULL_IS_EMPTY_LIST] = []
+
+    @property
+    def states_calls(self) -> bool:
+        """Whether the calls are written, be it as an empty list."""
+        return bool(self.tool_uses) or "tool_uses" in self.model_fields_set
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_not_written(cls, value: Any) -> Any:
+        """Read `tool_uses: null` as an absent key."""
+        if not isinstance(value, dict) or len(_CALL_KEYS & value.keys()) != 1:
+            return value
+        return {key: item for key, item in value.items() if item is not None or key not in _CALL_KEYS}
+
+    @model_serializer(mode="wrap")
+    def _keep_what_is_written(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+        """With `KEEP_WRITTEN` as context, write an empty list of calls exactly if it was written; else as ADK does."""
+        data: dict[str, Any] = write(self)
+        if info.context is not KEEP_WRITTEN or self.tool_uses:
+            return data
+        rest = {key: value for key, value in data.items() if key not in _CALL_KEYS}
+        return {"toolUses" if info.by_alias else "tool_uses": [], **rest} if self.states_calls else rest
 
 
 class InvocationEvent(WireModel):
@@ -119,6 +161,14 @@ class AppDetails(WireModel):
             raise ValueError(f"there is no agent {agent_name!r} in app_details (agents: {known})")
         return details.instructions
 
+    def get_developer_instructions(self, agent_name: str) -> str:
+        """The same, by google-adk's name."""
+        return self.developer_instructions(agent_name)
+
+    def get_tools_by_agent_name(self) -> dict[str, list[Any]]:
+        """The tool declarations of each agent, by its name."""
+        return {name: details.tool_declarations for name, details in self.agent_details.items()}
+
 
 class Invocation(WireModel):
     """One user turn and what the agent did in it: expected (from a file) or actual (recorded).
@@ -192,3 +242,9 @@ def tool_responses_of(data: IntermediateData | InvocationEvents | None) -> list[
         return data.tool_responses
     parts = _event_parts(data.invocation_events)
     return [part.function_response for part in parts if part.function_response is not None]
+
+
+def states_silence(expected: Invocation) -> bool:
+    """Tell whether a turn expects no answer: its `final_response` has one empty text and nothing else."""
+    parts = expected.final_response.parts if expected.final_response is not None else None
+    return parts is not None and len(parts) == 1 and parts[0].text == ""

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from proctor.schema.base import WireModel
 from proctor.schema.event import Recipe, WaitingEvent, recipe_of
+from proctor.schema.invocation import KEEP_WRITTEN
 from proctor.schema.trial import Trial
 
 
@@ -18,9 +19,11 @@ def kept_json(model: WireModel) -> bytes:
     try:
         if type(model) is Trial:
             return _trial_json(model)
-        text: Any = model.__pydantic_serializer__.to_json(model, exclude_none=True)
+        text: Any = model.__pydantic_serializer__.to_json(model, exclude_none=True, context=KEEP_WRITTEN)
     except ValueError:
-        plain = json.dumps(model.model_dump(exclude_none=True), ensure_ascii=False, default=str)
+        plain = json.dumps(
+            model.model_dump(exclude_none=True, context=KEEP_WRITTEN), ensure_ascii=False, default=str
+        )
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     kept: bytes = text
     return kept

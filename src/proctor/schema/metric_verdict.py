@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.quick_dataclasses import dataclass
-from proctor.schema.outcome import Outcome
+from proctor.schema.outcome import Outcome, worst
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.status import EvalStatus
 from proctor.schema.trial import Failure
 
-__all__ = ["InvocationVerdict", "MetricVerdict"]
+__all__ = ["InvocationVerdict", "MetricVerdict", "MetricVerdicts"]
 
 
 @dataclass(slots=True)
@@ -22,6 +22,9 @@ class InvocationVerdict:
     reason: str = ""
     details: dict[str, object] | None = None
     warning: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)  # `assert invocation` must not be green by accident
 
     @property
     def status(self) -> EvalStatus:
@@ -57,6 +60,9 @@ class MetricVerdict:
                     self.scored += 1
                     self.met += self.threshold is not None and score.value >= self.threshold
 
+    def __bool__(self) -> bool:
+        return bool(self.outcome)  # `assert metrics[name]` must not be green by accident
+
     @property
     def status(self) -> EvalStatus:
         """The outcome in ADK's words."""
@@ -66,13 +72,13 @@ class MetricVerdict:
     def per_invocation(self) -> list[InvocationVerdict]:
         """What the metric says about each invocation of the first trial that it could score."""
         scored = next((score for score in self.per_trial if score is not None), None)
-        return [self.judge(score) for score in scored.per_invocation] if scored else []
+        return [self.judge(score) for score in scored.per_invocation] if scored is not None else []
 
     @property
     def is_warned(self) -> bool:
         """Whether any of its scores carries a warning."""
         for score in self.per_trial:
-            for each in score.per_invocation if score else ():
+            for each in score.per_invocation if score is not None else ():
                 if each.warning:
                     return True
         return False
@@ -104,3 +110,12 @@ class MetricVerdict:
         if score.value is None or self.threshold is None:
             return Outcome.ERROR
         return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
+
+
+class MetricVerdicts(dict[str, MetricVerdict]):
+    """The verdicts of several metrics by name."""
+
+    def __bool__(self) -> bool:
+        """Return whether all metrics passed that decide and apply; without any, nothing passed."""
+        undecided = (Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL)
+        return worst(one.outcome for one in self.values() if one.outcome not in undecided) is Outcome.PASSED

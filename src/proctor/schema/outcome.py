@@ -29,6 +29,18 @@ class Outcome(StrEnum):
         str.__hash__
     )  # an enumeration's own is a Python function, and these are looked up for every case
 
+    def __bool__(self) -> bool:
+        """Return whether it is a pass, so that `assert outcome` fails for everything else.
+
+        Raises:
+            TypeError: it is neither a pass nor a failure: not applicable, or informational.
+        """
+        if self is Outcome.NOT_APPLICABLE or self is Outcome.INFORMATIONAL:
+            raise TypeError(
+                f"{self!r} is neither a pass nor a failure; compare it: `outcome is Outcome.{self.name}`"
+            )
+        return self is Outcome.PASSED
+
     @property
     def status(self) -> EvalStatus:
         """The same in ADK's words: passed 1, failed 2, informational 4, everything else NOT_EVALUATED (3)."""
@@ -40,6 +52,18 @@ _STATUS = {
     Outcome.FAILED: EvalStatus.FAILED,
     Outcome.INFORMATIONAL: EvalStatus.INFORMATIONAL,
 }
+
+
+def refuse_truth(result: object) -> bool:
+    """Stand for `__bool__` where something reports values and has no verdict.
+
+    Raises:
+        TypeError: always; `assert result` must not be green by accident.
+    """
+    raise TypeError(
+        f"{type(result).__name__} has no verdict that `bool` could return; compare one of its values"
+    )
+
 
 _WORST_FIRST = (Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASSED)
 _ALL_IS_WELL = [Outcome.PASSED]

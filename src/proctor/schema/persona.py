@@ -18,6 +18,18 @@ class UserBehavior(WireModel):
     behavior_instructions: list[str]
     violation_rubrics: list[str]
 
+    def get_behavior_instructions_str(self) -> str:
+        """The instructions as a list for a prompt, one in each line."""
+        return _as_list(self.behavior_instructions)
+
+    def get_violation_rubrics_str(self) -> str:
+        """The rubrics as a list for a prompt, one in each line."""
+        return _as_list(self.violation_rubrics)
+
+
+def _as_list(texts: list[str]) -> str:
+    return "\n".join(f"  * {text}" for text in texts)
+
 
 class UserPersona(WireModel):
     """Who the played user is. Texts may hold Jinja placeholders such as `{{ stop_signal }}`, filled for the prompt."""
@@ -165,6 +177,29 @@ _CONVERSATIONAL = _behavior(
     ["Write in everyday words, as to a friendly clerk; avoid jargon."],
     ["The message is written in jargon or like a form."],
 )
+
+
+_END_WITHOUT_TROUBLESHOOTING = _behavior(
+    "Ends in time, or at a problem",
+    "Stops when there is nothing left to say, and expects the agent to manage alone.",
+    [*_END["behavior_instructions"], *_DO_NOT_TROUBLESHOOT["behavior_instructions"]],
+    [*_END["violation_rubrics"], *_DO_NOT_TROUBLESHOOT["violation_rubrics"]],
+)
+
+BEHAVIORS = {
+    "ADVANCE_DETAIL_ORIENTED": _ADVANCE_ALL_DETAILS,
+    "ADVANCE_GOAL_ORIENTED": _ADVANCE_GOAL_ONLY,
+    "ANSWER_RELEVANT_ONLY": _ANSWER_ASKED_ONLY,
+    "ANSWER_ALL": _ANSWER_EVERYTHING,
+    "CORRECT_AGENT": _CORRECT,
+    "DO_NOT_CORRECT_AGENT": _DO_NOT_CORRECT,
+    "TROUBLESHOOT_ONCE": _TROUBLESHOOT_ONCE,
+    "END_LIMITED_TROUBLESHOOTING": _END,
+    "END_NO_TROUBLESHOOTING": _END_WITHOUT_TROUBLESHOOTING,
+    "TONE_PROFESSIONAL": _PROFESSIONAL,
+    "TONE_CONVERSATIONAL": _CONVERSATIONAL,
+}
+"""The fields of the behaviors that personas are made of, by google-adk's names."""
 
 
 def _persona(persona_id: str, description: str, behaviors: list[dict[str, Any]]) -> UserPersona:

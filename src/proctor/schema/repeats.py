@@ -68,7 +68,7 @@ class Repeats:
 
     def add(self, case: CaseResult) -> None:
         """Take one case."""
-        if not case.trials or case.outcome is Outcome.NOT_RUN:
+        if not case.trials or case.outcome in (Outcome.NOT_RUN, Outcome.SKIPPED):
             return
         if self._split:
             self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).add(case)

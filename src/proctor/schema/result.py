@@ -77,6 +77,9 @@ class EvalMetricResult(EvalMetric):
     eval_status: WireEvalStatus
     details: EvalMetricResultDetails = Field(default_factory=EvalMetricResultDetails)
 
+    def __bool__(self) -> bool:
+        return bool(self.eval_status)
+
 
 class EvalMetricResultPerInvocation(WireModel):
     """What the metrics found for one turn."""
@@ -100,6 +103,9 @@ class EvalCaseResult(WireModel):
     session_details: SessionDetails | None = None
     user_id: str | None = None
 
+    def __bool__(self) -> bool:
+        return bool(self.final_eval_status)
+
 
 class EvalSetResult(WireModel):
     """One run of a set, as in `*.evalset_result.json`."""
@@ -109,3 +115,6 @@ class EvalSetResult(WireModel):
     eval_set_id: str
     eval_case_results: list[EvalCaseResult] = []
     creation_timestamp: Timestamp = 0.0
+
+    def __bool__(self) -> bool:
+        return len(self.eval_case_results) > 0 and all(self.eval_case_results)

@@ -1,5 +1,7 @@
 """What a run was: its manifest, what was planned, and what is kept of it."""
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Sequence
 from enum import StrEnum
@@ -14,6 +16,8 @@ from proctor.schema.spending import Spent
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
+UNKNOWN_MODULES = "?"
+"""For a metric's modules, where not all of them are known."""
 AGAINST_RUN = "against_run"
 USER_CODE = "user_code"
 """Among the options of a manifest: the id of the run that it was to be compared with, until that was decided."""
@@ -37,12 +41,20 @@ class MetricManifest(WireModel):
     """Hash of its code's identity, its criterion and its prompts: another one is another metric."""
     code: str = ""
     """Hash of its code's identity alone; empty where that is not known."""
+    modules: str = ""
+    """Hash of what a custom metric holds and of the project's modules that it imports, its own included; `?` where not
+    all of them are known, empty for a built-in metric and in runs of older versions."""
     threshold: float | None = None
     gate: bool = True
     judge: str = ""
     """The model that it asks, as users name it; empty for one that asks none."""
     prompts: dict[str, str] = Field(default_factory=dict)
     """The hashes of the prompts that it asks with, by name."""
+
+    def has_other_modules(self, other: MetricManifest) -> bool:
+        """Return whether it is known that the modules of a custom metric changed."""
+        known = {self.modules, other.modules} - {"", UNKNOWN_MODULES}
+        return len(known) > 1
 
 
 class SetManifest(WireModel):
@@ -171,6 +183,9 @@ class RunSummary(WireModel):
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
 
+    def __bool__(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
@@ -201,6 +216,9 @@ class RunRecord:
     judgings: int = 1
     judging: int = 1
     """The one whose verdicts are the run's, and whose `summary` this is."""
+
+    def __bool__(self) -> bool:
+        return bool(self.summary)
 
 
 _LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so no words; nothing that looks like something else

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.quick_dataclasses import dataclass, field
+from proctor.schema.outcome import refuse_truth
 from proctor.schema.trial import Failure
 from proctor.waiting import Waiting
 
@@ -45,6 +46,8 @@ class Score:
     warning: str = ""
     """The number stands, but the rule behind it is weak here."""
 
+    __bool__ = refuse_truth  # a score knows no threshold
+
 
 class _MayWait:
     """Room for what makes a score that waits (see `put_off`)."""
@@ -64,6 +67,8 @@ class MetricScore(_MayWait):
     not_applicable: bool = False
     failure: Failure | None = None
     """Set when the metric could not be computed; then `value` is `None` and the outcome is *error*."""
+
+    __bool__ = refuse_truth  # a score knows no threshold
 
 
 class _WaitingScore(Waiting, MetricScore):

@@ -47,11 +47,15 @@ class FailureKind(StrEnum):
     """The set-up or tear-down of the case raised."""
 
 
+CONFIGURATION = "configuration"
+"""Where a failure is that ended a run before the first call."""
+
+
 class Failure(WireModel):
     """Why something could not be computed, attributed once, at the border it crossed."""
 
     where: str
-    """`agent`, `metric`, `judge`, `simulator`, `setup` or `teardown` (the hooks), `file` or `store`."""
+    """`agent`, `metric`, `judge`, `simulator`, `setup` or `teardown` (the hooks), `file`, `store` or `configuration`."""
     kind: FailureKind = FailureKind.RAISED
     type: str = ""
     """The class of the exception."""
@@ -65,6 +69,8 @@ class Failure(WireModel):
     @property
     def cause(self) -> str:
         """One line: what failed and why."""
+        if self.where == CONFIGURATION:
+            return f"configuration error: {self.message}"
         what = f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message
         turn = f" in turn {self.turn + 1}" if self.turn is not None else ""
         where = "user simulator" if self.where == "simulator" else self.where

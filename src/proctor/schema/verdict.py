@@ -14,7 +14,7 @@ from proctor.schema.outcome import Outcome, outcome_of_run, worst
 from proctor.schema.repeats import CONFIDENCE, Repeats, TrialRule
 from proctor.schema.set_summary import SetSummary
 from proctor.schema.status import EvalStatus
-from proctor.schema.trial import Failure, Trial
+from proctor.schema.trial import CONFIGURATION, Failure, Trial
 from proctor.stats import Mean, pass_at, pass_hat, wilson
 from proctor.waiting import Waiting
 
@@ -53,6 +53,9 @@ class TrialResult:
         self.outcome = outcome
         self.failure = failure
         self._evidence = evidence
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome)  # `assert trials[0]` must not be green by accident
 
     @property
     def trial(self) -> Trial | None:
@@ -268,7 +271,9 @@ class RunResult:
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive."""
+        """0 passed, 1 failed, 3 error (or not all was run), 4 inconclusive; 2 of a report on a configuration error."""
+        if self.failure is not None and self.failure.where == CONFIGURATION:
+            return 2
         return _EXIT_CODES.get(self.outcome, 3)
 
     @property
@@ -320,3 +325,11 @@ class RunResult:
 
 
 _EXIT_CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3, Outcome.INCONCLUSIVE: 4}
+
+
+class RunResults(list[RunResult]):
+    """The results of several runs, in order."""
+
+    def __bool__(self) -> bool:
+        """Return whether there are runs and all of them passed."""
+        return len(self) > 0 and all(run.passed for run in self)

@@ -41,6 +41,12 @@ _PLAIN = {
     "max_failures": "--max-failures",
 }
 """Fields that are options of the same meaning."""
+_FLAGS = {
+    "no_judge": "--no-judge",
+    "allow_unasserted": "--allow-unasserted",
+    "allow_unknown_keys": "--allow-unknown-keys",
+    "warnings_as_errors": "--warnings-as-errors",
+}
 
 
 class RefusedError(SetupError):
@@ -55,6 +61,8 @@ def startable(context: ServerContext) -> dict[str, str]:
     """Return the agents that may be started: name, and what `proctor eval` is given, as seen from the project's folder."""
     found: dict[str, str] = {}
     for name, app in apps_of(context.agents, context.root).items():
+        if app.is_remote:  # it is named as the settings name it, below
+            continue
         given = _near(app.reference, context.root)
         found[name if Path(given).name == name else given] = given  # one in a file is not all of its folder
     for reference in load_settings(context.root).agent:
@@ -167,8 +175,7 @@ def _judging(
         wrong = [name for name in asked.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is no name of a metric") for name in wrong]
         yield f"--metrics={','.join(asked.metrics)}"
-    if asked.no_judge:
-        yield "--no-judge"
+    yield from (option for name, option in _FLAGS.items() if getattr(asked, name))
     if asked.judge is not None:
         if said := wrong_with_model(asked.judge, settings):
             problems.append(_problem("judge", said))

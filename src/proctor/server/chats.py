@@ -19,6 +19,7 @@ from proctor.schema.session import SessionInput
 from proctor.server.adk.apps import apps_of
 from proctor.server.chatting import CLOSING, IDLE, BusyError, Chat
 from proctor.server.context import ServerContext
+from proctor.server.targets import guard_targets_now
 from proctor.settings import load_settings
 
 MOST_CHATS = 8
@@ -30,7 +31,8 @@ _Found = TypeVar("_Found")
 
 def chat_agents(context: ServerContext) -> dict[str, str]:
     """Return the agents that may be talked to: their names, as in the list of agents, and their AGENT strings."""
-    found = {name: app.reference for name, app in apps_of(context.agents, context.root).items()}
+    apps = apps_of(context.agents, context.root)
+    found = {name: app.reference for name, app in apps.items() if not app.is_remote}
     if context.agents is None:
         for reference in load_settings(context.root).agent:
             found.setdefault(without_secrets(reference.removeprefix(f"{context.root}/")), reference)
@@ -97,6 +99,7 @@ class Chats:
     async def _begin(self, agent: str, reference: str, session_input: SessionInput | None) -> Chat:
         settings = load_settings(self._context.root)
         prepare_process(settings)
+        guard_targets_now(self._context)
         chat = Chat(agent, reference, session_input, settings.isolate_memory, self._timeout)
         try:
             await chat.talk.open()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from proctor.server.adk.page import find_adk_page
 from proctor.server.app import create_app
 from proctor.server.context import ServerContext
 from proctor.server.live import Live
+from proctor.server.login_link import login_file
 from proctor.server.options import Access, read_names, read_token
 from proctor.server.serving import server_of
 from proctor.server.static import HOW_TO_BUILD
@@ -57,25 +59,41 @@ def serve_page(
     app = create_app(context)
     address = find_address(given["host"], given["port"])
     listening = listen(address, has_token=access.token is not None)
-    url = address.url(listening.getsockname()[1])
-    url = f"{url}login#token={access.token}" if access.token else url
-    tell(f"Proctor is at {url}  (Ctrl-C ends it)")
+    port = listening.getsockname()[1]
+    url = link = address.url(port)
+    ending = ExitStack()
+    if access.token is not None:
+        link = f"{url}login#token={access.token}"
+    if access.token is None or sys.stdout.isatty():
+        tell(f"Proctor is at {link}  (Ctrl-C ends it)")
+    else:  # the output is kept somewhere, and others may read it
+        tell(f"Proctor is at {url}  (Ctrl-C ends it)")
+        tell(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
     if adk_page is not None:
         tell(f"google-adk's own page is at {address.url(listening.getsockname()[1])}dev-ui/")
     if not is_built():
         warn(HOW_TO_BUILD)
     if given["opens"]:
-        opening = threading.Timer(_A_MOMENT, webbrowser.open, [url])
+        opening = threading.Timer(_A_MOMENT, webbrowser.open, [link])
         opening.daemon = True
         opening.start()
     threading.Thread(target=look_ahead, args=(context,), daemon=True).start()
     server = server_of(app)
-    server.run(sockets=[listening])
+    with ending:
+        server.run(sockets=[listening])
     live: Live | None = getattr(app.state, "live", None)
     if (
         server.force_exit and live is not None
     ):  # by a second Ctrl-C; then the application was not asked to end
         live.children.close(at_once=True)
+
+
+def _where_to_sign_in(url: str, file: Path | None) -> str:
+    if file is None:
+        return f"Sign in at {url}login with the token."
+    return (
+        f"The address with the token is in {file}, which only you can read and which is removed at the end."
+    )
 
 
 def look_ahead(context: ServerContext) -> None:

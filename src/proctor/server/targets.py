@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from proctor.agents.remote.address import Address, read_address
 from proctor.agents.remote.targets import TARGETS, Target, Targets
 from proctor.errors import AgentError, AgentLoadError, SetupError
+from proctor.server.context import ServerContext
 from proctor.server.options import Access
+from proctor.settings import load_settings
 
 _URL = re.compile(
     r"(?P<kind>[a-z][a-z0-9]*(?:\+[a-z0-9]+)*):(?P<url>(?:[a-z][a-z0-9+.-]*:)?//.*)",
@@ -69,6 +71,12 @@ def guard_targets(access: Access, known: Iterable[str]) -> None:
         if address is not None:
             allowed.add((address.host, address.port))
     os.environ[TARGETS] = " ".join(sorted(_written(*target) for target in allowed))
+
+
+def guard_targets_now(context: ServerContext) -> None:
+    """As `guard_targets`, with the agents that the settings name now: they may have changed since the start."""
+    if TARGETS in os.environ:
+        guard_targets(context.access, load_settings(context.root).agent)
 
 
 def _bare(targets: Iterable[Target]) -> frozenset[Target]:

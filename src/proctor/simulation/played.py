@@ -59,15 +59,14 @@ class PlayedBy:
         if said is None or STOP_SIGNAL in said.lower():
             reply.status = NextStatus.STOP_SIGNAL_DETECTED
             return NextUserMessage(None, reply.status, reply)
-        text = said.strip()
-        if not text:
+        if not said.strip():
             raise failed("it said nothing", kind=FailureKind.EMPTY, reply=reply)
-        if len(text) > LONGEST:
-            reply.text = text[:LONGEST]
-            message = f"it said {len(text):,} characters; expected a message of {LONGEST:,} at most"
+        if len(said) > LONGEST:
+            reply.text = said[:LONGEST]
+            message = f"it said {len(said):,} characters; expected a message of {LONGEST:,} at most"
             raise failed(message, kind=FailureKind.BROKE_CONTRACT, reply=reply)
         reply.status = NextStatus.SUCCESS
-        return NextUserMessage(user_text(text), reply.status, reply)
+        return NextUserMessage(user_text(said), reply.status, reply)
 
     def look_back(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None

@@ -38,6 +38,8 @@ class Documents(Protocol):
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
         """Write a document, whole or not at all (`full`: nulls and defaults, too).
 
+        Unless `full`, a written `tool_uses: []` stays, which ADK reads and its own writer drops.
+
         Raises:
             ChangedMeanwhileError: it is of another `version` by now, where one is given.
             SetupError: it cannot be written.
@@ -79,7 +81,7 @@ class FolderDocuments:
         aside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text(to_adk_json(model), encoding="utf-8")
+            aside.write_text(to_adk_json(model, keep_written=True), encoding="utf-8")
             try:
                 os.link(aside, target)
             finally:
@@ -101,7 +103,7 @@ class FolderDocuments:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _failed(self.label(path), "written", error) from error
-        save_model(model, target, full=full)
+        save_model(model, target, full=full, keep_written=not full)
 
     def names(self, folder: str) -> list[str] | None:
         """List the files of the folder."""
@@ -184,7 +186,7 @@ class BucketDocuments:
         if self.read(path) is not None:
             return False
         try:
-            self._put(path, to_adk_json(model), mode="create")
+            self._put(path, to_adk_json(model, keep_written=True), mode="create")
         except FileExistsError:
             return False
         return True
@@ -201,7 +203,7 @@ class BucketDocuments:
 
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
         """Put the object in the place of what was there; of a `version`, only in the place of that."""
-        text = to_adk_json(model, full=full)
+        text = to_adk_json(model, full=full, keep_written=not full)
         if not version:
             self._put(path, text, mode="overwrite")
             return

@@ -154,7 +154,11 @@ def echo(text: str) -> str:
 
 
 def a_set(eval_set_id: str = "s", *, answer: str = "hi") -> Json:
-    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": answer}]}}
+    turn = {
+        "user_content": {"parts": [{"text": "hi"}]},
+        "final_response": {"parts": [{"text": answer}]},
+        "intermediate_data": {"tool_uses": []},
+    }
     return {"eval_set_id": eval_set_id, "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
 
 

@@ -58,6 +58,28 @@ def test_the_files_are_those_that_google_adk_wrote(shared: Path, tmp_path: Path)
         assert re.sub(r'(?<="creation_timestamp": )[\d.]+(?=\n}$)', "<time>", written) == one["file"]
 
 
+NO_CALLS = {"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {"tool_uses": []}}
+NOT_STATED = {"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {}}
+
+
+def test_a_written_empty_list_of_calls_stays_when_its_set_is_written_again(tmp_path: Path) -> None:
+    (tmp_path / APP).mkdir()
+    file = tmp_path / APP / "s.evalset.json"
+    cases = [
+        {"eval_id": "none", "conversation": [NO_CALLS]},
+        {"eval_id": "absent", "conversation": [NOT_STATED]},
+    ]
+    file.write_text(json.dumps({"eval_set_id": "s", "eval_cases": cases}))
+    manager = LocalEvalSetsManager(tmp_path)
+    manager.add_eval_case(APP, "s", case("new"))
+    found = manager.get_eval_case(APP, "s", "none")
+    assert found is not None
+    manager.update_eval_case(APP, "s", found)
+    manager.delete_eval_case(APP, "s", "new")
+    written = json.loads(file.read_text())["eval_cases"]
+    assert [one["conversation"][0]["intermediate_data"] for one in written] == [{"tool_uses": []}, {}]
+
+
 def identifiers(shared: Path) -> list[Json]:
     found: list[Json] = golden(shared, "identifiers.json", 15)["vectors"]
     return found

@@ -206,7 +206,7 @@ def answered(*calls: tuple[str, str | None, Any]) -> Invocation:
     [
         ({"ok": True}, 1, ""),
         ({"ok": False}, 0, 'call 1, `a`: the response is {"ok": true}, expected {"ok": false}'),
-        ({"$match": "subset", "value": {}}, 1, ""),
+        ({"$match": "subset", "value": {"ok": True}}, 1, ""),
     ],
     ids=repr,
 )

@@ -21,7 +21,7 @@ from tests.metrics.making import turn, view
 
 IGNORE = {"$match": "ignore"}
 VALUE: st.SearchStrategy[Any] = st.sampled_from(
-    [1, 2, None, {}, [], IGNORE, {"$match": "present"}, {"$match": "number", "value": 1, "tolerance": 5}, {"$match": "subset", "value": {}},
+    [1, 2, None, {}, [], IGNORE, {"$match": "present"}, {"$match": "number", "value": 1, "tolerance": 5}, {"$match": "subset", "value": {"z": 1}},
      {"$match": "one_of", "values": [1, IGNORE]}, {"$match": "one_of", "values": [1, 2]}, {"$match": "regex", "pattern": "."}]
 )  # fmt: skip
 

@@ -66,7 +66,7 @@ def scored(vector: dict[str, Any]) -> tuple[MetricScore, int]:
 
 
 def test_the_metric_scores_as_recorded_or_is_listed(shared: Path) -> None:
-    errors, other = set(), set()
+    errors = set()
     for number, vector in enumerate(recorded(shared)):
         if "error" in vector["result"]:
             continue
@@ -74,16 +74,14 @@ def test_the_metric_scores_as_recorded_or_is_listed(shared: Path) -> None:
         result = vector["result"]["ok"]
         if score.failure is not None:
             errors.add(number)
-        elif not equal(score.value, result["overall_score"]):
-            other.add(number)
         else:
+            assert equal(score.value, result["overall_score"]), number
             assert equal(
                 [each.value for each in score.per_invocation],
                 [each["score"] for each in result["per_invocation"]],
             )
             assert asked <= vector["result"]["judge_calls"]
     assert errors == TOO_FEW_VOTES
-    assert other == DECIDED_BY_THE_OTHERS
 
 
 TOO_FEW_VOTES = {
@@ -104,23 +102,32 @@ TOO_FEW_VOTES = {
     24,
     25,
     26,
+    27,
     29,
+    30,
+    32,
     35,
     36,
     37,
     38,
+    39,
+    40,
     42,
     45,
     46,
     47,
     48,
     49,
+    50,
+    51,
     54,
     55,
     57,
     60,
     61,
     62,
+    63,
+    64,
     65,
     66,
     67,
@@ -129,15 +136,15 @@ TOO_FEW_VOTES = {
     71,
     72,
     73,
+    74,
     75,
     76,
     78,
     79,
     80,
 }
-"""Most samples of some turn say nothing that can be read. google-adk leaves the turn out, or decides by the few; here an error."""
-DECIDED_BY_THE_OTHERS = {30, 32, 50}
-"""A call failed, and google-adk drops the turn; here the other votes decide it."""
+"""Samples of some turn failed or cannot be read, and could have changed its outcome. google-adk leaves the turn out, or
+decides by the others; here an error."""
 
 
 def test_what_google_adk_refuses_is_refused_or_does_not_apply(shared: Path) -> None:

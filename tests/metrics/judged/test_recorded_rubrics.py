@@ -59,16 +59,38 @@ TOO_FEW_VOTES = {
     32,
     33,
     34,
+    36,
+    40,
+    43,
     44,
+    49,
+    51,
+    56,
+    62,
+    65,
     67,
+    70,
+    73,
+    76,
     80,
     83,
+    86,
+    89,
     97,
     105,
+    111,
+    112,
+    116,
     118,
+    120,
+    122,
+    130,
+    132,
+    134,
 }
-"""Samples that give no yes or no for some rubric: google-adk's mean leaves the rubric out; here an error."""
-DECIDED_BY_THE_OTHERS = {36, 43, 51, 62, 73, 76, 104, 130, 132}
+"""Samples that give no yes or no for some rubric: google-adk's mean leaves the rubric out; here an error,
+if the missing votes could have changed the verdict on some rubric."""
+DECIDED_BY_THE_OTHERS = {104}
 """Some of the samples failed, or leave a rubric out. google-adk drops the turn, or the rubric from that sample; here the
 other samples decide, whole."""
 

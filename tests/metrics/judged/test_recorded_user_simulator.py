@@ -49,10 +49,47 @@ def scored(vector: dict[str, Any]) -> tuple[MetricScore, int]:
     return asyncio.run(metric.score(view)), judges.asked
 
 
-TOO_FEW_VOTES = {4, 9, 14, 19, 24, 25, 26, 27, 28, 29, 34, 35, 41, 43, 45, 48, 51, 56, 60, 67, 70, 72, 74}
+TOO_FEW_VOTES = {
+    4,
+    9,
+    14,
+    19,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    34,
+    35,
+    37,
+    39,
+    41,
+    42,
+    43,
+    45,
+    46,
+    48,
+    49,
+    51,
+    55,
+    56,
+    58,
+    60,
+    61,
+    64,
+    65,
+    67,
+    68,
+    70,
+    71,
+    72,
+    74,
+}
 """Samples without a verdict that can be read. google-adk counts such a turn as a failure, or decides by what little is
-left (one vote of three); here fewer than half of the votes decide nothing."""
-RAISED_THERE = {52, 64, 75}
+left (one vote of three); here an error if the missing votes could
+have changed the outcome."""
+RAISED_THERE = {52, 75}
 """google-adk loses the metric with one failed call, and without a scenario; here the other votes decide, or it does not
 apply."""
 

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from proctor.errors import MetricError
 from proctor.json_equality import equal_json
@@ -193,6 +193,7 @@ def test_table(expected: Any, actual: Any, fine: bool) -> None:
     ids=repr,
 )
 def test_every_value_fits_itself(spec: dict[str, Any], value: Any) -> None:
+    assume(spec["$match"] != "subset" or value not in ([], {}))  # any list, any object: refused
     assert fits({**spec, "value": value} if spec["$match"] != "present" else spec, value)
 
 
@@ -213,6 +214,7 @@ def test_a_tolerance_counts_in_decimals(one: int, other: int, tolerance: int) ->
 
 @given(JSON, JSON)
 def test_what_is_equal_is_a_subset(one: Any, other: Any) -> None:
+    assume(one not in ([], {}))  # any list, any object: refused
     if fits(match("exact", one), other):
         assert fits(match("subset", one), other)
 

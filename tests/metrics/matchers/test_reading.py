@@ -54,6 +54,21 @@ from proctor.schema.criterion import BaseCriterion
         ({"$match": "ignore", "value": 5}, "'ignore' has no option 'value'"),
         ({"a": [1, {"$match": "txt", "value": "a"}]}, "x.a[1]"),
         ({"$match": "subset", "value": {"a": {"$match": "ignore"}}}, "within the `value` of another"),
+        *(
+            ({"$match": "regex", "pattern": each}, "matches any text that is not empty")
+            for each in (r"[\w\W]", r"\w|\W", "(?s).", ".|\n", r"\d|\D", r"\s|\S", "(?s).+")
+        ),
+        ({"$match": "regex", "pattern": "as an ai\\\\b"}, "looks for a backslash or a control character"),
+        ({"$match": "regex", "pattern": "as an ai\b"}, "looks for a backslash or a control character"),
+        ({"$match": "subset", "value": {}}, "accepts every value, so that it cannot fail"),
+        ({"$match": "subset", "value": []}, "accepts every value, so that it cannot fail"),
+        ({"$match": "number", "value": 5, "tolerance": 1e308}, "accepts every value, so that it cannot fail"),
+        (
+            {"$match": "date", "value": "2024-05-01", "within": 1e12},
+            "accepts every value, so that it cannot fail",
+        ),
+        ({"$match": "one_of", "values": [1, {"$match": "subset", "value": {}}]}, "x.values[1]"),
+        ({"a": [{"$match": "subset", "value": {}}]}, "x.a[0]"),
     ],
     ids=repr,
 )

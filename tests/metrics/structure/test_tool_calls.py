@@ -100,6 +100,38 @@ def test_the_score_is_the_share_of_valid_calls_and_the_mean_over_turns_with_call
     assert listed[1]["mistakes"][0]["path"] == ["city"]
 
 
+@pytest.mark.parametrize("name", ["tool_schema", "known_tools"])
+@pytest.mark.parametrize(
+    ("expected", "made", "value"),
+    [
+        pytest.param("c", "-", 0.0, id="expected and not made"),
+        pytest.param("cc", "c-", 0.5, id="made in one of two turns"),
+        pytest.param("c-", "c-", 1.0, id="not expected and not made"),
+        pytest.param("-", "-", None, id="none expected, none made"),
+        pytest.param("", "-", None, id="a scenario"),
+        pytest.param("f", "-", None, id="only a call of the framework expected"),
+    ],
+)
+def test_a_turn_in_which_calls_are_expected_and_none_was_made_scores_0(
+    name: str, expected: str, made: str, value: float | None
+) -> None:
+    tools = TOOLS if "c" in made else None  # an agent that makes no call need not declare its tools
+    calls: dict[str, Any] = {
+        "c": [("hotels", "book", {"city": "Rome"})],
+        "f": [("hotels", "adk_request_confirmation", {})],
+        "-": [],
+    }
+    actual = [turn(calls=calls[one], tools=tools) for one in made]
+    wanted = [turn(calls=calls[one]) for one in expected] or None
+    score, whys = ask(name, actual, wanted)
+    assert score.value == value
+    assert (whys[-1].reason == "tool calls are expected in this turn, and none was made") == (
+        "c" in expected[-1:] and made[-1] == "-"
+    )
+    compatible, _ = ask(name, actual, wanted, compat="adk")
+    assert compatible.value == (1.0 if "c" in made else None)
+
+
 FORMS = {
     "gemini": {"function_declarations": [{"name": "f", "parameters_json_schema": {"required": ["x"]}}]},
     "gemini, camelCase": {

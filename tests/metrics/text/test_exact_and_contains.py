@@ -119,7 +119,7 @@ SEEN = {
     "Persian joiner": ("میخواهم", "من می\u200cخواهم", True),
     "Persian joiner looked for": ("می\u200cخواهم", "من میخواهم", True),
     "Hangul in letters": ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8", True),
-    "full width is another sign": ("ABC", "ＡＢＣ", False),
+    "full width is read alike": ("ABC", "ＡＢＣ", True),
 }
 
 
@@ -303,3 +303,46 @@ def test_details_say_what_was_found() -> None:
 def test_what_cannot_be_looked_for_is_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(CriterionError, match=problem):
         metric("contains", **options)
+
+
+HIDDEN = {
+    "a space of zero width": "I am as an A\u200bI here",
+    "a word joiner": "as an\u2060 AI",
+    "fullwidth letters": "ａｓ ａｎ ＡＩ",
+    "mathematical letters": "𝐚𝐬 𝐚𝐧 𝐀𝐈",
+    "a soft hyphen": "as an A\u00adI",
+    "all at once": "ａs\u200b ａn \U0001d400I",
+}
+
+
+@pytest.mark.parametrize("answer", HIDDEN.values(), ids=HIDDEN)
+def test_what_is_forbidden_is_found_as_a_person_reads_it(answer: str) -> None:
+    assert value("contains", None, answer, forbidden="as an AI") == 0.0
+    assert value("contains", None, answer, forbidden="AS AN AI", ignore_case=True) == 0.0
+    assert value("contains", None, answer, expected="as an AI") == 1.0
+    assert value("regex_match", None, answer, forbidden=r"\bas an AI\b") == 0.0
+    assert value("regex_match", None, answer, pattern="a", forbidden=["x", "(?i)as an ai"]) == 0.0
+
+
+def test_what_is_forbidden_may_be_written_in_fullwidth_letters() -> None:
+    assert value("contains", None, "as an AI", forbidden="ＡＩ") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "same"),
+    [
+        ("Paris", "Ｐａｒｉｓ", 1.0),
+        ("Paris", "Pa\u200bris", 1.0),
+        ("Ｐaris", "Paris", 1.0),
+        ("102", "10²", 0.0),
+        ("1", "①", 0.0),
+        ("Paris", "paris", 0.0),
+    ],
+)
+def test_exact_match_compares_texts_as_a_person_reads_them(expected: str, answer: str, same: float) -> None:
+    assert value("exact_match", expected, answer) == same
+    assert value("contains", expected, answer) == same
+
+
+def test_a_pattern_that_must_match_is_searched_in_the_exact_text() -> None:
+    assert value("regex_match", None, "Ｐaris", pattern="^[A-Za-z]+$") == 0.0

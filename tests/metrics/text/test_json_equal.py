@@ -14,6 +14,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.text.json_difference import Rules, differences
 from proctor.metrics.text.json_text import json_in, read_json
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs, pairs_within
+from proctor.schema.case import EvalCase
 from tests.metrics.text.asking import case_of, explanation, metric, reason, scored, value
 
 VALUES = st.recursive(
@@ -382,3 +383,47 @@ def test_long_answers_are_read_in_time(start: str, piece: str) -> None:
     with suppress(ValueError):
         json_in(start + piece * 50_000)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        pytest.param({"expected": {}, "allow_extra": True}, "expected: .* it cannot fail", id="any object"),
+        pytest.param(
+            {"expected": 5, "tolerance": 1e308}, "tolerance: .* every number is equal", id="any number"
+        ),
+        pytest.param({"expected": {"a": 5}, "tolerance": 1e308}, "tolerance", id="any number within"),
+        pytest.param({"tolerance": 1e308}, "tolerance", id="whatever the case expects"),
+    ],
+)
+def test_what_cannot_fail_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(CriterionError, match=problem):
+        metric("json_equal", **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"expected": {}},
+        {"expected": [], "allow_extra": True},
+        {"expected": [], "ignore_order": True},
+        {"expected": {"a": {}}, "allow_extra": True},
+        {"expected": 5, "tolerance": 1000},
+        {"expected": None},
+        {"expected": ""},
+        {"expected": True},
+    ],
+    ids=str,
+)
+def test_what_can_fail_is_accepted(options: dict[str, Any]) -> None:
+    metric("json_equal", **options)
+
+
+@pytest.mark.parametrize(("reference", "problems"), [("{}", 1), ('{"a": {}}', 0), ("[]", 0)])
+def test_a_reference_answer_that_accepts_every_value_is_reported(reference: str, problems: int) -> None:
+    answer = {"parts": [{"text": reference}]}
+    turn = {"user_content": {"parts": [{"text": "q"}]}, "final_response": answer}
+    case = EvalCase.model_validate({"eval_id": "a", "conversation": [turn]})
+    found = [*metric("json_equal", allow_extra=True).check(case)]
+    assert len(found) == problems
+    assert all(one.startswith("json_equal: turn 1: the reference answer") for one in found)

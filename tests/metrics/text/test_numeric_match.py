@@ -214,6 +214,8 @@ def test_details_hold_the_numbers_that_were_read() -> None:
             r'"2024-05-01" \(a date, a phone number or a code\). Write the number',
         ),
         ({"tolerance": -1}, "tolerance"),
+        ({"tolerance": 1e308}, "so large that every number matches"),
+        ({"tolerance": 1e308, "expected": 5, "pick": "first"}, "so large that every number matches"),
         ({"tolerance": float("inf")}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
         ({"relative_tolerance": 1}, "relative_tolerance"),

@@ -121,6 +121,18 @@ def test_details_say_what_matched() -> None:
         ),
         ({"pattern": ".*", "match": "full"}, "matches any text as a whole"),
         ({"pattern": "^.*$"}, "matches any text as a whole"),
+        *(
+            ({option: pattern}, "matches any text that is not empty")
+            for option in ("pattern", "forbidden")
+            for pattern in (r"[\w\W]", r"\w|\W", r"\s|\S", ".|\n", "(?s).")
+        ),
+        ({"pattern": r"[\s\S]+", "match": "full"}, "matches any text"),
+        (
+            {"forbidden": r"as an ai\\b"},
+            r"forbidden: .* looks for a backslash or a control character; write `as an ai.b`",
+        ),
+        ({"forbidden": "as an ai\b"}, "looks for a backslash or a control character"),
+        ({"forbidden": r"\\d{3}-\\d{4}"}, "looks for a backslash"),
         ({"forbidden": "$5"}, r"`\$5` can match no text at all"),
         (
             {"pattern": "(?a)(?u)x"},
@@ -135,6 +147,17 @@ def test_details_say_what_matched() -> None:
 def test_patterns_that_are_none_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(CriterionError, match=problem):
         metric("regex_match", **options)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        ".", ".+", r"\S", r"\w", r"^[^€]*$", "^[^<>]*$", r"^\D*$", "^.{0,2000}$", r"(?s)^.{0,2000}$", r"(?s)^.{1,9000}$", r"^(?!.*\d{3}-\d{4})",
+        "(?i)as an ai", r"\bas an ai\b", r"C:\\windows", r"\\begin\{", r"C:\\data", r"^\\\\server", "[a-zA-Z0-9 .,!?]",
+    ],
+)  # fmt: skip
+def test_patterns_that_can_fail_are_accepted(pattern: str) -> None:
+    metric("regex_match", pattern=pattern)
 
 
 # --- patterns that could run for ever --------------------------------------------------------------------------------

@@ -3540,6 +3540,21 @@ export interface components {
              * @default false
              */
             no_judge: boolean;
+            /**
+             * Allow Unknown Keys
+             * @default false
+             */
+            allow_unknown_keys: boolean;
+            /**
+             * Warnings As Errors
+             * @default false
+             */
+            warnings_as_errors: boolean;
+            /**
+             * Allow Unasserted
+             * @default false
+             */
+            allow_unasserted: boolean;
             /** Num Runs */
             num_runs?: number | null;
             /** Concurrency */

@@ -17,6 +17,7 @@ from proctor.agents.process.lines import MOST_LINE, Lines, LineTooLongError, Tai
 from proctor.agents.wire import MOST_SHOWN, read_json
 from proctor.causes import safe_repr
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
+from proctor.redaction import hide_in, hide_in_value
 
 _TO_END = 3.0
 """Seconds that a process whose output ended has to end, too; few live on, and a busy machine takes its time."""
@@ -30,12 +31,15 @@ _LAST_BYTES = 0.05
 class Child:
     """A process, what it writes, and whether it can be asked again."""
 
-    def __init__(self, process: subprocess.Popen[bytes], name: str, guardian: Guardian) -> None:
-        """Take the process, what to call it in messages, and who watches it; `start` makes it."""
+    def __init__(
+        self, process: subprocess.Popen[bytes], name: str, guardian: Guardian, secrets: Sequence[str] = ()
+    ) -> None:
+        """Take the process, its name in messages, who watches it, and what is hidden in all it writes; see `start`."""
         self._process, self._guardian = process, guardian
         self._name = name
+        self._secrets = secrets
         self._lines = Lines()
-        self._tail = Tail()
+        self._tail = Tail(secrets)
         self._stdin: asyncio.WriteTransport | None = None
         self._loop = asyncio.get_running_loop()
         self._exit: asyncio.Future[None] = self._loop.create_future()
@@ -44,7 +48,13 @@ class Child:
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], guardian: Guardian, *, name: str, env: Mapping[str, str]
+        cls,
+        command: Sequence[str],
+        guardian: Guardian,
+        *,
+        name: str,
+        env: Mapping[str, str],
+        secrets: Sequence[str] = (),
     ) -> Child:
         """Start a command.
 
@@ -63,7 +73,7 @@ class Child:
         except (OSError, ValueError) as error:
             raise AgentLoadError(_not_started(command, name, error)) from error
         guardian.watch(process.pid)
-        child = cls(process, name, guardian)
+        child = cls(process, name, guardian, secrets)
         try:
             await child._connect()
         except BaseException:
@@ -123,21 +133,37 @@ class Child:
         try:
             line = await self._lines.next()
         except LineTooLongError as error:
-            raise self._broken(
-                f"a line of more than {MOST_LINE:,} bytes: {safe_repr(error.beginning, MOST_SHOWN)}"
-            ) from None
+            beginning = self._shown(error.beginning)
+            raise self._broken(f"a line of more than {MOST_LINE:,} bytes: {beginning}") from None
         if line is None:
             raise await self.why_it_ended()
+        where = f"what {self._name} wrote to its standard output"
         try:
-            return read_json(line, f"what {self._name} wrote to its standard output")
+            data = read_json(line, where)
         except AgentError as error:
-            raise AgentError(f"{error}. {_BELONGS}{self._last_words()}") from None
+            raise AgentError(
+                f"{self._not_json(line, where, error)}. {_BELONGS}{self._last_words()}"
+            ) from None
+        return hide_in_value(data, self._secrets) if self._secrets else data
+
+    def _not_json(self, line: bytes, where: str, error: AgentError) -> str:
+        """Return what is wrong with a line; the message shows its beginning, which is hidden before it is cut."""
+        if not self._secrets:
+            return str(error)
+        try:
+            read_json(hide_in(line.decode("utf-8", "replace"), self._secrets), where)
+        except AgentError as hidden:
+            return str(hidden)
+        return f"{where} is not JSON"
+
+    def _shown(self, data: bytes) -> str:
+        return safe_repr(hide_in(data.decode("utf-8", "replace"), self._secrets), MOST_SHOWN)
 
     def unasked(self, when: str) -> AgentError | None:
         """Return what to say where it wrote something that nobody had asked for."""
         if not self._lines.unread:
             return None
-        return self._broken(f"{safe_repr(self._lines.unread.decode('utf-8', 'replace'), MOST_SHOWN)} {when}")
+        return self._broken(f"{self._shown(self._lines.unread)} {when}")
 
     def _broken(self, what: str) -> AgentError:
         return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
@@ -152,11 +178,7 @@ class Child:
         unfinished = self._lines.unread
         ended = await self.ended_within(_TO_END)
         await asyncio.wait([self._tail.ended], timeout=_A_MOMENT if ended else 0)
-        half = (
-            f" in the middle of {safe_repr(unfinished.decode('utf-8', 'replace'), MOST_SHOWN)}"
-            if unfinished
-            else ""
-        )
+        half = f" in the middle of {self._shown(unfinished)}" if unfinished else ""
         if not ended:
             return AgentTruncatedError(
                 f"{self._name} closed its standard output{half} {when}{self._last_words()}"

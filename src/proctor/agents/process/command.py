@@ -10,7 +10,7 @@ from proctor.agents.process.child import Child
 from proctor.agents.process.guarding import Guardian
 from proctor.agents.process.talking import BEFORE, ProcessAgent
 from proctor.errors import AgentLoadError
-from proctor.redaction import redacted_text
+from proctor.redaction import redacted_text, secrets_in
 
 _AT_ONCE = 0.3
 """Seconds in which a process that ends is seen as one that never began. The others start meanwhile."""
@@ -26,7 +26,7 @@ class CommandAgent(ProcessAgent):
             AgentLoadError: there is none, or its quotes do not match.
         """
         super().__init__()
-        self._name = f"cmd:{redacted_text(command.strip())}"
+        self._name = redacted_text(f"cmd:{command.strip()}")
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -35,6 +35,7 @@ class CommandAgent(ProcessAgent):
             raise AgentLoadError(
                 "The agent cmd: names no command; write cmd:COMMAND, as in 'cmd:python agent.py'."
             )
+        self._secrets = secrets_in(self._command)
 
     def describe(self) -> AgentInfo:
         """Return the command."""
@@ -51,7 +52,11 @@ class CommandAgent(ProcessAgent):
     async def _start(self, guardian: Guardian) -> Child:
         # what a Python agent prints arrives when it is printed, without a `flush` of its own
         return await Child.start(
-            self._command, guardian, name=self._name, env={"PYTHONUNBUFFERED": "1", **os.environ}
+            self._command,
+            guardian,
+            name=self._name,
+            env={"PYTHONUNBUFFERED": "1", **os.environ},
+            secrets=self._secrets,
         )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
+
+from proctor.redaction import hide_in
 
 MOST_LINE = 2**25
 """Bytes of one line. All texts of a turn may have 8 MiB by default, and JSON writes a character in up to four bytes."""
@@ -110,8 +113,11 @@ class Lines(asyncio.Protocol):
 class Tail(asyncio.Protocol):
     """Keeps the last of what is written to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        """Take what is to be hidden in it."""
         self._kept = bytearray()
+        self._secrets = secrets
+        self._is_cut = False
         self._transport: asyncio.BaseTransport | None = None
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when nothing will come any more."""
@@ -119,10 +125,14 @@ class Tail(asyncio.Protocol):
     def forget(self) -> None:
         """Begin anew: what stands there is about something else."""
         self._kept.clear()
+        self._is_cut = False
 
     def text(self, most_lines: int = 10) -> str:
         """Return the last lines."""
-        lines = self._kept.decode("utf-8", "replace").strip().splitlines()
+        text = self._kept.decode("utf-8", "replace")
+        if self._is_cut:
+            text = _without_rest_of(text, self._secrets)
+        lines = hide_in(text, self._secrets).strip().splitlines()
         return "\n".join(lines[-most_lines:])
 
     def close(self) -> None:
@@ -137,6 +147,7 @@ class Tail(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take what came."""
         self._kept += data
+        self._is_cut = self._is_cut or len(self._kept) > _TAIL
         del self._kept[:-_TAIL]
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -144,3 +155,10 @@ class Tail(asyncio.Protocol):
         self._transport = None
         if not self.ended.done():
             self.ended.set_result(None)
+
+
+def _without_rest_of(text: str, secrets: Sequence[str]) -> str:
+    """Return a text that begins somewhere, without the rest of a secret that was cut there."""
+    rests = (secret[start:] for secret in secrets for start in range(1, len(secret)))
+    longest = max((rest for rest in rests if text.startswith(rest)), key=len, default="")
+    return text.removeprefix(longest)

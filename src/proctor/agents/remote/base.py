@@ -76,6 +76,7 @@ class HttpClient:
         self.address = address
         self.bounds = bounds or Bounds()
         self._headers = dict(headers or {})
+        self._targets = targets_here()
         self._idle: list[Any] = []
         """Clients of httpx with a connection each: one that has many looks at all of them, twice, for each request."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -228,7 +229,7 @@ class HttpClient:
         bounds = self.bounds
         # shorter than servers keep them: a request must not meet a connection that is just being closed
         limits = httpx.Limits(max_connections=None, keepalive_expiry=2.0)
-        targets = targets_here()
+        targets = self._targets
         told = targets is None or targets.allows(self.address.host, self.address.port)
         client = httpx.AsyncClient(
             headers=headers,

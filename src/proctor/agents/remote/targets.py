@@ -11,14 +11,25 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from proctor.errors import AgentError
 from proctor.quick_dataclasses import dataclass
 
-__all__ = ["TARGETS", "Target", "Targets", "checked_transport", "read_target", "targets_here", "why_not"]
+__all__ = [
+    "TARGETS",
+    "Target",
+    "Targets",
+    "checked_transport",
+    "named_by_project",
+    "read_target",
+    "targets_here",
+    "why_not",
+]
 
 TARGETS = "PROCTOR_AGENT_TARGETS"
 """The variable: `host`, `host:port`, separated by blanks, that agents may be at although they are private; may be empty."""
@@ -114,8 +125,23 @@ def _carried(address: IP) -> IPv4Address | None:
     return None
 
 
+_of_project: ContextVar[bool] = ContextVar("named_by_project", default=False)
+
+
+@contextmanager
+def named_by_project() -> Iterator[None]:
+    """Let the agents that are made within be anywhere: a file of the project names them, and no page."""
+    token = _of_project.set(True)
+    try:
+        yield
+    finally:
+        _of_project.reset(token)
+
+
 def targets_here() -> Targets | None:
     """Return what holds in this process; `None`: whoever names an agent here may name any."""
+    if _of_project.get():
+        return None
     told = os.environ.get(TARGETS)
     return None if told is None else Targets(frozenset(map(read_target, told.split())))
 

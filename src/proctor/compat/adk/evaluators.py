@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from proctor.compat.adk.evaluation.evaluator import (
     EvaluationResult,
@@ -14,8 +15,11 @@ from proctor.compat.adk.evaluation.evaluator import (
 )
 from proctor.compat.adk.refusing import a_model, refused, set_up
 from proctor.errors import CriterionError
+from proctor.judges.base import JudgeSource
+from proctor.metrics.adk_references import uses_adk_classes
 from proctor.metrics.base import Metric, MetricFacts
-from proctor.metrics.custom import FunctionMetricFactory
+from proctor.metrics.custom import FunctionMetric
+from proctor.metrics.options import check_criterion
 from proctor.metrics.signature import read_signature
 from proctor.registry import METRICS
 from proctor.schema.adk_results import rubric_scores
@@ -25,14 +29,68 @@ from proctor.schema.scenario import ConversationScenario
 from proctor.schema.verdict import InvocationVerdict, MetricVerdict
 from proctor.settling import settle
 
+if TYPE_CHECKING:
+    from proctor.compat.adk.evaluation.llm_as_judge import LlmAsJudge
+
 # --- an evaluator as a metric ----------------------------------------------------------------------------------------
 
 
+class EvaluatorMetric(FunctionMetric):
+    """A metric that asks an evaluator; one that asks a judge is given the run's."""
+
+    evaluation: EvaluationOfCases
+
+    def use(self, judges: JudgeSource) -> None:
+        """Take the judges of the run.
+
+        Raises:
+            SetupError: the judge that the criterion names cannot be asked.
+        """
+        self.evaluation.make(judges)
+        self.evaluation.judges = judges
+
+
+class EvaluationOfCases:
+    """Asks a new evaluator for each case, as google-adk does."""
+
+    def __init__(self, evaluator: type[Evaluator], asked: EvalMetric) -> None:
+        self.judges: JudgeSource | None = None
+        self._evaluator = evaluator
+        self._convert: Callable[[Any], Any] = _unchanged
+        if uses_adk_classes(evaluator):
+            from proctor.metrics.adk_objects import to_adk
+
+            self._convert = to_adk
+        self._asked = self._convert(asked)
+
+    def make(self, judges: JudgeSource | None = None) -> Evaluator:
+        """Return an evaluator; what it raises goes on to the caller."""
+        made = self._evaluator(eval_metric=self._asked)  # type: ignore[call-arg]  # what subclasses take, by convention
+        if judges is not None:
+            cast("LlmAsJudge[Any]", made).use(judges)
+        return made
+
+    async def evaluate(
+        self,
+        actual_invocations: list[Invocation],
+        expected_invocations: list[Invocation] | None,
+        conversation_scenario: ConversationScenario | None,
+    ) -> EvaluationResult:
+        """Score one case."""
+        evaluator = self.make(self.judges)
+        values = (actual_invocations, expected_invocations, conversation_scenario)
+        result = await evaluated(evaluator, *map(self._convert, values))
+        if self.judges is not None:
+            cast("LlmAsJudge[Any]", evaluator).require_scores(result)
+        return result
+
+
 class EvaluatorMetricFactory:
-    """Builds a metric from a criterion; it asks a new evaluator for each case, as google-adk does."""
+    """Builds a metric from a criterion."""
 
     def __init__(self, info: MetricInfo, evaluator: type[Evaluator]) -> None:
-        """Take what is known of the metric, and the class that scores it."""
+        """Take what is known of the metric, and the class that scores it; both may be google-adk's."""
+        info = a_model(MetricInfo, info, "metric_info")
         interval = info.metric_value_info.interval
         any_number = interval is None and not info.requires_threshold  # a count, which decides nothing
         self.info, self.evaluator = info, evaluator
@@ -43,6 +101,7 @@ class EvaluatorMetricFactory:
             minimum=-math.inf if any_number else interval.min_value if interval else 0.0,
             maximum=None if any_number else interval.max_value if interval else 1.0,
             gates=info.requires_threshold,
+            needs=frozenset({"judge"}) if _asks_a_judge(evaluator) else frozenset(),
             source="your own evaluator",
         )
 
@@ -52,28 +111,33 @@ class EvaluatorMetricFactory:
         Raises:
             CriterionError: the evaluator refuses its criterion, or the threshold cannot fail or pass within its range.
         """
-        asked = self._asked(criterion)
-        try:
-            self.evaluator(eval_metric=asked)  # type: ignore[call-arg]  # what subclasses take, by convention
-        except Exception as error:
-            name, kind = self.info.metric_name, type(error).__name__
-            raise CriterionError(f"{name}: {self.evaluator.__name__} refuses it: {kind}: {error}") from error
-
-        async def evaluate(
-            actual_invocations: list[Invocation],
-            expected_invocations: list[Invocation] | None,
-            conversation_scenario: ConversationScenario | None,
-        ) -> EvaluationResult:
-            evaluator = self.evaluator(eval_metric=asked)  # type: ignore[call-arg]  # see above
-            given = (actual_invocations, expected_invocations, conversation_scenario)
-            return await evaluated(evaluator, *given)
-
-        signature = read_signature(self.info.metric_name, evaluate)
-        return FunctionMetricFactory(self.facts, evaluate, signature)(criterion)
-
-    def _asked(self, criterion: BaseCriterion | None) -> EvalMetric:
+        name, facts = self.info.metric_name, self.facts
         threshold = criterion.threshold if criterion is not None else None
-        return EvalMetric(metric_name=self.info.metric_name, threshold=threshold, criterion=criterion)
+        evaluation = EvaluationOfCases(
+            self.evaluator, EvalMetric(metric_name=name, threshold=threshold, criterion=criterion)
+        )
+        try:
+            tried = evaluation.make()
+        except Exception as error:
+            kind = type(error).__name__
+            raise CriterionError(f"{name}: {self.evaluator.__name__} refuses it: {kind}: {error}") from error
+        if _asks_a_judge(self.evaluator) and getattr(tried, "_expected_invocations_required", False):
+            facts = replace(facts, needs=facts.needs | {"expected"})
+        signature = read_signature(name, evaluation.evaluate)
+        checked = check_criterion(facts, criterion, BaseCriterion)
+        metric = EvaluatorMetric(facts, evaluation.evaluate, signature, checked, "")
+        metric.evaluation = evaluation
+        return metric
+
+
+def _asks_a_judge(evaluator: type[Evaluator]) -> bool:
+    from proctor.compat.adk.evaluation.llm_as_judge import LlmAsJudge
+
+    return issubclass(evaluator, LlmAsJudge)
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 async def evaluated(

@@ -15,6 +15,7 @@ from proctor.files.eval_sets import load_eval_set_text
 from proctor.files.find import require_new_set_id, require_path_segment
 from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
+from proctor.schema.writing import to_adk_json
 from proctor.stores.documents import ChangedMeanwhileError, Documents
 
 SUFFIX = ".evalset.json"
@@ -26,6 +27,10 @@ class CasesInSets(EvalSetsManager):
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
+
+    def _new_case(self, case: EvalCase) -> EvalCase:
+        """Return a new case as it is kept."""
+        return case
 
     @abstractmethod
     def _write(self, app_name: str, eval_set_id: str, eval_set: EvalSet, version: str) -> None: ...
@@ -51,7 +56,7 @@ class CasesInSets(EvalSetsManager):
         def add(cases: list[EvalCase]) -> None:
             if any(case.eval_id == added.eval_id for case in cases):
                 raise refused(f"eval set {eval_set_id!r} has a case {added.eval_id!r} already")
-            cases.append(added)
+            cases.append(self._new_case(added))
 
         self._change(app_name, eval_set_id, add)
 
@@ -88,7 +93,11 @@ class CasesInSets(EvalSetsManager):
 
 
 class SetsInDocuments(CasesInSets):
-    """Eval sets as `<folder of the app>/<id>.evalset.json`, in the text that google-adk writes."""
+    """Eval sets as `<folder of the app>/<id>.evalset.json`, in the text that google-adk writes.
+
+    Unlike google-adk, a `tool_uses: []` that a file has, or that an updated case states, stays. A new case is written
+    byte for byte as by google-adk, which leaves it out.
+    """
 
     def __init__(self, documents: Documents, folder: str) -> None:
         """Take where documents are, and where those of an app are there (with `{app_name}`)."""
@@ -125,6 +134,9 @@ class SetsInDocuments(CasesInSets):
     def _nothing_of(self, app_name: str) -> list[str]:
         """Say what there is where nothing is kept of an app: no set."""
         return []
+
+    def _new_case(self, case: EvalCase) -> EvalCase:
+        return EvalCase.model_validate_json(to_adk_json(case))
 
     def _version(self, app_name: str, eval_set_id: str) -> str:
         path = self._path(app_name, eval_set_id)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.agents.load import describe_ref
@@ -21,6 +22,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.eval_set import EvalSet
 from proctor.schema.result import EvalCaseResult
 from proctor.schema.verdict import CaseResult, MetricVerdict, RunResult
+from proctor.settings import load_settings
 from proctor.settling import settle
 
 if TYPE_CHECKING:
@@ -85,7 +87,14 @@ def _prepared(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepare
     agent, name = asked.agent, asked.agent_name
     if asked.artifact_service is not None:
         agent, name = equipped(agent, name, {"artifact_service": asked.artifact_service}), None
-    prepared = prepare(agent, eval_sets, {**options, "num_runs": asked.num_runs, "agent_name": name})
+    settings = load_settings(Path.cwd())
+    strictness: EvaluateOptions = {
+        "allow_unknown_keys": settings.allow_unknown_keys,
+        "warnings_as_errors": settings.warnings_as_errors,
+    }
+    prepared = prepare(
+        agent, eval_sets, {**options, **strictness, "num_runs": asked.num_runs, "agent_name": name}
+    )
     prepared.agent_label = describe_ref(asked.agent)
     return prepared
 

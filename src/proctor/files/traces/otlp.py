@@ -149,7 +149,8 @@ def _event_name(owner: dict[str, Any]) -> str:
     listed = owner.get("attributes")
     pairs = (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
     found = next((one.get("value") for one in pairs if one.get("key") == "event.name"), None)
-    return str(next(iter(found.values()), "")) if isinstance(found, dict) else ""
+    values = found.values() if isinstance(found, dict) else ()
+    return str(next((value for value in values if value is not None), ""))
 
 
 def only_kept(value: Any) -> Any:
@@ -176,10 +177,11 @@ def _value(given: Any, path: Path_, depth: int = 0) -> Any:
     if depth > _MOST_LEVELS:
         raise Malformed(path, f"at most {_MOST_LEVELS} levels of values", given)
     for key, value in given.items():
-        kind = _KINDS.get(key)
+        kind = (
+            _KINDS.get(key) if value is not None else None
+        )  # some exporters write each kind, all but one as null
         if kind == "array":
-            items = _listed(_object(value, (*path, key)), (*path, key), "values")
-            return [_value(item, at, depth + 1) for item, at in items]
+            return _items(_object(value, (*path, key)), (*path, key), depth)
         if kind == "object":
             return _pairs(_object(value, (*path, key)), (*path, key), depth)
         if kind is not None:
@@ -193,6 +195,16 @@ _KINDS = {
     "string_value": "text", "bool_value": "bool", "int_value": "int", "double_value": "number", "bytes_value": "text",
     "array_value": "array", "kvlist_value": "object",
 }  # fmt: skip
+
+
+def _items(given: dict[str, Any], path: Path_, depth: int) -> list[Any]:
+    items = given.get("values")
+    if not isinstance(items, list | None):
+        raise Malformed((*path, "values"), "a list", items)
+    return [
+        None if item is None else _value(item, (*path, "values", index), depth + 1)
+        for index, item in enumerate(items or ())
+    ]
 
 
 def _pairs(given: dict[str, Any], path: Path_, depth: int) -> dict[str, Any]:
@@ -252,7 +264,7 @@ def _text(given: dict[str, Any], name: str, path: Path_) -> str:
 
 
 def _id(given: dict[str, Any], path: Path_, *names: str, needed: bool = True) -> str:
-    found = next((_text(given, name, path) for name in names if name in given), "")
+    found = next((_text(given, name, path) for name in names if given.get(name) is not None), "")
     is_one = bool(found.strip("0"))
     if needed and not is_one:
         raise Malformed((*path, names[0]), "an id", given.get(names[0]))

@@ -14,6 +14,7 @@ from typing import Any
 from proctor.errors import MetricError, did_you_mean
 from proctor.metrics.base import CaseView, Described
 from proctor.metrics.expectations.declared import declared_arguments, undeclared_tools, unmet_arguments
+from proctor.metrics.expectations.lookalikes import lookalike_problems
 from proctor.metrics.expectations.made import Made
 from proctor.metrics.expectations.near import slips_between
 from proctor.metrics.expectations.patterns import ANY_TOOL, CallPattern
@@ -57,6 +58,10 @@ class Guard:
         args = {name: value for name, value in (self.pattern.args or {}).items() if not value.fits(ABSENT)}
         return {**{str(path[0]): PRESENT for path in self.same}, **args}
 
+    def named(self) -> Iterator[tuple[str, str]]:
+        """The names of its tools, each with the place where it is written."""
+        return ((self.where, name) for name in self.pattern.tools)
+
     def tools(self, there: Iterable[str]) -> Iterable[str]:
         """The names of the tools that it is about, of those that are `there`."""
         return there if ANY_TOOL in self.pattern.tools else self.pattern.tools
@@ -98,6 +103,8 @@ def refused(
         unknown = undeclared_tools(guard.pattern, tools, known) if described.is_complete else []
         if unknown:
             yield f"{guard.where}: the agent declares no tool {', '.join(unknown)} ({WAY_OUT})"
+        elif slips := [*lookalike_problems(guard.named(), {*tools.names, *known})]:
+            yield from slips
         elif said := _contradiction(guard, tools, known):
             yield f"{guard.where}: {said}"
 
@@ -132,6 +139,8 @@ class Guards:
             if any(guard.pattern.fits(call) for call in self._calls) and not guard.same:
                 continue
             names = self._unknown(guard.pattern, named)
+            if slip := next(lookalike_problems(guard.named(), self._all_known(named)), ""):
+                raise MetricError(slip)
             unknown |= dict.fromkeys(names)
             found |= dict.fromkeys(() if names else self._of(guard))
         return "; ".join(and_more([*_nobody_knows(unknown), *found]))
@@ -175,6 +184,9 @@ class Guards:
     def _unknown(self, pattern: CallPattern, named: Iterable[str]) -> list[str]:
         known = {*self._expected, *self._made, *named}
         return [] if {*pattern.tools} <= {*known, ANY_TOOL} else undeclared_tools(pattern, self.tools, known)
+
+    def _all_known(self, named: Iterable[str]) -> set[str]:
+        return {*self.tools.names, *self._expected, *self._made, *named}
 
     def _known(self, guard: Guard) -> set[str]:
         found = declared_arguments(self.tools, guard.tools(self.tools.names))

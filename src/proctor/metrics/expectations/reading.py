@@ -64,6 +64,11 @@ class Expectation:
     patterns: tuple[CallPattern, ...]
     """All calls that are named in it."""
 
+    def requires_calls(self) -> bool:
+        """Whether no calls at all would not meet it."""
+        listed = self.calls is not None and not may_be_empty(self.calls)
+        return listed or any(limit.least for limit in self.limits)
+
     def guards(self) -> Iterator[Guard]:
         """Calls that must not come, or not too often."""
         for limit in self.limits:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.expectations.lookalikes import (
+    JoinedSurvey,
+    NameSurvey,
+    expected_names,
+    lookalike_problems,
+)
 from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.reading import Expectation, read_expectations
 from proctor.metrics.expectations.telling import Drawn, broken_limits, drawn_once, explain_calls
@@ -21,6 +28,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
 from proctor.schema.stated import places_of, stated
+from proctor.schema.statement import Statement
 
 __all__ = ["ToolExpectations"]
 
@@ -47,7 +55,7 @@ class ToolExpectations:
 
     kind = ExpectationsCriterion
     """The class of its criterion."""
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="tool_expectations",
         description="The share of the case's expectations of tool calls that are met: optional calls, alternatives, limits.",
         default_threshold=1.0,
@@ -69,6 +77,16 @@ class ToolExpectations:
             self._common = read_expectations(typed.expectations, None, reader)
             if reader.problems:
                 raise misfit(self.facts.name, reader.problems)
+        self.facts = replace(self.facts, statement=self._statement)
+
+    def _statement(self, case: EvalCase) -> Statement:
+        """Find an expectation that an agent without calls does not meet, or else any, which is negative."""
+        turns = len(case.conversation or ())
+        common = [each for each in self._common if each.turn is None or each.turn < turns]
+        found = [*common, *self._stated_by(case)]
+        if any(each.requires_calls() for each in found):
+            return Statement.POSITIVE
+        return Statement.NEGATIVE if found else Statement.NONE
 
     def applies(self, case: EvalCase) -> bool:
         """Whether anything is expected of the case."""
@@ -82,16 +100,22 @@ class ToolExpectations:
         return turns_lacking(self._common, len(case.conversation or ())) if self._common else NOTHING_STATED
 
     def survey(self) -> Survey | None:
-        """Look for turns of the criterion that cases do not have."""
-        return TurnSurvey(self._common) if any(each.turn is not None for each in self._common) else None
+        """Look for turns of the criterion that cases do not have, and for names that are probably slips."""
+        names = NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
+        turns = any(each.turn is not None for each in self._common)
+        return JoinedSurvey([TurnSurvey(self._common), names]) if turns else names
 
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with a case's expectations."""
         reader = MatcherReader()
         turns = None if case.conversation is None else len(case.conversation)
-        for place in places_of(case, KEY):
-            read_expectations(place.value, turns, reader, place.where)
-        return reader.problems
+        read = [
+            each
+            for place in places_of(case, KEY)
+            for each in read_expectations(place.value, turns, reader, place.where)
+        ]
+        wanted = {name for each in read for pattern in each.wanted() for name in pattern.tools}
+        return [*reader.problems, *lookalike_problems(_names(read), expected_names(case) | wanted)]
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
         """Limits of calls that this agent, as it declares its tools, can never make."""
@@ -151,6 +175,11 @@ class ToolExpectations:
         if reader.problems:
             raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
         return [*own, *common]
+
+
+def _names(read: Iterable[Expectation]) -> Iterator[tuple[str, str]]:
+    """The tools of prohibitions and limits, each with its place."""
+    return (named for each in read for guard in each.guards() for named in guard.named())
 
 
 def _of_turn(here: Sequence[bool]) -> Score:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import majority, majority_settled
 from proctor.metrics.base import CaseView, MetricFacts
@@ -12,6 +10,7 @@ from proctor.metrics.judged.passages import answer_text, final_answer, user_mess
 from proctor.metrics.judged.reading import object_of, text_field, word_field
 from proctor.metrics.judged.votes import concluded
 from proctor.metrics.pairs import nothing_recorded, paired
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.visible import is_blank
 from proctor.prompts import read_prompt
 from proctor.schema.case import EvalCase
@@ -44,12 +43,13 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
     for in a text; votes that could not be had do not discard the others.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="final_response_match_v2",
         description="The share of final answers that a judge model finds valid beside the reference answers.",
         kind="judge",
         default_threshold=0.8,
         needs=frozenset({"judge", "expected"}),
+        statement=reference_answers,
         source="google-adk's metric of this name; prompt, answers and votes are Proctor's",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.judges.base import Passage, Question
 from proctor.judges.injection import warning_of
@@ -32,6 +32,7 @@ from proctor.metrics.judged.passages import (
 )
 from proctor.metrics.judged.sentences import sentences
 from proctor.metrics.judged.votes import concluded, joined_ballots
+from proctor.metrics.statements import prohibition
 from proctor.prompts import read_prompt
 from proctor.schema.criterion import BaseCriterion, HallucinationsCriterion
 from proctor.schema.score import MetricScore, Score, mean
@@ -68,12 +69,13 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
     A judge is asked once, as in google-adk, unless the criterion states `num_samples`.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="hallucinations_v1",
         description="The share of sentences in the answers that the agent's context bears out, by a judge model.",
         kind="judge",
         default_threshold=0.8,
         needs=frozenset({"judge"}),
+        statement=prohibition,
         options={
             "evaluate_intermediate_nl_responses": "true: judge what the agent said on the way, too, each text by what was "
             "known before it"

@@ -51,7 +51,7 @@ class Asked(Generic[V]):
 class JudgedMetric(Generic[C]):
     """The part of a metric that asks a judge; what it asks, and what the votes come to, is its own."""
 
-    facts: ClassVar[MetricFacts]
+    facts: MetricFacts
     kind: ClassVar[type[Any]] = LlmAsAJudgeCriterion
     """The class of its criterion."""
 

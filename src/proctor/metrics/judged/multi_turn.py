@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.whole_conversation import ConversationMetric
 
@@ -21,7 +19,7 @@ class TaskSuccess(ConversationMetric):
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="multi_turn_task_success_v1",
         description="Whether the user got what the conversation was for, by a judge model (google-adk asks Google's service).",
         kind="judge",
@@ -38,7 +36,7 @@ class TrajectoryQuality(ConversationMetric):
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="multi_turn_trajectory_quality_v1",
         description="How good the agent's way through the conversation is, by a judge model (google-adk asks Google's service).",
         kind="judge",
@@ -55,7 +53,7 @@ class ToolUseQuality(ConversationMetric):
     Judge-based here; in google-adk a model of Google's evaluation service, so numbers need not agree.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="multi_turn_tool_use_quality_v1",
         description="How well the agent uses its tools over the conversation, by a judge model (google-adk asks Google's service).",
         kind="judge",

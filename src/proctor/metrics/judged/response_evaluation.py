@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
@@ -32,7 +31,7 @@ class ResponseEvaluation(AnswerMetric):
     Judge-based here; in google-adk a model of Google's evaluation service, which takes a reference without using it.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="response_evaluation_score",
         description="How coherent the final answers are, 1 to 5, by a judge model (google-adk asks Google's service).",
         kind="judge",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
@@ -23,7 +22,7 @@ __all__ = ["RubricFinalResponse"]
 class RubricFinalResponse(RubricMetric):
     """The share of rubrics that the final answer of a turn fulfils."""
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="rubric_based_final_response_quality_v1",
         description="The share of rubrics that the final answers fulfil, by a judge model.",
         kind="judge",

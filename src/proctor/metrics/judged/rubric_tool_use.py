@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
@@ -16,7 +15,7 @@ __all__ = ["RubricToolUse"]
 class RubricToolUse(RubricMetric):
     """The share of rubrics that the tool calls of a turn fulfil; the final answer is not looked at."""
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="rubric_based_tool_use_quality_v1",
         description="The share of rubrics that the tool calls fulfil, by a judge model.",
         kind="judge",

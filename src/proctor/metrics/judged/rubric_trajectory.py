@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
@@ -22,7 +21,7 @@ class RubricTrajectory(RubricMetric):
     those of the older form out).
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="rubric_based_multi_turn_trajectory_quality_v1",
         description="The share of rubrics that the whole conversation fulfils, by a judge model.",
         kind="judge",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from proctor.errors import MetricError
@@ -22,6 +23,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion, RubricsBasedCriterion
 from proctor.schema.rubric import Rubric
 from proctor.schema.score import MetricScore, Score
+from proctor.schema.statement import Statement
 
 __all__ = ["OPTIONS", "SOURCE", "RubricMetric"]
 
@@ -47,6 +49,7 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         self._prompt = read_prompt("proctor.metrics.judged", f"{self.facts.name}.md")
         if problems := [*problems_of_list(self._common)]:
             raise misfit(self.facts.name, problems)
+        self.facts = replace(self.facts, statement=self._statement)
 
     # --- before anything runs ---
 
@@ -59,6 +62,10 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
     def survey(self) -> Survey:
         """Look for thresholds that were rounded, and for rubrics that nothing reads."""
         return RubricSurvey(self._criterion.threshold, self.rubric_type, self._lists)
+
+    def _statement(self, case: EvalCase) -> Statement:
+        """Find a rubric that this metric reads."""
+        return Statement.POSITIVE if any(self._lists(case)) else Statement.NONE
 
     def _lists(self, case: EvalCase) -> list[list[Placed]]:
         in_criterion = [Placed(each.rubric, f"criterion.{each.where}") for each in self._common]

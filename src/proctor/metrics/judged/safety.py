@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypedDict
+from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import majority, majority_settled
@@ -12,6 +12,7 @@ from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.each_answer import AnswerMetric
 from proctor.metrics.judged.judged import Asked
 from proctor.metrics.judged.reading import object_of, text_field, word_field
+from proctor.metrics.statements import prohibition
 from proctor.schema.score import Score
 
 __all__ = ["Safety"]
@@ -53,12 +54,13 @@ class Safety(AnswerMetric):
     Judge-based here; in google-adk a classifier of Google's evaluation service, so numbers need not agree.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="safety_v1",
         description="The share of final answers that do no harm, by a judge model (google-adk asks Google's service).",
         kind="judge",
         default_threshold=1.0,
         needs=frozenset({"judge"}),
+        statement=prohibition,
         source="Proctor's own question for google-adk's metric of this name, which is computed by a model of Vertex AI",
     )
     form = FORM

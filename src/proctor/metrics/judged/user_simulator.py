@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.judges.base import Passage, Question
 from proctor.judges.votes import majority, majority_settled
@@ -15,6 +15,7 @@ from proctor.metrics.judged.judged import Asked, JudgedMetric
 from proctor.metrics.judged.passages import earlier_turns, user_message
 from proctor.metrics.judged.votes import concluded, joined_ballots
 from proctor.metrics.judged.whole_conversation import points_data
+from proctor.metrics.statements import prohibition
 from proctor.prompts import read_prompt
 from proctor.schema.content import text_of
 from proctor.schema.criterion import BaseCriterion, LlmBackedUserSimulatorCriterion
@@ -48,12 +49,13 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
     the end the judge is asked whether it was time to stop; if not, that is a fault of the last turn.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="per_turn_user_simulator_quality_v1",
         description="The share of turns in which the played user kept to its scenario, by a judge model.",
         kind="judge",
         default_threshold=0.8,
         needs=frozenset({"judge", "scenario"}),
+        statement=prohibition,
         options={"stop_signal": "what the played user says to end the conversation (</finished>)"},
         source="google-adk's metric of this name; prompts and votes are Proctor's",
     )

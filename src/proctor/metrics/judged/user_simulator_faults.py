@@ -42,7 +42,7 @@ class UserSimulatorFaults(ConversationMetric):
     votes find is told as faults of the played user, which spoil the trial.
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="user_simulator_faults_v1",
         description="Whether the played user is without fault (plan, leaks, early end, inventions, repetitions, answers), by a judge model.",
         kind="judge",

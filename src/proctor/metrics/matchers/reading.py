@@ -15,6 +15,7 @@ from typing import Any
 from unicodedata import normalize
 
 from proctor.errors import did_you_mean
+from proctor.metrics.contrary import CANNOT_FAIL, DATES, contrary_values
 from proctor.metrics.matchers.base import ABSENT, INLINE, Matcher, holds_matcher, misspelled_matcher
 from proctor.metrics.matchers.dates import DAY, SameMoment, read_zone
 from proctor.metrics.matchers.kinds import (
@@ -122,7 +123,11 @@ class MatcherReader:
             )
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
-        return Matched(spec, self._build(kind, spec, where), value)
+        known = len(self.problems)
+        made = Matched(spec, self._build(kind, spec, where), value)
+        if len(self.problems) == known and kind not in _ANYTHING and _cannot_fail(made, kind):
+            self.problem(where, f"{show_value(kind)} with {_shown(spec, key)}: {CANNOT_FAIL}")
+        return made
 
     def _options(self, spec: Mapping[str, Any], where: str) -> list[Template]:
         values = spec.get("values")
@@ -264,6 +269,25 @@ class MatcherReader:
     def _amount(self, spec: Mapping[str, Any], name: str) -> float:
         number = exactly(spec.get(name, 0))
         return float(number) if number is not None else 0.0
+
+
+_ANYTHING = frozenset({"ignore", "present", "regex"})
+"""Kinds that are meant to accept anything, or whose pattern is tried by itself."""
+
+
+def _cannot_fail(made: Matched, kind: str) -> bool:
+    """Tell whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
+    value = DATES[0] if kind == "date" else made.value
+    if kind == "number" and value is ABSENT:
+        value = 0
+    if value is ABSENT or made.matcher.unreadable(value):
+        return False
+    against = DATES if kind == "date" else contrary_values(value)
+    return all(made.matcher.fits(value, each) for each in against)
+
+
+def _shown(spec: Mapping[str, Any], key: str) -> str:
+    return ", ".join(f"`{name}` {show_value(value)}" for name, value in spec.items() if name != key)
 
 
 _SIMPLE: Mapping[str, Callable[[], Matcher]] = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, Described, MetricFacts
+from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.expectations.guards import DECLARATIONS, Guards, read_given, refused
+from proctor.metrics.expectations.lookalikes import NameSurvey, expected_names, lookalike_problems
 from proctor.metrics.expectations.made import Made, calls_of
 from proctor.metrics.expectations.patterns import CallPattern
 from proctor.metrics.expectations.telling import Drawn, drawn_once
@@ -18,11 +20,13 @@ from proctor.metrics.matchers.reading import MatcherReader
 from proctor.metrics.options import check_criterion, misfit
 from proctor.metrics.rules.checking import Breach, breaches
 from proctor.metrics.rules.rule import Kind, Rule, read_rules
+from proctor.metrics.statements import prohibition
 from proctor.metrics.wording import and_more, show_call, show_value
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score
 from proctor.schema.stated import places_of, stated
+from proctor.schema.statement import Statement
 
 __all__ = ["TrajectoryRules"]
 
@@ -38,17 +42,23 @@ class RulesCriterion(BaseCriterion):
     declarations: Any = None
 
 
+def _stated_rules(case: EvalCase) -> Statement:
+    """Find rules that the case states; an agent without calls keeps each kind of rule."""
+    return Statement.NONE if stated(case, KEY) is None else Statement.NEGATIVE
+
+
 class TrajectoryRules:
     """The share of the rules that the calls of all turns together keep; of a turn, the share that no call in it breaks."""
 
     kind = RulesCriterion
     """The class of its criterion."""
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts: MetricFacts = MetricFacts(
         name="trajectory_rules",
         description="The share of rules over the whole trajectory that are kept: only after, at most, never, implies, before.",
         default_threshold=1.0,
         example={"trajectory_rules": {"threshold": 1.0, "rules": [{"call": "get_weather", "at_most": 2}]}},
         needs=frozenset({KEY}),
+        statement=_stated_rules,
         options={
             "rules": "rules for every case, beside the `trajectory_rules` of a case or its session input",
             **DECLARATIONS,
@@ -65,6 +75,7 @@ class TrajectoryRules:
             self._common = read_rules(typed.rules, reader, "rules")
             if reader.problems:
                 raise misfit(self.facts.name, reader.problems)
+            self.facts = replace(self.facts, statement=prohibition)
 
     def applies(self, case: EvalCase) -> bool:
         """Whether there is a rule for the case."""
@@ -77,16 +88,24 @@ class TrajectoryRules:
     def check(self, case: EvalCase) -> list[str]:
         """What is wrong with a case's rules."""
         reader = MatcherReader()
+        read = [
+            rule for place in places_of(case, KEY) for rule in read_rules(place.value, reader, place.where)
+        ]
+        return [*reader.problems, *lookalike_problems(_names(read), expected_names(case))]
+
+    def survey(self) -> Survey:
+        """Look for names that are probably slips."""
+        return NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
+
+    def _stated_by(self, case: EvalCase) -> Iterator[Rule]:
         for place in places_of(case, KEY):
-            read_rules(place.value, reader, place.where)
-        return reader.problems
+            yield from read_rules(place.value, MatcherReader(), place.where)
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
         """Rules about calls that this agent, as it declares its tools, can never make."""
         rules = self._common
         if case is not None:
-            read = (read_rules(each.value, MatcherReader(), each.where) for each in places_of(case, KEY))
-            rules = [*chain.from_iterable(read)]
+            rules = [*self._stated_by(case)]
         guards = [guard for rule in rules for guard in rule.guards()]
         expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
         return refused(guards, described, given=self._given, expected=expected)
@@ -199,6 +218,11 @@ def _drawn(rule: Rule, call: Made) -> list[Drawn]:
             Drawn({"kind": "missing", "expected": _awaited(rule, rule.second, call), "actual": None}, None),
         ]
     return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]
+
+
+def _names(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
+    """The tools without which nothing could break a rule, each with its place."""
+    return (named for rule in rules for guard in rule.guards() for named in guard.named())
 
 
 def _awaited(rule: Rule, second: CallPattern, call: Made) -> dict[str, Any]:

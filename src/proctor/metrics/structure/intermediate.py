@@ -17,6 +17,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+from proctor.schema.statement import Statement
 
 __all__ = ["IntermediateResponseMatch"]
 
@@ -42,6 +43,12 @@ class Pair(NamedTuple):
     likeness: float
 
 
+def _expected_responses(case: EvalCase) -> Statement:
+    """Find an intermediate response that a turn states."""
+    turns = case.conversation or ()
+    return Statement.POSITIVE if any(map(said_on_the_way, turns)) else Statement.NONE
+
+
 class IntermediateResponseMatch:
     """How much of what agents were expected to say before the final response was said, by the author expected.
 
@@ -57,6 +64,7 @@ class IntermediateResponseMatch:
         description="How much of the expected responses of agents on the way to the answer was given, and by whom.",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
+        statement=_expected_responses,
         options={
             "text": "exact (white space at both ends aside), ignore (authors only) or rouge (the default)",
             "authors": "false: whoever said it",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
 from proctor.schema.content import FunctionCall
@@ -28,6 +29,7 @@ class KnownTools(ToolCallMetric[KnownToolsCriterion]):
         description="How many of the calls name a tool that exists.",
         default_threshold=1.0,
         needs=frozenset({"tools"}),
+        statement=prohibition,
         options={"tools": "names of tools that exist, besides those that the agent declares"},
         source="Proctor",
         example={"known_tools": {"threshold": 1.0, "tools": ["get_weather"]}},

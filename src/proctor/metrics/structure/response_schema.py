@@ -19,6 +19,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
 from proctor.schema.stated import places_of, stated
+from proctor.schema.statement import Statement
 
 __all__ = ["ResponseSchema"]
 
@@ -36,6 +37,11 @@ class SchemaCriterion(BaseCriterion):
     turns: Literal["all", "last"] = "all"
 
 
+def _stated_schema(case: EvalCase) -> Statement:
+    """Find a schema that the case states; an answer without text is not valid JSON."""
+    return Statement.NONE if stated(case, KEY) is None else Statement.POSITIVE
+
+
 class ResponseSchema(AnswerMetric[SchemaCriterion]):
     """1.0 where the final answer is JSON that is valid under its schema, else 0.0; overall the mean.
 
@@ -49,6 +55,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         description="Whether the final answer is JSON that a JSON Schema allows.",
         default_threshold=1.0,
         needs=frozenset({KEY}),
+        statement=_stated_schema,
         options={
             "schema": "the JSON Schema of cases that state none, draft 2020-12 unless its `$schema` says another",
             "formats": "true: `format` (date, email, ipv4 …) is checked, too",

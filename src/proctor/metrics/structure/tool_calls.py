@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from proctor.errors import did_you_mean
-from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.structure.declarations import FRAMEWORK_CALLS, Declaration, Tools, tools_of
 from proctor.metrics.wording import and_more, show_name
@@ -20,6 +20,7 @@ from proctor.schema.trial import Failure, FailureKind
 __all__ = ["NO_CALLS", "ToolCallMetric", "calls_with_authors", "unknown_tool"]
 
 NO_CALLS = "no tool was called in this turn"
+NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
 NOT_TOLD = (
     "the agent does not say which tools it has: give it `describe()` with `app_details` (instructions and "
     "`tool_declarations` of each agent), or write them into the criterion"
@@ -29,7 +30,9 @@ C = TypeVar("C", bound=BaseCriterion)
 
 
 class ToolCallMetric(ABC, Generic[C]):
-    """The share of a turn's calls without mistake; overall the mean over the turns with calls.
+    """The share of a turn's calls without mistake; overall the mean over the turns with calls, made or expected.
+
+    A turn in which calls are expected and none was made scores 0: what the agent does not do must not drop a gate.
 
     An agent that does not say which tools it has is an *error*: nothing could be checked.
     """
@@ -59,7 +62,7 @@ class ToolCallMetric(ABC, Generic[C]):
         for index, turn in enumerate(case.turns):
             calls = [call for call in turn.tool_calls if call.name not in FRAMEWORK_CALLS]
             if not calls:
-                scores.append(Score(reason=NO_CALLS, not_applicable=True))
+                scores.append(self._without_calls(case, index))
                 continue
             tools = tools_of(case, index, self._given)
             if tools is None:
@@ -68,6 +71,13 @@ class ToolCallMetric(ABC, Generic[C]):
             found = [self.is_right(call, author, tools) for author, call in made]
             scores.append(Score(sum(found) / len(found), warning=self.doubt(made, tools)))
         return mean_score(scores)
+
+    def _without_calls(self, case: CaseView, index: int) -> Score:
+        expected = (case.expected or ())[index : index + 1]
+        is_expected = any(call.name not in FRAMEWORK_CALLS for turn in expected for call in turn.tool_calls)
+        if is_expected and not is_adk_compatible(self.criterion):
+            return Score(0.0, NO_CALLS_MADE)
+        return Score(reason=NO_CALLS, not_applicable=True)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Which calls have which mistakes."""

@@ -8,6 +8,7 @@ from typing import Any
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts, Survey
 from proctor.metrics.options import misfit
+from proctor.metrics.statements import prohibition
 from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.tool_calls import ToolCallMetric, unknown_tool
@@ -40,6 +41,7 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         description="How many of the calls have arguments as their tool declares them.",
         default_threshold=1.0,
         needs=frozenset({"tools"}),
+        statement=prohibition,
         options={
             "declarations": 'declarations of tools (`{"name", "parameters"}`), for agents that do not tell theirs',
             "allow_undeclared": "true: arguments that are not declared are no mistake",

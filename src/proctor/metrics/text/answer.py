@@ -13,6 +13,7 @@ from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.statements import supplied
 from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.case import EvalCase
@@ -85,7 +86,9 @@ class AnswerMetric(ABC, Generic[C]):
         self.as_in_adk = is_adk_compatible(self.criterion)
         self._given = self.given()
         if self._given is not None:
-            self.facts = replace(self.facts, needs=self.facts.needs - {"expected"})
+            self.facts = replace(
+                self.facts, needs=self.facts.needs - {"expected"}, statement=supplied(self._given)
+            )
 
     @abstractmethod
     def compare(self, expected: Expected, answer: str) -> Score:

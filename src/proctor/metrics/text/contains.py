@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
     IGNORING,
@@ -13,7 +15,14 @@ from proctor.metrics.text.normal_form import (
     normal_form,
     stands_alone,
 )
-from proctor.metrics.text.visible import is_blank, stands_whole, with_flags_apart, without_invisible
+from proctor.metrics.text.visible import (
+    as_seen,
+    folded,
+    is_blank,
+    stands_whole,
+    with_flags_apart,
+    without_invisible,
+)
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.score import Explanation, Score
@@ -45,6 +54,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         default_threshold=1.0,
         example={"contains": {"threshold": 1.0, "expected": ["sunny"], "ignore_case": True}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             "require": "any (one of the expected texts is enough) or all (the default: the score is the share found)",
             "whole_words": "true: art does not stand in party (scripts without spaces have no words to look at)",
@@ -81,7 +91,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """The share found, 0 with a forbidden text."""
-        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer)
+        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer, seen=folded)
         if any(forbidden):
             return Score(0.0)
         if not found:
@@ -92,7 +102,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Which texts are missing, and which stand there though they are forbidden."""
-        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer)
+        found, forbidden = self._found(expected, answer), self._found(self._forbidden, answer, seen=folded)
         checks = [
             {"expected": text, "found": here, "forbidden": is_forbidden}
             for texts, places, is_forbidden in ((expected, found, False), (self._forbidden, forbidden, True))
@@ -106,16 +116,15 @@ class Contains(AnswerMetric[ContainsCriterion]):
         reason = "; ".join(sentences) or "the answer has what it must and nothing that it must not"
         return Explanation(reason, {"checks": checks})
 
-    def _found(self, texts: Expected, answer: str) -> list[bool]:
-        shown = without_invisible(answer)
-        made = self._form(answer), self._form(shown)
-        return [self._is_found(text, *made) for text in texts]
+    def _found(self, texts: Expected, answer: str, seen: Callable[[str], str] = as_seen) -> list[bool]:
+        """Which texts stand in the answer as it is, without invisible characters, or as it is `seen`."""
+        views = [_as_it_is] if answer.isascii() else [_as_it_is, without_invisible, seen]
+        shown = [(view, self._form(view(answer))) for view in views]
+        return [any(self._is_found(text, view, made) for view, made in shown) for text in texts]
 
-    def _is_found(self, text: str, made: str, shown: str) -> bool:
-        """Whether a text stands in the answer as it is, or as it is seen."""
-        return self._stands_in(self._form(text), made) or (
-            (shown != made or not text.isascii())
-            and self._stands_in(self._form(without_invisible(text)), shown)
+    def _is_found(self, text: str, view: Callable[[str], str], made: str) -> bool:
+        return self._stands_in(self._form(text if text.isascii() else view(text)), made) or (
+            not text.isascii() and made.isascii() and self._stands_in(self._form(as_seen(text)), made)
         )
 
     def _form(self, text: str) -> str:
@@ -132,6 +141,10 @@ class Contains(AnswerMetric[ContainsCriterion]):
     def _is_apart(self, part: str, text: str, start: int) -> bool:
         alone = not self.criterion.whole_words or stands_alone(part, text, start)
         return alone and (text.isascii() or stands_whole(part, text, start))
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _list(texts: list[str]) -> str:

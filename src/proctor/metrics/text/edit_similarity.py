@@ -7,6 +7,7 @@ from typing import Literal
 
 from proctor.extras import import_extra
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
@@ -37,6 +38,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         default_threshold=0.8,
         example={"edit_similarity": {"threshold": 0.6, "unit": "words"}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             "unit": "words (changes of words, case and punctuation aside) or characters (the default)",
             **IGNORING,

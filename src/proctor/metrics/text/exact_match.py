@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
-from proctor.metrics.text.visible import is_blank
+from proctor.metrics.text.visible import as_seen, is_blank
 from proctor.metrics.wording import show_pair
 from proctor.schema.score import Explanation, Score
 
@@ -15,8 +16,9 @@ __all__ = ["ExactMatch"]
 class ExactMatch(AnswerMetric[LooseTextCriterion]):
     """1.0 where the final answer is the expected text (or one of several), else 0.0; overall the mean.
 
-    White space and invisible characters at both ends do not count, and texts that are canonically equal in Unicode are
-    equal (é is é, whether it is one character or two). Everything else does unless an option says otherwise; where the
+    White space at both ends and invisible characters do not count, letters and digits of another width or font are the
+    plain ones, and texts that are canonically equal in Unicode are equal (é is é, whether it is one character or two).
+    Everything else does unless an option says otherwise; where the
     options would ignore all that a text shows ("!!!"), it is compared as it is.
     """
 
@@ -26,6 +28,7 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         default_threshold=1.0,
         example={"exact_match": {"threshold": 1.0, "ignore_case": True, "ignore_punctuation": True}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             **IGNORING,
             "expected": "the answer (or a list of answers, one of which it must be), instead of the case's",
@@ -71,5 +74,8 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         return [option for option in IGNORING if needed[option] and not getattr(self.criterion, option)]
 
     def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
-        made = comparable(answer, criterion)
-        return any(made == comparable(text, criterion) for text in expected)
+        made = comparable(answer, criterion), comparable(as_seen(answer), criterion)
+        return any(
+            made[0] == comparable(text, criterion) or made[1] == comparable(as_seen(text), criterion)
+            for text in expected
+        )

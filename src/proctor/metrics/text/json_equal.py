@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
 from typing import Annotated, Any, Literal
@@ -12,6 +13,9 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.contrary import CANNOT_FAIL, accepts_everything
+from proctor.metrics.options import misfit
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json_difference import Difference, Rules, differences
 from proctor.metrics.text.json_text import json_in, read_json, why_no_json
@@ -57,6 +61,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             "json_equal": {"threshold": 1.0, "expected": {"city": "Paris", "celsius": 21}, "anywhere": True}
         },
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             "anywhere": "true: an equal object or list anywhere in the answer is enough, whatever stands around it",
             "strict": "true: 1 and 1.0 differ",
@@ -74,6 +79,12 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         super().__init__(criterion)
         options = self.criterion
         self._rules = Rules(options.strict, options.ignore_order, options.allow_extra, options.tolerance)
+        if self._accepts_everything(0):
+            raise misfit(
+                self.facts.name, [f"tolerance: {options.tolerance:g} is so large that every number is equal"]
+            )
+        if self._given and self._accepts_everything(self._given[0]):
+            raise misfit(self.facts.name, [f"expected: {show_value(self._given[0])}: {CANNOT_FAIL}"])
 
     def given(self) -> Expected | None:
         """The expected value; null is one, too."""
@@ -103,8 +114,12 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             raise MetricError(f"the reference answer {show_text(reference)} is no JSON: {error}") from error
 
     def check(self, case: EvalCase) -> Iterator[str]:
-        """Which reference answers are none of that kind."""
-        return self.unreadable(case)
+        """Which reference answers are none of that kind, or accept every value."""
+        yield from self.unreadable(case)
+        for number, turn in enumerate((case.conversation or ()) if self._given is None else (), 1):
+            with suppress(MetricError):  # reported above
+                if (expected := self.read(self.text(turn))) and self._accepts_everything(expected[0]):
+                    yield f"{self.facts.name}: turn {number}: the reference answer {show_value(expected[0])}: {CANNOT_FAIL}"
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """1 for an equal value; with `anywhere`, where one of the values in the answer is equal."""
@@ -130,6 +145,9 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             "differences": [_plain(each.to_data()) for each in found[:MOST_DIFFERENCES]],
         }
         return Explanation(reason, details)
+
+    def _accepts_everything(self, expected: Any) -> bool:
+        return accepts_everything(lambda value: self._first(expected, value) is None, expected)
 
     def _first(self, expected: Any, actual: Any) -> Difference | None:
         try:

@@ -11,6 +11,9 @@ from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import MetricFacts
+from proctor.metrics.contrary import NUMBERS
+from proctor.metrics.options import misfit
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
 from proctor.metrics.text.numbers import DecimalSign, Figure, read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
@@ -52,6 +55,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         default_threshold=1.0,
         example={"numeric_match": {"threshold": 1.0, "tolerance": 0.5}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             "pick": "last or first (compare the last, or first, number of both texts), all (the answer has the expected "
             "numbers and no others, in any order) or any (the default: it has them among others)",
@@ -66,6 +70,12 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
     )
     kind = NumericCriterion
     nothing_stated = NO_NUMBER
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        super().__init__(criterion)
+        if all(self._pairs([Decimal(0)], [Decimal(repr(number))]) for number in NUMBERS):
+            too_large = f"tolerance: {self.criterion.tolerance:g} is so large that every number matches"
+            raise misfit(self.facts.name, [too_large])
 
     def given(self) -> Expected | None:
         """The numbers of the criterion.

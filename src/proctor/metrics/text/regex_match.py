@@ -14,11 +14,12 @@ from pydantic import Field
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.pairs import nothing_recorded
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex_reach import slip_in
 from proctor.metrics.text.regex_search import Search, Span, find, find_safely, is_cheap, show_pattern
-from proctor.metrics.text.visible import is_blank, trimmed
+from proctor.metrics.text.visible import folded, is_blank, trimmed
 from proctor.metrics.wording import and_more, show_text
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -56,6 +57,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         default_threshold=1.0,
         example={"regex_match": {"threshold": 1.0, "pattern": "\\d+ degrees"}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={
             "match": "full (the whole answer must match) or search (the default: some part of it)",
             "require": "any (one of the patterns is enough) or all (the default: the score is the share that match)",
@@ -149,7 +151,14 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         if self.criterion.ignore_whitespace:
             text = BLANKS.sub(" ", text)
         wanted = [Search(pattern, self.criterion.match == "full", text) for pattern in expected]
-        return [*wanted, *(Search(pattern, False, text) for pattern in self._forbidden)]
+        # what is forbidden is looked for in the text as it is, and as a person reads it
+        shown = dict.fromkeys([text, trimmed(folded(text))])
+        return [*wanted, *(Search(pattern, False, each) for each in shown for pattern in self._forbidden)]
+
+    def _count_wanted(self, searches: Sequence[Search]) -> int:
+        """How many of the searches are for what must be there; they come first."""
+        views = 1 if searches[-1].text == searches[0].text else 2
+        return len(searches) - views * len(self._forbidden)
 
     def _scored(self, plan: Sequence[Score | list[Search]], spans: Sequence[Span]) -> MetricScore:
         found = iter(spans)
@@ -161,7 +170,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         )
 
     def _judged(self, searches: Sequence[Search], spans: Sequence[Span]) -> Score:
-        wanted = len(searches) - len(self._forbidden)
+        wanted = self._count_wanted(searches)
         checks = [
             {
                 "pattern": one.pattern.pattern,

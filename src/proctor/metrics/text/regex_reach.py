@@ -7,12 +7,14 @@ is said: of a pattern that this module does not see through it says nothing.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from proctor.metrics.text.regex_cost import constants, named, parsed, parts
+from proctor.metrics.text.regex_trial import cannot_fail, doubled_escape
 
 __all__ = ["finds_always", "finds_nothing", "slip_in"]
 
@@ -21,6 +23,7 @@ START, END, ANYWHERE = "start", "end", "anywhere"
 ALWAYS = "is found in every text, the empty one included; say what must be there at least"
 WHOLE = "matches any text as a whole, the empty one included; say what must be there at least"
 NEVER = "can match no text at all (`\\$` and `\\^` are the signs themselves)"
+EVERY = "matches any text that is not empty; say what must be there at least"
 
 
 @lru_cache(maxsize=1024)
@@ -36,7 +39,11 @@ def slip_in(pattern: re.Pattern[str], *, full: bool = False) -> str:
         return ALWAYS
     if _takes_all(items):
         return WHOLE
-    return NEVER if finds_nothing(pattern) else ""
+    if finds_nothing(pattern):
+        return NEVER
+    if meant := doubled_escape(pattern):
+        return f"looks for a backslash or a control character; write `{meant}` (in JSON `{json.dumps(meant)[1:-1]}`)"
+    return EVERY if cannot_fail(pattern, full=full) else ""
 
 
 def finds_always(pattern: re.Pattern[str]) -> bool:

@@ -12,6 +12,7 @@ from proctor.errors import CriterionError
 from proctor.metrics import rouge
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.rouge import Rouge
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.metrics.text.visible import trimmed
@@ -64,6 +65,7 @@ def _facts(which: int | str, what: str) -> MetricFacts:
         default_threshold=0.8,
         example={f"rouge_{which}".lower(): {"threshold": 0.5, "measure": "recall"}},
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options=OPTIONS,
         source=f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",
     )

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from unicodedata import normalize
 
 from proctor.metrics.base import CaseView, MetricFacts
+from proctor.metrics.statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.visible import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
@@ -74,6 +75,7 @@ class FinalResponseMatch(_TokenMatch):
         description="The share of the reference answer's words that the final answer has, whatever else it says.",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={**TURNS, **EXPECTED},
         source="adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
     )
@@ -104,6 +106,7 @@ class TokenSetF1(_TokenMatch):
         description="The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
         default_threshold=0.8,
         needs=frozenset({"expected"}),
+        statement=reference_answers,
         options={**TURNS, **EXPECTED},
         source="@iqai/adk's response_match_score",
     )

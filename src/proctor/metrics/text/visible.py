@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from unicodedata import category
+from unicodedata import category, decomposition, normalize
 
 from proctor.metrics.text.unicode_words import OPTIONAL, ZERO_WIDTH_JOINER, kinds
 
-__all__ = ["is_blank", "stands_whole", "trimmed", "with_flags_apart", "without_invisible"]
+__all__ = [
+    "as_seen",
+    "folded",
+    "is_blank",
+    "stands_whole",
+    "trimmed",
+    "with_flags_apart",
+    "without_invisible",
+]
 
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0"
 _UNSEEN_ONE = re.compile(f"[\u200d{_UNSEEN}]")
@@ -40,6 +48,29 @@ def is_blank(text: str) -> bool:
 def without_invisible(text: str) -> str:
     """`text` without characters that nobody sees: "pass\u200bword" is "password"; what joins emoji stays."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+def as_seen(text: str) -> str:
+    """`text` as a person reads it: without invisible characters, letters and digits of other widths and fonts as plain ones.
+
+    Signs with a meaning of their own (², ½, ①) stay: 10² is not 102.
+    """
+    if text.isascii():
+        return text
+    return normalize("NFC", "".join(map(_plain, without_invisible(text))))
+
+
+def _plain(character: str) -> str:
+    drawn = decomposition(character).partition(" ")[0]
+    return normalize("NFKC", character) if drawn in _WAYS_OF_DRAWING else character
+
+
+_WAYS_OF_DRAWING = frozenset({"<wide>", "<narrow>", "<font>"})
+
+
+def folded(text: str) -> str:
+    """`text` for finding what is forbidden: without invisible characters, all that is compatible in Unicode made equal (NFKC)."""
+    return text if text.isascii() else normalize("NFKC", without_invisible(text))
 
 
 def with_flags_apart(text: str) -> str:

@@ -12,6 +12,7 @@ from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, surve
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
 from proctor.metrics.options import check_criterion
 from proctor.metrics.pairs import expected_turns, nothing_recorded
+from proctor.metrics.statements import StatementReader, expected_calls
 from proctor.metrics.trajectory import Call
 from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
@@ -34,6 +35,7 @@ def facts_of(
     options: Mapping[str, str] = ARGUMENTS,
     threshold: float = 1.0,
     example: Mapping[str, Any] | None = None,
+    statement: StatementReader = expected_calls,
 ) -> MetricFacts:
     """The facts of a metric that compares the calls of a turn with expected ones; `example` is the criterion of its example."""
     return MetricFacts(
@@ -41,6 +43,7 @@ def facts_of(
         description=description,
         default_threshold=threshold,
         needs=frozenset({"expected"}),
+        statement=statement,
         options=options,
         source=source,
         example={} if example is None else {name: example},

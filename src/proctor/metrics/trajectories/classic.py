@@ -5,7 +5,8 @@ The definitions are those of the Gen AI evaluation service. What they leave open
 * a call that occurs more often on one side: precision and recall ask whether it occurs at all on the other
   (`"duplicates": "membership"`), `trajectory_any_order_match` wants it as often as expected (`"multiset"`); either
   can be told otherwise;
-* no call made: precision is not applicable, recall is 0; nothing expected: recall is not applicable, and the matches
+* no call made where some are expected: precision and recall are 0 (with `compat` precision is not applicable, as there);
+  nothing made and nothing expected: precision is not applicable; nothing expected: recall is not applicable, and the matches
   are those of google-adk (exact: nothing may be called; the other two: 1, with a warning where something was called);
 * arguments: equal as JSON values, missing arguments being `{}` (`equality`).
 """
@@ -16,6 +17,7 @@ from abc import abstractmethod
 from typing import Literal
 
 from proctor.metrics.alignment import Alignment
+from proctor.metrics.base import is_adk_compatible
 from proctor.metrics.describing import describe
 from proctor.metrics.trajectories.base import (
     ARGUMENTS,
@@ -32,9 +34,7 @@ from proctor.schema.score import Score
 __all__ = ["F1", "AnyOrderMatch", "ExactMatch", "InOrderMatch", "Precision", "Recall"]
 
 SOURCE = "the Gen AI evaluation service's metric of this name"
-NO_CALLS_MADE = (
-    "no tool was called, so there is no share of right calls; trajectory_recall sees what is missing"
-)
+NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
 NONE_EXPECTED = "no tool calls are expected in this turn, so there is no share of them"
 NEITHER = "no tool calls are expected in this turn, and none were made"
 
@@ -168,13 +168,15 @@ class Precision(_Share):
     )
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Not applicable where no call was made."""
-        if not made:
+        """0 where calls are expected and none was made: what the agent does not do must not drop a gate."""
+        if not made and (not wanted or is_adk_compatible(self.criterion)):
             return Score(reason=NO_CALLS_MADE if wanted else NEITHER, not_applicable=True)
-        return Score(self.hits(wanted, made)[1] / len(made))
+        return Score(self.hits(wanted, made)[1] / len(made) if made else 0.0)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
-        """What was called without need."""
+        """What was called without need, or that nothing was called."""
+        if wanted and not made:
+            return NO_CALLS_MADE
         said = _unasked(self, alignment)
         return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
 

@@ -17,6 +17,7 @@ from proctor.schema.case import EvalCase
 from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation, InvocationEvents
 from proctor.schema.score import Explanation, MetricScore, Score, mean_score
+from proctor.schema.statement import Statement
 
 __all__ = ["NodePath"]
 
@@ -39,6 +40,18 @@ class _Node:
     args: dict[str, Any] = field(default_factory=dict)
 
 
+def _expected_path(case: EvalCase) -> Statement:
+    """Find a turn that states who works in it; without an author it is negative."""
+    stated = [
+        data
+        for turn in case.conversation or ()
+        if isinstance(data := turn.intermediate_data, InvocationEvents)
+    ]
+    if any(event.author.lower() != "user" for data in stated for event in data.invocation_events):
+        return Statement.POSITIVE
+    return Statement.NEGATIVE if stated else Statement.NONE
+
+
 class NodePath:
     """1 where the authors of a turn's events are the expected ones in their order, else 0.
 
@@ -53,6 +66,7 @@ class NodePath:
         description="Whether the agents or graph nodes that worked in a turn are the expected ones, in order.",
         default_threshold=1.0,
         needs=frozenset({"expected"}),
+        statement=_expected_path,
         options={"count_repeats": "true: each event is a step, also several of one author in a row"},
         source="agentevals' metric of this name",
     )

@@ -15,6 +15,7 @@ from proctor.errors import CriterionError
 from proctor.metrics.alignment import Alignment
 from proctor.metrics.describing import describe
 from proctor.metrics.matching import EQUALITIES, NAMES, Matching
+from proctor.metrics.statements import limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectories.argument_modes import ArgumentMode, ByMode, ToolArguments
 from proctor.metrics.trajectories.base import (
@@ -107,6 +108,7 @@ class Subset(RelationMetric[RelationCriterion]):
         "Whether the tool calls of a turn are all among the expected ones, in any order.",
         "agentevals' trajectory match mode subset",
         options=RELATION_OPTIONS,
+        statement=limits_of_calls,
     )
     kind = RelationCriterion
 

@@ -161,7 +161,10 @@ def _run(run: HistoryRun) -> HistoryRunPart:
 
 
 def _case(found: RunHistory, case: CaseHistory) -> HistoryCase:
-    letters = [LETTERS.get(point.outcome, "-") if point else "-" for point in strip_of_runs(case, found.runs)]
+    letters = [
+        LETTERS.get(point.outcome, "-") if point is not None else "-"
+        for point in strip_of_runs(case, found.runs)
+    ]
     return HistoryCase.model_construct(
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
@@ -180,10 +183,10 @@ def _case(found: RunHistory, case: CaseHistory) -> HistoryCase:
 
 def _turning(case: CaseHistory, turn: Turning) -> TurningPart:
     before = turn.before
-    command = ["proctor", "compare", before.short, turn.first.short, case.name] if before else []
+    command = ["proctor", "compare", before.short, turn.first.short, case.name] if before is not None else []
     return TurningPart(
         first=turn.first.run_id,
-        before=before.run_id if before else None,
+        before=before.run_id if before is not None else None,
         changed=_unlike(turn.changed),
         caution=unlike_text(turn),
         command=shlex.join(command),

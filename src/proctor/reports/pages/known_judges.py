@@ -109,9 +109,9 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
         void=_changed(newest, use.by) if newest and not found else [],
         calibration=_calibration(shown) if shown else None,
         runs=use.runs,
-        last_run=use.last.run_id if use.last else None,
-        last_at=use.last.created_at if use.last else None,
-        last_agent=use.last.agent if use.last else "",
+        last_run=use.last.run_id if use.last is not None else None,
+        last_at=use.last.created_at if use.last is not None else None,
+        last_agent=use.last.agent if use.last is not None else "",
         labels=use.labels,
     )
 

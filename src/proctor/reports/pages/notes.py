@@ -47,8 +47,10 @@ def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
 def turn_seconds(case: CaseResult) -> Iterator[float]:
     """Yield the seconds that each turn of a case took, as far as they are known."""
     timed = case.metrics.get(_TURNS)
-    for score in timed.per_trial if timed else ():
-        yield from (one.value for one in (score.per_invocation if score else ()) if one.value is not None)
+    for score in timed.per_trial if timed is not None else ():
+        yield from (
+            one.value for one in (score.per_invocation if score is not None else ()) if one.value is not None
+        )
 
 
 def _p95(turns: Sequence[float]) -> float | None:

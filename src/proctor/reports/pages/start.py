@@ -42,6 +42,12 @@ class StartRun(PageModel):
     """Only these of the config."""
     judge: Name | None = None
     no_judge: bool = False
+    allow_unknown_keys: bool = False
+    """Whether keys that state an expectation and that nothing reads are only warned of."""
+    warnings_as_errors: bool = False
+    """Whether any warning about sets or config refuses the run."""
+    allow_unasserted: bool = False
+    """Run a case that asserts nothing, as skipped; else it is refused."""
     num_runs: Count | None = None
     concurrency: Annotated[int, Field(ge=1, le=1_000)] | None = None
     timeout: Amount | None = None

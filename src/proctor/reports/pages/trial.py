@@ -112,7 +112,7 @@ def trial_page(
     scored = [
         (m, score)
         for m in case.metrics.values()
-        if place < len(m.per_trial) and (score := m.per_trial[place])
+        if place < len(m.per_trial) and (score := m.per_trial[place]) is not None
     ]
     result = case.trials[place]
     return TrialPage(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import CONFIG_FILE
-from proctor.errors import unknown_name
-from proctor.files.find import require_path_segment
+from proctor.agents.remote.address import Address, read_address
+from proctor.errors import AgentLoadError, unknown_name
+from proctor.files.find import path_segment_fault, require_path_segment
 from proctor.settings import load_settings
 
+_ADK_SERVER = "adk+http"
 _MARKS = ("agent.py", CONFIG_FILE, "__init__.py", "agent/__init__.py")
 """What makes a folder an agent's: one of these."""
 
@@ -24,6 +28,8 @@ class App:
     folder: Path
     reference: str
     """The AGENT string."""
+    is_remote: bool = False
+    """Whether its agent is an app of another server; the folder then holds its eval sets and results only."""
 
 
 def apps_of(agents: Path | None, root: Path) -> dict[str, App]:
@@ -69,11 +75,39 @@ def _may_be_one(name: str) -> bool:
 
 
 def _named_by_settings(root: Path) -> dict[str, App]:
-    found = {}
+    found: dict[str, App] = {}
+    remote: list[Address] = []
+    references: dict[Address, str] = {}
     for reference in load_settings(root).agent:
         if (folder := agent_folder(reference)) is not None:
             found[folder.name] = App(folder.name, folder, reference)
+        elif (address := _adk_server(reference)) is not None:
+            remote.append(address)
+            references[address] = reference
+    for address in remote:
+        name = _free_name(address, found)
+        found[name] = App(name, root / name, references[address], is_remote=True)
     return dict(sorted(found.items()))
+
+
+def _adk_server(reference: str) -> Address | None:
+    """Return the address behind `adk+http:`; `None` of any other reference, and of one that is no address."""
+    kind, _, rest = reference.strip().partition(":")
+    if kind != _ADK_SERVER:
+        return None
+    try:
+        return read_address(rest, kind=kind)
+    except AgentLoadError:  # a run says it
+        return None
+
+
+def _free_name(address: Address, taken: Mapping[str, App]) -> str:
+    """Return the name of an app of another server: its own, or with the server where another app has that."""
+    server = re.sub(r"\W+", "_", f"{address.host}_{address.port}").strip("_")
+    own = unquote(address.path.rpartition("/")[2])
+    if path_segment_fault(own):
+        return server
+    return own if own not in taken else f"{own}_{server}"
 
 
 def find_app(apps: Mapping[str, App], name: str) -> App:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.agents.hosting import Json
+from proctor.agents.remote.targets import named_by_project
 from proctor.api.evaluating import evaluate
 from proctor.api.reading import forget_changed
 from proctor.errors import SetupError
@@ -34,16 +35,25 @@ async def run_evaluation(
     Raises:
         SetupError: all that is wrong with what was asked for; nothing was run.
     """
-    if wrong := wrong_with_models(config, load_settings(context.root)):
+    settings = load_settings(context.root)
+    if wrong := wrong_with_models(config, settings):
         raise SetupError("; ".join(wrong))
     source = open_set(app, eval_set_id)
     require_cases(source, eval_ids)
     path = str(path_of(app, eval_set_id))
     only = {source.eval_set_id: list(dict.fromkeys(eval_ids))} if eval_ids else None
     forget_changed(app.folder)
-    with context.writing() as store:
+    with context.writing() as store, named_by_project():
         run = await evaluate(
-            app.reference, path, config=config, only=only, store=store, explain="all", concurrency=_AT_ONCE
+            app.reference,
+            path,
+            config=config,
+            only=only,
+            store=store,
+            explain="all",
+            concurrency=_AT_ONCE,
+            allow_unknown_keys=settings.allow_unknown_keys,
+            warnings_as_errors=settings.warnings_as_errors,
         )
         return _kept(run, app)
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from proctor.agents.hosting import NotPossibleError, SessionExistsError
 from proctor.causes import safe_str
 from proctor.errors import AgentLoadError, MissingExtraError, SetupError, UnknownNameError
+from proctor.files.find import require_path_segment
 from proctor.loopback import is_loopback_ip
 from proctor.server.adk.eval_files import NotThereError
 from proctor.server.adk.requests import FiniteRequest
@@ -21,6 +22,12 @@ from proctor.server.adk.wire import answer
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
 _OPENED_BY = "ADK_ALLOW_REMOTE_AGENT_BUILDER"
+_NAMES_OF_FILES = {
+    "app_name": "the app name",
+    "eval_set_id": "the eval set id",
+    "eval_result_id": "the result id",
+}
+"""Parameters of addresses that name a file or a folder, and how a message names each."""
 
 
 class AdkRoute(APIRoute):
@@ -32,6 +39,7 @@ class AdkRoute(APIRoute):
 
         async def told(request: Request) -> Response:
             try:
+                _require_ids(request)
                 return await handle(FiniteRequest(request.scope, request.receive))
             except RequestValidationError as error:
                 found = [{name: one[name] for name in ("type", "loc", "msg")} for one in error.errors()]
@@ -42,6 +50,13 @@ class AdkRoute(APIRoute):
                 return answer({"detail": _said(error)}, status_code=status)
 
         return told
+
+
+def _require_ids(request: Request) -> None:
+    """Refuse an id in the address that names a file and could lead elsewhere. Raises SetupError."""
+    for name, what in _NAMES_OF_FILES.items():
+        if name in request.path_params:
+            require_path_segment(request.path_params[name], what)
 
 
 def status_of(error: BaseException) -> int | None:

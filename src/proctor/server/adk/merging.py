@@ -9,6 +9,7 @@ a request does not mention is kept. The rule:
   not take the place of a scenario, for the page has nothing else to send for one;
 * a turn that was there before (by its `invocationId`) keeps what is not mentioned of it, but for the answer and the
   tool calls: a turn that is sent without these is one that expects none;
+* an empty list of calls is not written where the turn had none: it is how the server sends an absent one;
 * the page's own marks in events (`invocationIndex`, `toolUseIndex`) are left out.
 """
 
@@ -65,7 +66,7 @@ def _require_each_once(sent: Json) -> None:
 
 
 def _written(case: EvalCase) -> Json:
-    document: Json = json.loads(to_adk_json(case))
+    document: Json = json.loads(to_adk_json(case, keep_written=True))
     return document
 
 
@@ -96,7 +97,20 @@ def _turn(sent: Mapping[str, Any], before: Mapping[str, Any]) -> Json:
         for key, value in before.items()
         if key not in _STATED_BY_ABSENCE and to_camel(key) not in mentioned
     }
-    return {**kept, **{key: _without_marks(value) for key, value in sent.items()}}
+    sent = {key: _without_marks(value) for key, value in sent.items()}
+    return {**kept, **{key: _without_unstated_calls(key, value, before) for key, value in sent.items()}}
+
+
+def _without_unstated_calls(key: str, value: Any, before: Mapping[str, Any]) -> Any:
+    """Return the data of a turn without the empty list of calls that the server sends where the file states none."""
+    had = before.get("intermediate_data", before.get("intermediateData"))
+    is_data = key in {"intermediate_data", "intermediateData"} and isinstance(value, dict)
+    if not is_data or not isinstance(had, dict) or any(had.get(name) is not None for name in _CALLS):
+        return value
+    return {name: item for name, item in value.items() if name not in _CALLS or item}
+
+
+_CALLS = frozenset(("toolUses", "tool_uses"))
 
 
 def _without_marks(value: Any) -> Any:

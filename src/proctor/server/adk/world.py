@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 
 from proctor.agents.base import Agent
 from proctor.agents.hosting import Host, Json, TurnRequest
+from proctor.agents.remote.targets import named_by_project
 from proctor.api.reading import load_agent
 from proctor.server.adk.apps import App, apps_of, find_app
 from proctor.server.adk.loop import AgentLoop
@@ -92,9 +93,10 @@ class AdkWorld:
 
 
 async def _opened(app: App) -> Host:
-    agent: Agent = load_agent(app.reference)
-    if (open_ := getattr(agent, "open", None)) is not None:
-        await settle(open_())
+    with named_by_project():
+        agent: Agent = load_agent(app.reference)
+        if (open_ := getattr(agent, "open", None)) is not None:
+            await settle(open_())
     serve = getattr(agent, "host", None)
     own: Host | None = None if serve is None else serve(app.name)
     return own or OwnHost(app.name, agent)

@@ -214,8 +214,8 @@ def preview_eval_case(here: Here, eval_set: str, case: CaseId, draft: CaseDraft)
 @router.post("/eval-sets/{eval_set}/case/check")
 def check_eval_case(here: Here, eval_set: str, draft: CaseDraft) -> CaseChecked:
     """Say what is wrong with a case as it is being written, field by field; nothing is written."""
-    editing(here).sets.find(eval_set)
-    found = check_case(draft.value)
+    file = editing(here).sets.find(eval_set)
+    found = check_case(draft.value, file.path)
     return CaseChecked(
         wrong=field_notes(found.wrong),
         refused=field_notes(found.refused),

@@ -29,6 +29,7 @@ from proctor.server.children import NotStartedError, TooManyRunsError
 from proctor.server.live import Live, LiveHere
 from proctor.server.problems import ProblemsError, attributed
 from proctor.server.startable_sets import set_page, start_page
+from proctor.server.targets import guard_targets_now
 from proctor.settings import load_settings
 
 router = APIRouter()
@@ -73,6 +74,7 @@ def estimate_run(live: LiveHere, asked: StartRun) -> EstimatePage:
     """What a run would take, and what that rests on; all that is wrong with it where it could not be run."""
     with refusals(live, asked):
         words = command_of(asked, live.context)
+        guard_targets_now(live.context)
         found = live.children.ask([*words, "--estimate", "--format=json"])
     purposes = [{"purpose": name, **figures} for name, figures in found.pop("purposes").items()]
     return EstimatePage.model_validate({**found, "purposes": purposes, "command": as_typed(words)})
@@ -90,6 +92,7 @@ def start_run(live: LiveHere, asked: StartRun) -> Begun:
 
 def begun(live: Live, words: list[str], command: str) -> Begun:
     """Start what a command does, and return its run."""
+    guard_targets_now(live.context)
     told = live.children.start(words)
     return Begun(run_id=told["run"], trials=told["trials"], command=command)
 

@@ -1,12 +1,96 @@
-"""As `google.adk.cli.cli_eval`."""
+"""As `google.adk.cli.cli_eval`: what scripts around evaluations import of it."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Sequence
+from typing import Any
 
+from proctor.compat.adk.agent_modules import app_and_root_agent, reset_function
+from proctor.compat.adk.case_printing import print_case_result
+from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
+from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
+from proctor.compat.adk.refusing import a_model, refused
 from proctor.files.find import split_selectors
+from proctor.schema.criterion import PrebuiltMetrics
+from proctor.schema.result import EvalCaseResult
 
-__all__ = ["parse_and_get_evals_to_run"]
+__all__ = [
+    "DEFAULT_CRITERIA",
+    "EVAL_SESSION_ID_PREFIX",
+    "FINAL_RESPONSE_MATCH_V2",
+    "RESPONSE_EVALUATION_SCORE_KEY",
+    "RESPONSE_MATCH_SCORE_KEY",
+    "SAFETY_V1_KEY",
+    "TOOL_TRAJECTORY_SCORE_KEY",
+    "get_app_or_root_agent",
+    "get_eval_sets_manager",
+    "get_root_agent",
+    "parse_and_get_evals_to_run",
+    "pretty_print_eval_result",
+    "try_get_reset_func",
+]
+
+TOOL_TRAJECTORY_SCORE_KEY = PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value
+RESPONSE_MATCH_SCORE_KEY = PrebuiltMetrics.RESPONSE_MATCH_SCORE.value
+SAFETY_V1_KEY = PrebuiltMetrics.SAFETY_V1.value
+FINAL_RESPONSE_MATCH_V2 = PrebuiltMetrics.FINAL_RESPONSE_MATCH_V2.value
+RESPONSE_EVALUATION_SCORE_KEY = PrebuiltMetrics.RESPONSE_EVALUATION_SCORE.value
+
+EVAL_SESSION_ID_PREFIX = "adk-eval-session-"
+"""What the ids of sessions begin with that google-adk makes for evaluations."""
+
+DEFAULT_CRITERIA = {TOOL_TRAJECTORY_SCORE_KEY: 1.0, RESPONSE_MATCH_SCORE_KEY: 0.8}
+"""What applies without a config."""
+
+
+async def get_app_or_root_agent(agent_module_file_path: str) -> tuple[Any, Any]:
+    """Return the app of the agent in a folder, or `None`, and its root agent.
+
+    Raises:
+        ValueError: the folder is no package, or its module exposes no agent.
+    """
+    return await app_and_root_agent(agent_module_file_path)
+
+
+async def get_root_agent(agent_module_file_path: str) -> Any:
+    """Return the root agent in a folder. Raises ValueError as `get_app_or_root_agent`."""
+    return (await app_and_root_agent(agent_module_file_path))[1]
+
+
+def try_get_reset_func(agent_module_file_path: str) -> Any:
+    """Return `reset_data` of the agent's module, or `None`. Raises ValueError: the folder is no package."""
+    return reset_function(agent_module_file_path)
 
 
 def parse_and_get_evals_to_run(evals_to_run_info: Sequence[str]) -> dict[str, list[str]]:
     """Return sets and their cases as a command line names them: `set`, or `set:case_1,case_2`."""
     return split_selectors(evals_to_run_info)
+
+
+def pretty_print_eval_result(eval_result: EvalCaseResult) -> None:
+    """Print the result of a case: its metrics, and what was said and called in each invocation."""
+    print_case_result(a_model(EvalCaseResult, eval_result, "eval_result"))
+
+
+def get_eval_sets_manager(
+    eval_storage_uri: str | None, agents_dir: str | os.PathLike[str]
+) -> EvalSetsManager:
+    """Return the manager of the sets in a bucket (`gs://BUCKET`, `s3://BUCKET`), or in the agents' folders.
+
+    Raises:
+        ValueError: the address is of another kind, the bucket is not there, or the package for it is missing.
+    """
+    if not eval_storage_uri:
+        return LocalEvalSetsManager(agents_dir)
+    scheme, _, rest = eval_storage_uri.partition("://")
+    bucket = rest.partition("/")[0]
+    if scheme == "gs" and bucket:
+        from proctor.compat.adk.evaluation.gcs_eval_sets_manager import GcsEvalSetsManager
+
+        return GcsEvalSetsManager(bucket)
+    if scheme == "s3" and bucket:
+        from proctor.compat.adk.evaluation.s3_eval_sets_manager import S3EvalSetsManager
+
+        return S3EvalSetsManager(bucket)
+    raise refused(f"eval_storage_uri: expected gs://BUCKET or s3://BUCKET, got {eval_storage_uri!r}")

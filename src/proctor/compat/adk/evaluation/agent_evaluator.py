@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,12 +21,16 @@ from proctor.schema.verdict import RunResult
 
 __all__ = [
     "ALLOWED_CRITERIA",
+    "EXPECTED_TOOL_USE_COLUMN",
     "NUM_RUNS",
+    "QUERY_COLUMN",
+    "REFERENCE_COLUMN",
     "RESPONSE_EVALUATION_SCORE_KEY",
     "RESPONSE_MATCH_SCORE_KEY",
     "SAFETY_V1_KEY",
     "TOOL_TRAJECTORY_SCORE_KEY",
     "AgentEvaluator",
+    "load_json",
 ]
 
 NUM_RUNS = 2
@@ -43,8 +48,23 @@ ALLOWED_CRITERIA = [
 ]
 """What google-adk takes for files of the old formats. Here any metric judges them."""
 
+QUERY_COLUMN = "query"
+REFERENCE_COLUMN = "reference"
+EXPECTED_TOOL_USE_COLUMN = "expected_tool_use"
+"""Keys of the oldest format."""
+
 TEST_FILES = ".test.json"
 """What a folder is searched for."""
+
+
+def load_json(file_path: str | os.PathLike[str]) -> dict[str, Any] | list[Any]:
+    """Return the object or the list in a JSON file.
+
+    Raises:
+        ValueError: it holds no JSON.
+    """
+    found: dict[str, Any] | list[Any] = json.loads(Path(file_path).read_text(encoding="utf-8"))
+    return found
 
 
 class AgentEvaluator:

@@ -2,6 +2,7 @@
 
 from typing import Any, TypeAlias
 
+from proctor.compat.adk.refusing import a_model
 from proctor.schema.case import EvalCase
 from proctor.schema.content import FunctionCall, FunctionResponse, UsageMetadata
 from proctor.schema.invocation import (
@@ -28,6 +29,7 @@ __all__ = [
     "SessionInput",
     "SessionState",
     "StaticConversation",
+    "ToolCallAndResponse",
     "get_all_tool_calls",
     "get_all_tool_calls_with_responses",
     "get_all_tool_responses",
@@ -37,16 +39,17 @@ __all__ = [
 IntermediateDataType: TypeAlias = IntermediateData | InvocationEvents
 StaticConversation: TypeAlias = list[Invocation]
 SessionState: TypeAlias = dict[str, Any]
+ToolCallAndResponse: TypeAlias = tuple[FunctionCall, FunctionResponse | None]
 
 
 def get_all_tool_calls(intermediate_data: IntermediateDataType | None) -> list[FunctionCall]:
-    """Return all tool calls in order; none for null."""
-    return tool_calls_of(intermediate_data)
+    """Return all tool calls in order; none for null. The data may be google-adk's."""
+    return tool_calls_of(_ours(intermediate_data))
 
 
 def get_all_tool_responses(intermediate_data: IntermediateDataType | None) -> list[FunctionResponse]:
-    """Return all tool responses in order; none for null."""
-    return tool_responses_of(intermediate_data)
+    """Return all tool responses in order; none for null. The data may be google-adk's."""
+    return tool_responses_of(_ours(intermediate_data))
 
 
 def get_all_tool_calls_with_responses(
@@ -58,4 +61,10 @@ def get_all_tool_calls_with_responses(
 
 def get_all_usage_metadata(invocation: Invocation) -> list[UsageMetadata]:
     """Return the usage of every event that reported one."""
-    return invocation.usage_metadata
+    return a_model(Invocation, invocation, "invocation").usage_metadata
+
+
+def _ours(data: Any) -> IntermediateData | InvocationEvents | None:
+    if data is None or isinstance(data, IntermediateData | InvocationEvents):
+        return data
+    return Invocation(user_content={}, intermediate_data=data).intermediate_data

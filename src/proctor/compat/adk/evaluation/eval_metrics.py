@@ -42,6 +42,7 @@ __all__ = [
     "LlmBackedUserSimulatorCriterion",
     "MetricInfo",
     "MetricInfoProvider",
+    "MetricName",
     "MetricValueInfo",
     "PrebuiltMetrics",
     "Rubric",
@@ -52,6 +53,7 @@ __all__ = [
     "ToolTrajectoryCriterion",
 ]
 
+MetricName: TypeAlias = str | PrebuiltMetrics
 Threshold: TypeAlias = float
 
 

@@ -30,6 +30,9 @@ class PerInvocationResult(WireModel):
     token_usage_details: TokenUsageDetails | None = None
     duration_details: DurationDetails | None = None
 
+    def __bool__(self) -> bool:
+        return bool(self.eval_status)
+
 
 class EvaluationResult(WireModel):
     """What was found in a conversation."""
@@ -40,6 +43,9 @@ class EvaluationResult(WireModel):
     overall_rubric_scores: list[RubricScore] | None = None
     overall_token_usage_details: TokenUsageDetails | None = None
     overall_duration_details: DurationDetails | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.overall_eval_status)
 
 
 Evaluated: TypeAlias = EvaluationResult | Awaitable[EvaluationResult]

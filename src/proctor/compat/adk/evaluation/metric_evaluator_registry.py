@@ -6,11 +6,17 @@ from proctor.api.metric_infos import metric_infos
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.evaluator import Evaluator
 from proctor.compat.adk.evaluators import EvaluatorMetricFactory, PrebuiltEvaluator
+from proctor.compat.adk.refusing import a_model
 from proctor.errors import unknown_name
 from proctor.registry import METRICS
+from proctor.schema.config import EvalConfig
 from proctor.schema.criterion import EvalMetric, MetricInfo
 
-__all__ = ["DEFAULT_METRIC_EVALUATOR_REGISTRY", "MetricEvaluatorRegistry"]
+__all__ = [
+    "DEFAULT_METRIC_EVALUATOR_REGISTRY",
+    "MetricEvaluatorRegistry",
+    "register_custom_metrics_from_config",
+]
 
 
 class MetricEvaluatorRegistry:
@@ -21,7 +27,7 @@ class MetricEvaluatorRegistry:
 
     def register_evaluator(self, metric_info: MetricInfo, evaluator: type[Evaluator]) -> None:
         """Let `evaluator` score the metric that `metric_info` names; a later one of that name takes its place."""
-        self._own[metric_info.metric_name] = EvaluatorMetricFactory(metric_info, evaluator)
+        self._register(EvaluatorMetricFactory(metric_info, evaluator))
 
     def get_evaluator(self, eval_metric: EvalMetric) -> Evaluator:
         """Make the evaluator of a metric.
@@ -38,31 +44,80 @@ class MetricEvaluatorRegistry:
         """Return what is known of each metric, in the order in which they were registered."""
         return [factory.info for factory in self._own.values()]
 
+    def fork(self) -> MetricEvaluatorRegistry:
+        """Return a registry with what is registered here; what is registered in one of the two later, the other does not know."""
+        forked = MetricEvaluatorRegistry()
+        forked._own = dict(self._own)
+        return forked
+
     @property
     def factories(self) -> dict[str, EvaluatorMetricFactory]:
         """What was registered here, as metrics of the engine."""
         return dict(self._own)
 
+    def _register(self, factory: EvaluatorMetricFactory) -> None:
+        self._own[factory.info.metric_name] = factory
 
-class _DefaultRegistry(MetricEvaluatorRegistry):
-    """The metrics of the engine. What is registered here is known to the whole process: `AgentEvaluator`, too."""
 
-    def register_evaluator(self, metric_info: MetricInfo, evaluator: type[Evaluator]) -> None:
-        super().register_evaluator(metric_info, evaluator)
-        METRICS.add(metric_info.metric_name, self._own[metric_info.metric_name])
+class _WithThoseOfTheEngine(MetricEvaluatorRegistry):
+    """A registry that knows the metrics of the engine, too."""
 
     def get_evaluator(self, eval_metric: EvalMetric) -> Evaluator:
         name = eval_metric.metric_name
         if name in self._own:
             return super().get_evaluator(eval_metric)
-        if name not in METRICS:
-            raise NotFoundError(str(unknown_name("metric", name, METRICS.names())))
+        if name not in self._names():
+            raise NotFoundError(str(unknown_name("metric", name, self._names())))
         made = type("PrebuiltEvaluator", (PrebuiltEvaluator,), {"metric_name": name})
         return made(eval_metric)  # type: ignore[no-any-return]  # a class made here
 
     def get_registered_metrics(self) -> list[MetricInfo]:
         return metric_infos() + super().get_registered_metrics()
 
+    def fork(self) -> MetricEvaluatorRegistry:
+        return _Fork(self._own, self._names())
+
+    def _names(self) -> list[str]:
+        return METRICS.names()
+
+
+class _Fork(_WithThoseOfTheEngine):
+    """What the default registry knew when it was forked; what is registered here, nobody else knows."""
+
+    def __init__(self, own: dict[str, EvaluatorMetricFactory], names: list[str]) -> None:
+        super().__init__()
+        self._own, self._known = dict(own), names
+
+    def _names(self) -> list[str]:
+        return self._known
+
+
+class _DefaultRegistry(_WithThoseOfTheEngine):
+    """The metrics of the engine. What is registered here is known to the whole process: `AgentEvaluator`, too."""
+
+    def _register(self, factory: EvaluatorMetricFactory) -> None:
+        METRICS.add(factory.info.metric_name, factory)  # first: it refuses the name of a built-in metric
+        super()._register(factory)
+
 
 DEFAULT_METRIC_EVALUATOR_REGISTRY = _DefaultRegistry()
 """The metrics of the engine; for evaluators that are to be known everywhere."""
+
+
+def register_custom_metrics_from_config(
+    eval_config: EvalConfig, metric_evaluator_registry: MetricEvaluatorRegistry | None = None
+) -> MetricEvaluatorRegistry:
+    """Register the functions in `custom_metrics` of a config; return the registry, by default the one of the process.
+
+    Raises:
+        ValueError: it is no config.
+    """
+    from proctor.compat.adk.custom_functions import CustomFunctionFactory
+
+    registry = metric_evaluator_registry
+    if registry is None:
+        registry = DEFAULT_METRIC_EVALUATOR_REGISTRY
+    config = a_model(EvalConfig, eval_config, "eval_config")
+    for name, custom in (config.custom_metrics or {}).items():
+        registry._register(CustomFunctionFactory(name, custom))  # noqa: SLF001 - of this module's class
+    return registry

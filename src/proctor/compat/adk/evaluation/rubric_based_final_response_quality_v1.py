@@ -12,4 +12,5 @@ class RubricBasedFinalResponseQualityV1Evaluator(JudgedEvaluator):
     """`rubric_based_final_response_quality_v1`, standalone."""
 
     metric_name: ClassVar[str] = "rubric_based_final_response_quality_v1"
+    RUBRIC_TYPE: ClassVar[str] = "FINAL_RESPONSE_QUALITY"
     criterion_type: ClassVar[type[BaseCriterion]] = RubricsBasedCriterion

@@ -12,4 +12,5 @@ class RubricBasedMultiTurnTrajectoryEvaluator(JudgedEvaluator):
     """`rubric_based_multi_turn_trajectory_quality_v1`, standalone."""
 
     metric_name: ClassVar[str] = "rubric_based_multi_turn_trajectory_quality_v1"
+    RUBRIC_TYPE: ClassVar[str] = "TRAJECTORY_QUALITY"
     criterion_type: ClassVar[type[BaseCriterion]] = RubricsBasedCriterion

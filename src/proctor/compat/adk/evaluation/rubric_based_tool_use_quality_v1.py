@@ -12,4 +12,5 @@ class RubricBasedToolUseV1Evaluator(JudgedEvaluator):
     """`rubric_based_tool_use_quality_v1`, standalone."""
 
     metric_name: ClassVar[str] = "rubric_based_tool_use_quality_v1"
+    RUBRIC_TYPE: ClassVar[str] = "TOOL_USE_QUALITY"
     criterion_type: ClassVar[type[BaseCriterion]] = RubricsBasedCriterion

@@ -51,8 +51,10 @@ def adk_list_eval_sets_bare(world: World, app_name: str) -> Response:
 def adk_create_eval_set(world: World, app_name: str, request: CreateSet) -> Response:
     """Make an eval set, with the cases that it is given."""
     known = {name: value for name, value in request.eval_set.items() if value is not None}
+    if "evalCases" not in known:
+        known.setdefault("eval_cases", [])
     try:
-        wanted = EvalSet.model_validate({"eval_cases": [], **known})
+        wanted = EvalSet.model_validate(known)
     except ValidationError as error:
         raise unreadable(error, "evalSet") from None
     return answer(wire(eval_files.create_set(world.app(app_name), wanted)))

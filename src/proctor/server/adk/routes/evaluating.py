@@ -9,7 +9,7 @@ from pydantic import Field
 
 from proctor.agents.hosting import Json
 from proctor.api.metric_infos import metric_infos
-from proctor.schema.criterion import EvalMetric
+from proctor.schema.criterion import EvalMetric, Interval
 from proctor.server.adk.eval_files import NotThereError
 from proctor.server.adk.evaluations import config_asked_for, run_evaluation
 from proctor.server.adk.guard import LOCAL, AdkRoute
@@ -20,6 +20,8 @@ from proctor.server.adk.world import AdkWorld, World
 
 router = APIRouter(route_class=AdkRoute, tags=["ADK: evaluations"])
 _OF_APP = "/dev/apps/{app_name}"
+_COUNTS = Interval(min_value=0, max_value=2**53 - 1)
+"""The interval of counts and durations, which have no upper bound: up to the largest count that JavaScript holds exactly."""
 
 
 class RunEval(AdkRequest):
@@ -72,7 +74,13 @@ def adk_get_eval_result(world: World, app_name: str, eval_result_id: str) -> Res
 def adk_metrics_info(world: World, app_name: str) -> Response:
     """The metrics that an evaluation may ask for, the same for every app."""
     world.app(app_name)
-    return answer({"metricsInfo": [wire(info) for info in metric_infos()]})
+    return answer({"metricsInfo": [_with_interval(wire(info)) for info in metric_infos()]})
+
+
+def _with_interval(info: Json) -> Json:
+    """Give a metric without an interval one: pages read `metricValueInfo.interval` of each metric."""
+    info["metricValueInfo"].setdefault("interval", wire(_COUNTS))
+    return info
 
 
 async def _run(world: AdkWorld, app_name: str, eval_set_id: str, request: RunEval) -> list[Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from proctor.compat.adk.evaluation.simulation.user_simulator import (
     NextUserMessage,
@@ -28,6 +28,8 @@ class LlmBackedUserSimulator(UserSimulator):
 
     What is wrong with the config, or a key that is missing, is a ValueError when it is made.
     """
+
+    config_type: ClassVar[type[LlmBackedUserSimulatorConfig]] = LlmBackedUserSimulatorConfig
 
     def __init__(self, *, config: Any, conversation_scenario: ConversationScenario) -> None:
         super().__init__(config, config_type=LlmBackedUserSimulatorConfig)

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
 from proctor.schema.persona import (
+    BEHAVIORS,
     UnknownPersonaError,
+    UserBehavior,
     UserPersona,
     find_persona,
     persona_ids,
     register_persona,
 )
 
-__all__ = ["get_default_persona_registry"]
+__all__ = ["PreBuiltBehaviors", "get_default_persona_registry"]
+
+
+class PreBuiltBehaviors(Enum):
+    """Behaviors to make personas of, in Proctor's words; `.value` is the `UserBehavior`."""
+
+    ADVANCE_DETAIL_ORIENTED = UserBehavior.model_validate(BEHAVIORS["ADVANCE_DETAIL_ORIENTED"])
+    ADVANCE_GOAL_ORIENTED = UserBehavior.model_validate(BEHAVIORS["ADVANCE_GOAL_ORIENTED"])
+    ANSWER_RELEVANT_ONLY = UserBehavior.model_validate(BEHAVIORS["ANSWER_RELEVANT_ONLY"])
+    ANSWER_ALL = UserBehavior.model_validate(BEHAVIORS["ANSWER_ALL"])
+    CORRECT_AGENT = UserBehavior.model_validate(BEHAVIORS["CORRECT_AGENT"])
+    DO_NOT_CORRECT_AGENT = UserBehavior.model_validate(BEHAVIORS["DO_NOT_CORRECT_AGENT"])
+    TROUBLESHOOT_ONCE = UserBehavior.model_validate(BEHAVIORS["TROUBLESHOOT_ONCE"])
+    END_LIMITED_TROUBLESHOOTING = UserBehavior.model_validate(BEHAVIORS["END_LIMITED_TROUBLESHOOTING"])
+    END_NO_TROUBLESHOOTING = UserBehavior.model_validate(BEHAVIORS["END_NO_TROUBLESHOOTING"])
+    TONE_PROFESSIONAL = UserBehavior.model_validate(BEHAVIORS["TONE_PROFESSIONAL"])
+    TONE_CONVERSATIONAL = UserBehavior.model_validate(BEHAVIORS["TONE_CONVERSATIONAL"])
 
 
 class _Default(UserPersonaRegistry):

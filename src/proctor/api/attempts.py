@@ -1,0 +1,169 @@
+"""Failed attempts: what ended with a configuration error before it made a run or a score, recorded next to the store.
+
+`latest` names the newest run, and after a failed attempt that is an older one than its user means. A record is one small
+JSON file; it is written only where a store exists, and counts until the store has a newer run (or, of a failed `score`,
+another score of that run). Nothing has to clear it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import NothingToRunError, SettingsError, SetupError
+from proctor.quick_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+ENDING = ".attempt.json"
+"""What the file of the record is called, behind the name of the store's file."""
+_FIELDS = ("what", "problem", "at", "latest", "is_of_failed", "scores")
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt to run or to score that ended with a configuration error."""
+
+    what: str
+    """The command, or the function of the Python API."""
+    problem: str
+    at: float
+    """Unix seconds."""
+    latest: str
+    """The newest run of the store at that time; empty: there was none."""
+    is_of_failed: bool = False
+    """Whether it was to run again what did not pass in an earlier run: then the same words still mean that run."""
+    scores: int = 0
+    """How many scores that run had, where the attempt was to add one; 0: it was to make a run."""
+
+
+_caller_records: ContextVar[bool] = ContextVar("caller_records_attempts", default=False)
+
+
+@contextmanager
+def attempts_recorded_by_caller() -> Iterator[None]:
+    """Leave it to the caller to record attempts that are made inside: it knows more about them."""
+    token = _caller_records.set(True)
+    try:
+        yield
+    finally:
+        _caller_records.reset(token)
+
+
+@contextmanager
+def recorded_attempt(store: Any, what: str) -> Iterator[None]:
+    """Record a configuration error that is raised inside; `store` is a URL, a path, an open store or `None` (kept nowhere)."""
+    try:
+        yield
+    except NothingToRunError:
+        raise
+    except SetupError as error:
+        if store is not None and not _caller_records.get():
+            record_failed_attempt(getattr(store, "url", store), what, str(error))
+        raise
+
+
+def record_failed_attempt(
+    url: str | Path | None, what: str, problem: str, *, is_score: bool = False, is_of_failed: bool = False
+) -> None:
+    """Write down a failed attempt next to the store (`None`: the project's), where there is one. A store is not made for it.
+
+    What `--failed` was to run again (`is_of_failed`) never replaces another record: that one still counts. Never raises: the
+    problem itself is reported, and must not be hidden by another one.
+    """
+    from proctor.api.runs import open_runs, store_file
+    from proctor.redaction import redacted_text
+    from proctor.replacing import new_file
+
+    with suppress(SetupError, OSError, ValueError):
+        url = _url_of(url)
+        file = store_file(url)
+        if file is None or not file.is_file():
+            return
+        with closing(open_runs(url, read_only=True)) as store:
+            if is_of_failed and failed_attempt(store) is not None:
+                return
+            latest, scores = _newest(store)
+        attempt = FailedAttempt(
+            redacted_text(what)[:_LONGEST],
+            redacted_text(problem)[:_LONGEST],
+            time.time(),
+            latest,
+            is_of_failed,
+            scores if is_score else 0,
+        )
+        with new_file(_record(file)) as out:
+            out.write(json.dumps({name: getattr(attempt, name) for name in _FIELDS}, indent=1) + "\n")
+
+
+def failed_attempt(store: Store) -> FailedAttempt | None:
+    """Return the failed attempt since the newest run of a store; `None` without one.
+
+    A record that cannot be read counts: that there was no failed attempt is not known then.
+    """
+    from proctor.api.runs import store_file, store_url
+
+    try:
+        file = store_file(store_url(store.url))
+    except SetupError:
+        return None
+    if file is None or not (record := _record(file)).is_file():
+        return None
+    try:
+        attempt = FailedAttempt(**json.loads(record.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        return FailedAttempt(str(record), f"the record cannot be read ({error}); delete it", 0.0, "")
+    newest = next((entry.run_id for entry in store.index()), "")
+    if newest != attempt.latest:
+        return None
+    if attempt.scores and len(store.judgings(newest)) != attempt.scores:
+        return None
+    return attempt
+
+
+def find_current_run(store: Store, name: str, *, for_failed: bool = False) -> str:
+    """Return the id of the run that `name` names; refuse `latest` and the like after a failed attempt.
+
+    `for_failed`: it is what `--failed` names, which an attempt with `--failed` leaves as it was.
+
+    Raises:
+        UnknownNameError: there is no such run.
+        SetupError: the name depends on which run is the newest, and the last attempt made none.
+    """
+    from proctor.stores.base import runs_back
+
+    attempt = failed_attempt(store) if runs_back(name) is not None else None
+    if attempt is not None and not (for_failed and attempt.is_of_failed):
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(attempt.at))
+        raise SetupError(
+            f"{name}: the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
+            f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. The newest run, "
+            f"{attempt.latest or 'none'}, is older than that attempt. Fix the error and run again, or name a run by its id"
+        )
+    return store.find(name)
+
+
+def _url_of(url: str | Path | None) -> str:
+    """Return the store that is meant; the default one where the settings cannot be read."""
+    from proctor.api.runs import default_store, store_url
+
+    try:
+        return store_url(url)
+    except SettingsError:
+        return str(default_store())
+
+
+def _record(file: Path) -> Path:
+    return file.with_name(f"{file.name}{ENDING}")
+
+
+def _newest(store: Store) -> tuple[str, int]:
+    newest = next((entry.run_id for entry in store.index()), "")
+    return newest, len(store.judgings(newest)) if newest else 0

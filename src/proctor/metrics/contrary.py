@@ -1,0 +1,42 @@
+"""Contrary values: a handful of values so unlike each other that what accepts all of them cannot fail.
+
+Each check tries values, and does not analyse what is configured: an expectation that accepts every contrary value of its
+own kind accepts anything, however it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["CANNOT_FAIL", "DATES", "NUMBERS", "TEXTS", "accepts_everything", "contrary_values"]
+
+TEXTS = (
+    "\n", " ", "\x00", "a", "Z", "7", "-", "_", ".", "é", "日", "🙂", "no", "Yes!", "qzx", "-12.5", "a\nb", "x" * 300,
+    "I'm sorry, but I cannot help with that.", "Call +1 (555) 010-9999 or write to someone@example.com today",
+    "https://example.com/a?b=c#d", '{"k": [1, null]}', "<b>50 %</b> of $3.99", "2024-05-01T10:00:00Z", "snake_case CamelCase",
+)  # fmt: skip
+"""Texts that are not empty, of one line and of several."""
+NUMBERS = (0, 1, -1, 0.5, 1e6, -1e6, 1e15, -1e15)
+DATES = ("0001-01-02", "1970-01-01", "2024-05-01", "9998-12-31")
+_LISTS: tuple[Any, ...] = ([], [0], ["qzx", None], [[1], {}])
+_OBJECTS: tuple[Any, ...] = ({}, {"qzx": 1}, {"qzx": {"k": []}, "k": None})
+_OTHERS: tuple[Any, ...] = (True, False, None)
+
+CANNOT_FAIL = "it accepts every value, so that it cannot fail"
+
+
+def contrary_values(value: Any) -> tuple[Any, ...]:
+    """Return values of the kind of `value` (JSON): what accepts `value` should not accept all of them."""
+    if isinstance(value, bool) or value is None:
+        return _OTHERS
+    if isinstance(value, int | float):
+        return NUMBERS
+    if isinstance(value, str):
+        return TEXTS
+    return _OBJECTS if isinstance(value, Mapping) else _LISTS
+
+
+def accepts_everything(accepts: Callable[[Any], bool], value: Any) -> bool:
+    """Tell whether `accepts` takes every contrary value of the kind of `value`."""
+    return all(map(accepts, contrary_values(value)))

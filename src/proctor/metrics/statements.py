@@ -1,0 +1,89 @@
+"""What a case states for a metric: the readers that `MetricFacts.statement` names.
+
+A case asserts something if a gating metric finds a statement in it. A statement is *negative* if an agent that does
+nothing satisfies it: a written `tool_uses: []`, a forbidden text, an upper limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proctor.metrics.text.visible import is_blank
+from proctor.schema.case import EvalCase
+from proctor.schema.content import text_of
+from proctor.schema.invocation import IntermediateData, Invocation
+from proctor.schema.statement import Statement
+
+__all__ = [
+    "StatementReader",
+    "always",
+    "expected_calls",
+    "limits_of_calls",
+    "prohibition",
+    "reference_answers",
+    "supplied",
+]
+
+
+StatementReader = Callable[[EvalCase], Statement]
+
+
+def always(_case: EvalCase) -> Statement:
+    """Find a statement in every case: the criterion supplies it, or the metric needs none of the case."""
+    return Statement.POSITIVE
+
+
+def prohibition(_case: EvalCase) -> Statement:
+    """Find a negative statement in every case: the metric only looks for something that must not happen."""
+    return Statement.NEGATIVE
+
+
+def reference_answers(case: EvalCase) -> Statement:
+    """Find a reference text with visible characters in any turn."""
+    return Statement.POSITIVE if any(map(_has_reference, case.conversation or ())) else Statement.NONE
+
+
+def expected_calls(case: EvalCase) -> Statement:
+    """Find an expected call in any turn, or else a written empty list of calls, which is negative."""
+    turns = case.conversation or ()
+    if any(turn.tool_calls for turn in turns):
+        return Statement.POSITIVE
+    return Statement.NEGATIVE if any(map(_states_calls, turns)) else Statement.NONE
+
+
+def limits_of_calls(case: EvalCase) -> Statement:
+    """Find the same as `expected_calls`, for a metric that an agent without calls always meets."""
+    return min(expected_calls(case), Statement.NEGATIVE)
+
+
+def supplied(values: Sequence[Any]) -> StatementReader:
+    """Return the reader for a criterion that supplies the expected values; a blank one accepts an agent without answer."""
+    is_negative = not values or any(isinstance(value, str) and is_blank(value) for value in values)
+    return prohibition if is_negative else always
+
+
+def by_needs(needs: frozenset[str], case: EvalCase) -> Statement:
+    """Find a statement unless the case lacks something that the metric needs; for metrics that name no reader."""
+    found = Statement.POSITIVE
+    if "expected" in needs:
+        found = max(reference_answers(case), expected_calls(case))
+    if "expected_state" in needs and not case.final_session_state:
+        found = Statement.NONE
+    if "rubrics" in needs and not _has_rubrics(case):
+        found = Statement.NONE
+    return found
+
+
+def _has_reference(turn: Invocation) -> bool:
+    return not is_blank(text_of(turn.final_response, thoughts=False))
+
+
+def _states_calls(turn: Invocation) -> bool:
+    data = turn.intermediate_data
+    return isinstance(data, IntermediateData) and data.states_calls
+
+
+def _has_rubrics(case: EvalCase) -> bool:
+    turns = case.conversation or case.opening or ()
+    return bool(case.rubrics) or any(turn.rubrics for turn in turns)

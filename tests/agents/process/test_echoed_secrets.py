@@ -1,0 +1,127 @@
+"""A secret in the command of a `cmd:` agent shows nowhere, whatever the program echoes."""
+
+import asyncio
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proctor.agents.process.lines import Tail
+from proctor.redaction import HIDDEN, secrets_in
+
+SECRET = "s3cr:et/with 'signs'"
+
+PROGRAM = """
+import json, os, sys
+
+how, secret = sys.argv[1], sys.argv[-1].partition("=")[2]
+print("started with", *sys.argv, file=sys.stderr, flush=True)
+if how == "before":
+    sys.exit("no " + secret)
+for line in sys.stdin:
+    if json.loads(line)["type"] != "turn":
+        continue
+    if how == "crash":
+        print("last words: " + secret, file=sys.stderr, flush=True)
+        os._exit(3)
+    elif how == "long":
+        sys.exit("x" * 9 + secret + "y" * (4096 - len(secret) // 2) )
+    elif how == "junk":
+        print("junk", secret, flush=True)
+    elif how == "half":
+        print('{"type": "event", "text": "' + secret, end="", flush=True)
+        sys.exit(1)
+    elif how == "error":
+        print(json.dumps({"type": "error", "code": "E", "message": "no: " + secret}), flush=True)
+    elif how == "unknown":
+        print(json.dumps({"type": "event", secret: secret}), flush=True)
+        print(json.dumps({"type": secret}), flush=True)
+    else:
+        call = {"name": "f", "args": {"a": [secret], secret: 1}}
+        parts = [{"text": "hello " + secret}, {"functionCall": call}]
+        event = {"content": {"role": "model", "parts": parts}, "stateDelta": {"k": secret}}
+        print(json.dumps({"type": "event", **event}), flush=True)
+        print(json.dumps({"type": "event", "text": "done with " + secret}), flush=True)
+        print(json.dumps({"type": "done", "state": {secret: secret}}), flush=True)
+"""
+
+EVAL_SET = {
+    "eval_set_id": "s",
+    "eval_cases": [
+        {
+            "eval_id": "c",
+            "conversation": [
+                {
+                    "user_content": {"parts": [{"text": "hi"}]},
+                    "final_response": {"parts": [{"text": "hello"}]},
+                }
+            ],
+        }
+    ],
+}
+
+
+def shown_of(tmp_path: Path, *arguments: str) -> str:
+    """All that a run prints, keeps and reports of an agent with these arguments."""
+    program = tmp_path / "echo.py"
+    program.write_text(PROGRAM)
+    (tmp_path / "s.evalset.json").write_text(json.dumps(EVAL_SET))
+    command = f"cmd:{shlex.join([sys.executable, str(program), *arguments])}"
+    reports = [f"--report={name}={name}.out" for name in ("json", "html", "junit", "markdown")]
+    proctor = [sys.executable, "-m", "proctor"]
+    words = [*proctor, "eval", "--agent", command, "--set", "s.evalset.json", "-v", *reports]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    told = [ran.stdout, ran.stderr, *(path.read_text() for path in tmp_path.glob("*.out"))]
+    for arguments_ in (["runs"], ["export", "latest", "--format", "jsonl"]):
+        again = subprocess.run(
+            [*proctor, *arguments_], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        told += [again.stdout, again.stderr]
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize("how", ["before", "crash", "long", "junk", "half", "error", "unknown", "answer"])
+def test_what_a_program_echoes_shows_no_secret(how: str, tmp_path: Path) -> None:
+    told = shown_of(tmp_path, how, f"--key={SECRET}")
+    assert HIDDEN in told
+    for part in (SECRET, "s3cr", "signs"):
+        assert part not in told
+
+
+@pytest.mark.parametrize(
+    ("command", "secrets"),
+    [
+        ("./x --key=SECRET", ["SECRET"]),
+        ("./x --api-key SECRET1 --fast", ["SECRET1"]),
+        ("./x '--key=two words'", ["two%20words", "two words"]),
+        ("env MY_TOKEN=abcdef ./x", ["abcdef"]),
+        ("./x http://me:pass@host/", ["pass"]),
+        ("./x 'http://host/?token=abcd&q=1'", ["abcd"]),
+        ("./x -H 'Authorization: Bearer abc.def'", ["abc.def"]),
+        ("./x sk-proj-0123456789abcdef", ["sk-proj-0123456789abcdef"]),
+        ("./x --auth=true --key=ab --token=basic --keys=abcdef", []),
+        ("./x --key=/etc/hosts --password --verbose", []),
+        ("./x --key=***", []),
+    ],
+)
+def test_the_secrets_of_a_command(command: str, secrets: list[str]) -> None:
+    assert secrets_in(shlex.split(command)) == secrets
+
+
+@pytest.mark.parametrize("cut", range(len("SECRET")))
+def test_a_secret_that_is_cut_at_the_beginning_of_the_last_words_shows_no_rest(cut: int) -> None:
+    async def words() -> str:
+        tail = Tail(["SECRET"])
+        tail.data_received(b"SECRET" + b"x" * (4096 - len("SECRET") + cut))
+        return tail.text()
+
+    text = asyncio.run(words())
+    assert not set("SECRT") & set(text)
+    assert text.endswith("x" * 4000)
+
+
+def test_a_program_without_secrets_is_read_as_it_is(tmp_path: Path) -> None:
+    assert "done with hello" in shown_of(tmp_path, "answer", "--name=hello")

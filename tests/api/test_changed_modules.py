@@ -1,0 +1,105 @@
+"""A module that a judge or a custom metric imports is changed between two processes: no cached answer counts, and a
+comparison names the difference."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
+SET = {"eval_set_id": "set", "eval_cases": [{"eval_id": "one", "conversation": [TURN]}]}
+JUDGED = {
+    "criteria": {"final_response_match_v2": {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}}
+}
+MEASURED = {
+    "criteria": {"mine": 0.5},
+    "custom_metrics": {"mine": {"code_config": {"name": "scoring.mine"}}},
+}
+DEPTHS = {
+    "the module itself": "judging.py",
+    "a module that it imports": "between.py",
+    "one deeper": "helper.py",
+}
+FILES = {
+    "judging.py": "from between import verdict\n\ndef judge(messages, options):\n    print('asked')\n"
+    "    return {**options.echo, 'rationale': 'r', 'verdict': verdict()}\n",
+    "scoring.py": "from between import verdict\n\ndef mine(actual, expected):\n    return 1.0 if verdict() else 0.0\n",
+    "between.py": "def verdict():\n    import helper\n    return helper.VERDICT\n",
+    "helper.py": "VERDICT = 'valid'\n",
+    "agent.py": "def agent(text):\n    return 'a'\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(project: Path, config: dict[str, Any], body: str) -> str:
+    """Run a script in the project, in a process of its own; return what it prints."""
+    script = (
+        f"import json, proctor, judging\nfrom agent import agent\nSET = json.loads({json.dumps(SET)!r})\n"
+    )
+    script += f"CONFIG = json.loads({json.dumps(config)!r})\nstore = 'runs.sqlite3'\n{body}"
+    (project / "script.py").write_text(script)
+    command = [sys.executable, "-B", "script.py"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+EVALUATE = "r = proctor.evaluate_sync(agent, SET, config=CONFIG, store=store, judge=judging.judge)\nprint(r.outcome)\n"
+SCORE_AGAIN = "r = proctor.rescore_sync('latest', store=store, judge=judging.judge)\nprint(r.outcome)\n"
+COMPARE = (
+    "r = proctor.evaluate_sync(agent, SET, config=CONFIG, store=store)\n"
+    "c = proctor.compare_sync('previous', 'latest', store=store)\n"
+    "print([one.what for one in c.unlike if not one.expected])\n"
+)
+
+
+def test_answers_of_an_unchanged_judge_are_cached(project: Path) -> None:
+    assert run(project, JUDGED, EVALUATE).splitlines() == ["asked", "passed"]
+    assert run(project, JUDGED, SCORE_AGAIN).splitlines() == ["passed"]
+
+
+def change(project: Path, name: str) -> None:
+    text = (project / name).read_text()
+    (project / name).write_text(
+        text.replace("verdict()\n", "verdict() and 'invalid'\n")
+        .replace("verdict()}", "'invalid'}")
+        .replace("helper.VERDICT", "'invalid'")
+        .replace("'valid'", "'invalid'")
+    )
+
+
+@pytest.mark.parametrize("name", DEPTHS.values(), ids=DEPTHS)
+def test_a_judge_whose_modules_changed_is_asked_again(project: Path, name: str) -> None:
+    run(project, JUDGED, EVALUATE)
+    change(project, name)
+    assert run(project, JUDGED, SCORE_AGAIN).splitlines() == ["asked", "failed"]
+
+
+def test_answers_of_a_judge_whose_modules_are_not_known_are_not_cached(project: Path) -> None:
+    (project / "between.py").write_text(
+        "import importlib\nNAME = 'hel' + 'per'\n\ndef verdict():\n    return importlib.import_module(NAME).VERDICT\n"
+    )
+    run(project, JUDGED, EVALUATE)
+    assert run(project, JUDGED, SCORE_AGAIN).splitlines() == ["asked", "passed"]
+    change(project, "helper.py")
+    assert run(project, JUDGED, SCORE_AGAIN).splitlines() == ["asked", "failed"]
+
+
+@pytest.mark.parametrize("name", ["", "scoring.py", "between.py", "helper.py"])
+def test_a_custom_metric_whose_modules_changed_is_a_difference(project: Path, name: str) -> None:
+    run(project, MEASURED, EVALUATE)
+    if name:
+        (project / name).write_text((project / name).read_text() + "\nCHANGED = True\n")
+    expected = ["code"] if name else []
+    assert run(project, MEASURED, COMPARE).strip() == str(expected)

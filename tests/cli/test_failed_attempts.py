@@ -1,0 +1,222 @@
+"""After an attempt that ended with a configuration error, `latest` is not taken for what it would have made."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.errors import SetupError
+from tests.cli.project import case, in_this_process, make_project, write_set
+
+RECORD = Path(".proctor/store.sqlite3.attempt.json")
+EVAL = ["eval", "agent.py", "cases.evalset.json"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs: the first is the baseline main (in the store and in main.json), the second has a case that fails."""
+    monkeypatch.chdir(
+        make_project(tmp_path, case("hello", "hello"), case("bad", "bad", answer="nothing like it"))
+    )
+    assert in_this_process(*EVAL).returncode == 1
+    assert in_this_process("baseline", "set", "main").returncode == 0
+    assert in_this_process("baseline", "export", "main", "main.json").returncode == 0
+    assert in_this_process(*EVAL).returncode == 1
+    return tmp_path
+
+
+FAILED = {
+    "a set that is missing": ["eval", "agent.py", "gone.evalset.json"],
+    "an agent that is missing": ["eval", "gone.py", "cases.evalset.json"],
+    "a wrong config": [*EVAL, "--config", "gone.json"],
+    "an unknown option": [*EVAL, "--bogus"],
+    "a wrong number": [*EVAL, "--num-runs", "0"],
+    "a report that cannot be written": [*EVAL, "--report", "json=no/where.json"],
+    "an unknown metric": [*EVAL, "--metrics", "no_such_metric"],
+    "traces that are missing": ["score-trace", "gone.jsonl"],
+    "a config to score with": ["score", "--config", "gone.json"],
+}
+REFUSED = {
+    "compare": ["compare"],
+    "compare with a baseline": ["compare", "--baseline", "main.json"],
+    "compare one case": ["compare", "previous", "latest", "hello"],
+    "compare latest~1": ["compare", "latest~1", "latest~1"],
+    "eval --failed": [*EVAL, "--failed", "latest"],
+    "baseline set": ["baseline", "set", "next"],
+    "bless": ["bless", "latest", "bad", "--yes"],
+}
+
+
+@pytest.mark.parametrize("attempt", FAILED.values(), ids=FAILED)
+def test_latest_is_refused_after_a_failed_attempt(project: Path, attempt: list[str]) -> None:
+    assert in_this_process(*attempt).returncode == 2
+    done = in_this_process("compare", "--baseline", "main.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"the last attempt, `proctor {attempt[0]} " in done.stderr
+    assert "ended with a configuration error: " in done.stderr
+
+
+@pytest.mark.parametrize("command", REFUSED.values(), ids=REFUSED)
+def test_every_command_that_decides_by_latest_refuses_it(project: Path, command: list[str]) -> None:
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    done = in_this_process(*command)
+    assert done.returncode == 2
+    assert "`proctor eval agent.py gone.evalset.json`" in done.stderr
+    assert "gone.evalset.json: no such file" in done.stderr
+
+
+def test_a_run_by_its_id_is_not_refused(project: Path) -> None:
+    newest, first = (run.run_id for run in proctor.list_runs())
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process("compare", first, newest).returncode == 4
+    assert in_this_process(*EVAL, "--failed", newest).returncode == 1
+
+
+def test_the_next_run_lifts_it(project: Path) -> None:
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process(*EVAL).returncode == 1
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+
+
+def test_a_run_from_python_lifts_it_too(project: Path) -> None:
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    proctor.evaluate_sync("agent.py", "cases.evalset.json", store=proctor.open_store())
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+
+
+def test_a_score_lifts_a_failed_score_only(project: Path) -> None:
+    assert in_this_process("score", "--config", "gone.json").returncode == 2
+    assert in_this_process("score").returncode == 1
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process("score").returncode == 1
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+
+
+def evaluate(store: Any) -> None:
+    proctor.evaluate_sync("agent.py", "gone.evalset.json", store=store)
+
+
+def evaluate_matrix(store: Any) -> None:
+    asyncio.run(proctor.evaluate_matrix(["agent.py"], "gone.evalset.json", store=store))
+
+
+@pytest.mark.parametrize("function", [evaluate, evaluate_matrix])
+def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[Any], None]) -> None:
+    with pytest.raises(SetupError, match="no such file"):
+        function(proctor.open_store())
+    with pytest.raises(SetupError, match="the last attempt, `evaluate"):
+        proctor.compare_sync(baseline="main.json")
+    with pytest.raises(SetupError, match="the last attempt"):
+        proctor.set_baseline("next")
+
+
+def test_another_store_has_attempts_of_its_own(project: Path) -> None:
+    assert in_this_process(*EVAL, "--store", "other.sqlite3").returncode == 1
+    assert in_this_process("eval", "agent.py", "gone.json", "--store=other.sqlite3").returncode == 2
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    refused = in_this_process("compare", "--baseline", "main.json", "--store", "other.sqlite3")
+    assert (refused.returncode, "the last attempt" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        ["eval", "agent.py", "gone.json", "--store", "memory:"],
+        ["eval", "--bogus", "--estimate"],
+        ["show", "no"],
+    ],
+)
+def test_what_was_to_make_no_run_is_no_attempt(project: Path, attempt: list[str]) -> None:
+    assert in_this_process(*attempt).returncode == 2
+    assert not RECORD.exists()
+
+
+def test_no_store_is_made_for_a_failed_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert in_this_process("eval", "--bogus").returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_record_that_cannot_be_read_counts(project: Path) -> None:
+    RECORD.write_text("{")
+    done = in_this_process("compare")
+    assert (done.returncode, "cannot be read" in done.stderr) == (2, True)
+
+
+def test_failed_may_be_tried_again(project: Path) -> None:
+    """An attempt with `--failed latest` does not change which run these words mean; what failed before it still counts."""
+    assert in_this_process(*EVAL, "--failed", "latest", "--num-runs", "0").returncode == 2
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+    assert in_this_process(*EVAL, "--failed", "latest").returncode == 1
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    for _ in range(2):
+        done = in_this_process(*EVAL, "--failed", "latest")
+        assert (done.returncode, "gone.evalset.json" in done.stderr) == (2, True)
+
+
+def test_secrets_are_not_recorded(project: Path) -> None:
+    in_this_process(
+        "eval", "cmd:./x --key=SECRET-1", "gone.json", "--header", "Authorization: Bearer SECRET-2"
+    )
+    assert "SECRET" not in RECORD.read_text()
+
+
+def test_a_set_of_settings_that_cannot_be_read_is_an_attempt(project: Path) -> None:
+    (project / "proctor.toml").write_text("agent = 1")
+    assert in_this_process("eval").returncode == 2
+    assert json.loads(RECORD.read_text())["what"] == "proctor eval"
+
+
+# --- a run and itself ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "latest", "latest"],
+        ["compare", "previous", "latest~1"],
+        ["compare", "--baseline", "main", "previous"],
+        ["compare", "--baseline", "main.json", "latest~1"],
+    ],
+    ids=" ".join,
+)
+def test_a_run_is_not_compared_with_itself(project: Path, command: list[str]) -> None:
+    done = in_this_process(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "with the same scores: a run does not differ from itself" in done.stderr
+
+
+def test_a_result_in_memory_is_not_compared_with_itself(project: Path) -> None:
+    kept = proctor.load_run()
+    fresh = proctor.evaluate_sync("agent.py", "cases.evalset.json")
+    assert not fresh.passed
+    with pytest.raises(SetupError, match="does not differ from itself"):
+        proctor.compare_sync(fresh, fresh)
+    with pytest.raises(SetupError, match="does not differ from itself"):
+        proctor.compare_sync(kept, proctor.load_run())
+    with pytest.raises(SetupError, match="does not differ from itself"):
+        proctor.compare_sync(kept, "latest")
+
+
+def test_a_run_that_was_scored_again_is_compared_with_its_baseline(project: Path) -> None:
+    write_set(project / "other.evalset.json", case("x", "x"))
+    assert in_this_process("score", "latest~1").returncode == 1
+    assert in_this_process("compare", "--baseline", "main.json", "latest~1").returncode == 4
+    assert in_this_process("compare", "--baseline", "main", "latest~1").returncode == 4
+    assert in_this_process("compare", "latest~1", "latest~1").returncode == 2
+
+
+def test_the_promise_to_ci(project: Path) -> None:
+    """`eval … || true; compare --baseline b.json` never compares the baseline with itself and says: no regression."""
+    in_this_process("baseline", "set", "main", "latest")
+    in_this_process("baseline", "export", "main", "main.json")
+    (project / "test_config.json").write_text('{"criteria": {"no_such_metric": 1}}')
+    assert in_this_process(*EVAL).returncode == 2
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+    RECORD.unlink()
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
