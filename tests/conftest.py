@@ -14,6 +14,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from proctor.registry import METRICS
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 REQUIRE_ALL = "PROCTOR_REQUIRE_ALL"
@@ -69,10 +71,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A test leaves this process as it found it: variables, import path, and modules of folders that will be gone."""
+    """Restore what a test changed in this process: variables, import path, registered metrics, and modules of temporary folders."""
     environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
+    metrics = set(METRICS.names())
     collecting = gc.get_threshold()
     yield
+    for name in set(METRICS.names()) - metrics:
+        METRICS.remove(name)
     gc.set_threshold(*collecting)  # the command line's own is for a process that ends soon
     if dict(os.environ) != environment:
         os.environ.clear()

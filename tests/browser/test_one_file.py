@@ -32,7 +32,7 @@ def offline(browser: Browser, problems: Problems) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def file(site: Site) -> Path:
     """The latest run of the sample project, as a file."""
-    proctor(site.folder, "show latest --report html=out/run.html")
+    proctor(site.folder, "show latest --report html=out/run.html --make-parents")
     return site.folder / "out" / "run.html"
 
 
@@ -94,9 +94,9 @@ _MISSING = re.compile(r"does not have|There is no such|Try again|cannot be (read
 @pytest.mark.parametrize(
     "told",
     [
-        "show {7} --report html=out/all.html",
-        "export {2} --output out/all.html",
-        "compare {7} {0} --report html=out/all.html",
+        "show {7} --report html=out/all.html --make-parents",
+        "export {2} --output out/all.html --make-parents",
+        "compare {7} {0} --report html=out/all.html --make-parents",
     ],
     ids=["a run that had one before", "exported, judged by a model", "compared"],
 )
@@ -124,7 +124,7 @@ def test_every_link_leads_to_something(told: str, site: Site, offline: Page) -> 
 
 def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Callable[[Page], None]) -> None:
     runs = [one["run_id"] for one in site.get("/api/runs?limit=10")["items"]]
-    proctor(site.folder, f"show {runs[7]} --report html=out/before.html")
+    proctor(site.folder, f"show {runs[7]} --report html=out/before.html --make-parents --overwrite")
     opened(offline, site.folder / "out" / "before.html")
     main = offline.get_by_role("main")
     offline.get_by_role("link", name="Compare").last.click()
@@ -160,7 +160,7 @@ def test_several_runs_are_a_list(site: Site, offline: Page) -> None:
     proctor(
         site.folder,
         "eval --agent examples/travel --agent examples/travel/flawed.py --set examples/travel/bookings.evalset.json "
-        "--store sqlite:///out/two.sqlite3 --report html=out/two.html",
+        "--store sqlite:///out/two.sqlite3 --report html=out/two.html --make-parents",
     )
     opened(offline, site.folder / "out" / "two.html")
     rows = offline.get_by_role("row").filter(has_text="travel")

@@ -36,7 +36,7 @@ def _judged_by_long_rubrics(folder: Path) -> None:
 
 def _judged_by_many(folder: Path) -> None:
     def score(name: str, value: float) -> str:
-        return f"def {name}(actual_invocation, expected_invocation, criterion):\n    return {value}\n"
+        return f"def {name}(actual_invocation, criterion):\n    return {value}\n"
 
     names = [f"metric_{at}" for at in range(METRICS)]
     text = "".join(score(name, 0.1 if name == "metric_9" else 1.0) for name in names)

@@ -627,7 +627,10 @@ def test_an_eval_set_names_no_code_to_run(tmp_path: Path) -> None:
     }
     project.write("cases.evalset.json", json.dumps(one))
     project.config({"criteria": {"response_match_score": 1.0}})
-    done = project.eval("agent.py", "cases.evalset.json")
+    refused = project.eval("agent.py", "cases.evalset.json")
+    assert refused.returncode == 2
+    assert "criteria: unknown key" in refused.stderr
+    done = project.eval("agent.py", "cases.evalset.json", "--allow-unknown-keys")
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (tmp_path / "touched").exists()
 
