@@ -1,5 +1,6 @@
 """What the sessions that are run here load is loaded before: pytester drops again whatever a session has imported."""
 
+import os
 from importlib import import_module
 
 import pytest
@@ -28,4 +29,6 @@ def sandbox(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Sandb
     monkeypatch.setenv(
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
     )  # the sessions are the same wherever they are run
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+        monkeypatch.delenv(name)  # what is run here is no worker of the session that runs it
     return Sandbox(pytester)

@@ -1,7 +1,10 @@
 """Texts that want more of a terminal than to be read, and a run that has them everywhere."""
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
+
+import pytest
 
 from proctor.schema.content import Content, Part
 from proctor.schema.score import MetricScore, Score
@@ -70,8 +73,30 @@ _SEQUENCES = {
     "markup": "[bold red]x[/] [link=https://evil.example]y[/link] [/nope] :smile:",
     "backslash": "\\[red]\\",
 }
-_FRAMES = ("{}", "name{}", "{}tail", "a`{}`b")
-HOSTILE = [frame.format(text) for text, frame in product(_SEQUENCES.values(), _FRAMES)]
+_FRAMES = {"alone": "{}", "at the end": "name{}", "at the start": "{}tail", "in backticks": "a`{}`b"}
+HOSTILE = [frame.format(text) for text, frame in product(_SEQUENCES.values(), _FRAMES.values())]
+GROUPS = {name: HOSTILE[first :: len(_FRAMES)] for first, name in enumerate(_FRAMES)}
+
+
+def for_each_text(
+    groups: Mapping[str, Sequence[str]],
+) -> Callable[[Callable[[str], None]], Callable[..., None]]:
+    """Make one test per group of a check of one text: a test per text would take longer to set up than to run."""
+
+    def decorate(check: Callable[[str], None]) -> Callable[..., None]:
+        @pytest.mark.parametrize("group", groups)
+        def check_group(group: str) -> None:
+            assert groups[group]
+            for text in groups[group]:
+                try:
+                    check(text)
+                except BaseException as error:
+                    error.add_note(f"with the text {text!r}")
+                    raise
+
+        return check_group
+
+    return decorate
 
 
 def everywhere(text: str) -> RunResult:

@@ -14,7 +14,7 @@ from proctor.reports.base import load_report
 from proctor.schema.score import MetricScore, Score
 from proctor.schema.verdict import Outcome, RunResult
 from tests.reports.build import E, F, P, case, crashed, good, metric, run, sketch
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs
 from tests.reports.test_hostile import bad_characters
 
@@ -111,7 +111,7 @@ def test_passed_only_where_it_is_and_every_score_a_number(result: RunResult) -> 
             assert all(isinstance(value, float) for value in score["details"]["per_invocation"])
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each_text(GROUPS)
 def test_hostile_texts(text: str) -> None:
     assert len(results(everywhere(text))) == 4
     assert bad_characters(text_of(everywhere(text))) == set()

@@ -13,7 +13,7 @@ from proctor.reports.github import LONGEST, MOST
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome, RunResult, SetSummary
 from tests.reports.build import E, F, P, case, crashed, good, run, trial, wrong_covers
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs
 from tests.reports.test_hostile import bad_characters
 
@@ -124,7 +124,7 @@ def assert_only_ours(*results: RunResult) -> None:
     assert bad_characters("\n".join(lines(*results))) == set()
 
 
-@pytest.mark.parametrize("text", [*INJECTIONS, *HOSTILE], ids=range(len(INJECTIONS + HOSTILE)))
+@for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_no_text_makes_a_command_or_a_field(text: str) -> None:
     assert_only_ours(everywhere(text))
     assert len(lines(everywhere(text))) == len(lines(everywhere("x")))

@@ -17,7 +17,7 @@ from proctor.reports.live import BarWatch, LineWatch
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal import TerminalReport
 from proctor.schema.verdict import Outcome, RunResult
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, HOSTILE, everywhere, for_each_text
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|.)?", re.DOTALL)
 _STYLES = re.compile(r"\x1b\[(?:[0-9]{1,3})(?:;[0-9]{1,3})*m")
@@ -55,14 +55,23 @@ def test_there_are_enough_of_them() -> None:
     assert len(OWN_STYLES) > 5
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_failure_names_the_text_that_it_is_about() -> None:
+    def no_digit(text: str) -> None:
+        assert not text.isdigit()
+
+    with pytest.raises(AssertionError) as failure:
+        for_each_text({"two": ["a", "7"]})(no_digit)("two")
+    assert failure.value.__notes__ == ["with the text '7'"]
+
+
+@for_each_text(GROUPS)
 def test_on_a_terminal_every_escape_sequence_is_our_own(text: str) -> None:
     drawn = written(TerminalReport(), everywhere(text), color=True)
     assert set(_ESCAPE.findall(drawn)) <= OWN_STYLES
     assert bad_characters(_STYLES.sub("", drawn)) == set()
 
 
-@pytest.mark.parametrize("text", HOSTILE[::8], ids=range(len(HOSTILE[::8])))
+@for_each_text({"every eighth": HOSTILE[::8]})
 def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str) -> None:
     drawn = written(TerminalReport(), everywhere(text), everywhere("x"), color=True, verbose=True)
     assert set(_ESCAPE.findall(drawn)) <= OWN_STYLES
@@ -71,7 +80,7 @@ def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str)
     assert bad_characters(bare) == set()
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each_text(GROUPS)
 def test_elsewhere_there_is_none_at_all(text: str) -> None:
     run = everywhere(text)
     assert bad_characters(written(TerminalReport(), run, color=False)) == set()
@@ -81,7 +90,7 @@ def test_elsewhere_there_is_none_at_all(text: str) -> None:
     assert json.loads(as_json)["runs"][0]["cases"][0]["metrics"]
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if "\n" in text])
+@for_each_text({"with a newline": [text for text in HOSTILE if "\n" in text]})
 def test_a_newline_forges_no_line(text: str) -> None:
     plain = written(PlainReport(), everywhere(text))
     assert not re.search("^✓", plain, re.MULTILINE)
@@ -93,7 +102,7 @@ def test_markup_is_text() -> None:
     assert text in written(TerminalReport(), everywhere(text), color=False)
 
 
-@pytest.mark.parametrize("text", HOSTILE[::8], ids=range(len(HOSTILE[::8])))
+@for_each_text({"every eighth": HOSTILE[::8]})
 def test_while_it_runs_only_the_bar_moves_the_cursor(text: str) -> None:
     drawn = _watched_on_a_terminal(everywhere(text))
     sequences = {s for s in _ESCAPE.findall(drawn) if not _STYLES.fullmatch(s)}

@@ -15,7 +15,7 @@ from proctor.schema.score import MetricScore
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, TrialResult
 from tests.reports.build import E, P, case, crashed, good, run, sketch, trial, wrong_covers
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs
 from tests.reports.test_hostile import bad_characters
 
@@ -95,7 +95,7 @@ def test_the_schema_refuses_what_is_no_line(schema: Any) -> None:
     assert not schema.is_valid({key: line[key] for key in line if key != "trial"})
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each_text(GROUPS)
 def test_nothing_in_it_is_obeyed_by_a_terminal_and_no_text_breaks_a_line(text: str) -> None:
     result = everywhere(text)
     assert bad_characters(written(result)) == set()

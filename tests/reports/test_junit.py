@@ -16,7 +16,7 @@ from proctor.schema.score import MetricScore, Score
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import CaseResult, Outcome, RunResult, SetSummary
 from tests.reports.build import E, F, P, case, good, metric, run, sketch, trial, wrong_covers
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs
 from tests.reports.test_hostile import bad_characters
 
@@ -195,7 +195,7 @@ def test_agents_side_by_side_have_suites_of_their_own() -> None:
 # --- texts of strangers --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each_text(GROUPS)
 def test_hostile_texts_everywhere(text: str) -> None:
     written(everywhere(text))
     assert bad_characters(text_of(everywhere(text), verbose=True)) == set()

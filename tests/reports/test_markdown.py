@@ -13,7 +13,7 @@ from proctor.reports.markdown import MOST, MOST_RUNS
 from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome, RunResult, SetSummary
 from tests.reports.build import E, F, P, case, good, run, sketch, trial, wrong_covers
-from tests.reports.hostile import HOSTILE, everywhere
+from tests.reports.hostile import GROUPS, everywhere, for_each_text
 from tests.reports.runs import runs
 from tests.reports.test_hostile import bad_characters
 
@@ -183,7 +183,7 @@ def assert_only_text(text: str) -> None:
     assert bad_characters(text_of(result)) == set()
 
 
-@pytest.mark.parametrize("text", [*INJECTIONS, *HOSTILE], ids=range(len(INJECTIONS + HOSTILE)))
+@for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_texts_are_shown_as_they_are(text: str) -> None:
     assert_only_text(text)
     page(text_of(everywhere(text)))

@@ -15,7 +15,7 @@ from proctor.schema.content import user_text
 from proctor.schema.event import Event
 from proctor.schema.span import Span, SpanKind, TurnTrace
 from proctor.schema.trial import Trial, Turn
-from tests.reports.hostile import HOSTILE
+from tests.reports.hostile import GROUPS, for_each_text
 
 BEGAN = 1_700_000_000.0
 
@@ -144,7 +144,7 @@ def test_a_turn_that_was_not_traced_is_named() -> None:
     assert "Not so of turn 2, of which no spans were recorded." in told
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each_text(GROUPS)
 def test_hostile_names_and_values_come_as_they_are(text: str) -> None:
     given = {
         "id": text,
