@@ -122,7 +122,11 @@ def test_another_number_of_turns_is_an_error_and_no_score() -> None:
         metric().score(view([turn()], [turn(), turn()]))
 
 
-@pytest.mark.parametrize("match_type", ["SOMEHOW", "0", 3, None])
-def test_an_unknown_match_type_is_a_setup_error(match_type: object) -> None:
-    with pytest.raises(CriterionError, match=r"match_type: expected EXACT, IN_ORDER or ANY_ORDER"):
+@pytest.mark.parametrize(
+    ("match_type", "shown"),
+    [("SOMEHOW", "'SOMEHOW'"), ("0", "'0'"), (3, "3"), (None, "null"), (True, "true"), (False, "false")],
+)
+def test_an_unknown_match_type_is_a_setup_error(match_type: object, shown: str) -> None:
+    expected = rf"match_type: expected EXACT, IN_ORDER or ANY_ORDER \(or 0, 1, 2\), got {shown}\."
+    with pytest.raises(CriterionError, match=expected):
         metric(match_type=match_type)

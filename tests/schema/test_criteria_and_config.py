@@ -36,7 +36,6 @@ MATCH_TYPES: list[tuple[Any, MatchType]] = [
     (0, MatchType.EXACT),
     (1, MatchType.IN_ORDER),
     (2.0, MatchType.ANY_ORDER),
-    (True, MatchType.IN_ORDER),
     (MatchType.ANY_ORDER, MatchType.ANY_ORDER),
 ]
 
@@ -50,7 +49,7 @@ def test_match_types_read_by_name_or_number_and_are_written_as_numbers(
     assert as_json(criterion)["match_type"] == expected.value
 
 
-@pytest.mark.parametrize("given", ["0", "2", 3, -1, 0.5, None, "ANY", "", [1]], ids=repr)
+@pytest.mark.parametrize("given", ["0", "2", 3, -1, 0.5, True, False, None, "ANY", "", [1]], ids=repr)
 def test_other_match_types_are_refused(given: Any) -> None:
     with pytest.raises(ValidationError, match="expected EXACT, IN_ORDER or ANY_ORDER"):
         ToolTrajectoryCriterion(threshold=1, match_type=given)

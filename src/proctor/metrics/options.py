@@ -115,7 +115,11 @@ def _told(entry: Mapping[str, Any], given: Mapping[str, Any]) -> Problem:
     words = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
     came = entry["input"]
     meant = _meant(came, words) if isinstance(came, str) else ""
-    return place, f"{place}: {entry['msg']}, got {came!r}.{meant}"
+    return place, f"{place}: {entry['msg']}, got {_WORDS_OF_JSON.get(repr(came)) or repr(came)}.{meant}"
+
+
+_WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
+"""Criteria come from JSON and YAML."""
 
 
 def _meant(came: str, words: Sequence[str]) -> str:

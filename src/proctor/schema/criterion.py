@@ -103,7 +103,7 @@ def _read_match_type(value: Any) -> Any:
         name = value.strip().upper().replace("-", "_").replace(" ", "_")
         if name in match_types.__members__:
             return match_types[name]
-    elif isinstance(value, int | float) and value in (0, 1, 2):
+    elif not isinstance(value, bool) and isinstance(value, int | float) and value in (0, 1, 2):
         return match_types(int(value))
     known = {"expected": "'EXACT', 'IN_ORDER' or 'ANY_ORDER'"}  # as pydantic tells the words of a `Literal`
     raise PydanticCustomError("match_type", "expected EXACT, IN_ORDER or ANY_ORDER (or 0, 1, 2)", known)
