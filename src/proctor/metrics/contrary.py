@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["CANNOT_FAIL", "DATES", "NUMBERS", "TEXTS", "accepts_everything", "contrary_values"]
+__all__ = [
+    "BLANKS",
+    "CANNOT_FAIL",
+    "DATES",
+    "NUMBERS",
+    "SINGLES",
+    "TEXTS",
+    "accepts_everything",
+    "contrary_values",
+]
 
 TEXTS = (
-    "\n", " ", "\x00", "a", "Z", "7", "-", "_", ".", "é", "日", "🙂", "no", "Yes!", "qzx", "-12.5", "a\nb", "x" * 300,
+    "qzx", "no", "Yes!", "QX", "8051", "?!-.,", "_x_", "éàü", "日本", "🙂🎉", "-12.5", "a\x00b", "a\nb", "x" * 300,
     "I'm sorry, but I cannot help with that.", "Call +1 (555) 010-9999 or write to someone@example.com today",
     "https://example.com/a?b=c#d", '{"k": [1, null]}', "<b>50 %</b> of $3.99", "2024-05-01T10:00:00Z", "snake_case CamelCase",
 )  # fmt: skip
-"""Texts that are not empty, of one line and of several."""
+"""Texts that a person sees, of one line and of several. None repeats one character only: `[^~]` would fail on `~`."""
+SINGLES = ("§", "7")
+"""Texts of one character. A pattern that accepts one of them, and all of `TEXTS`, tells no text from another."""
+BLANKS = ("\n", " ")
+"""Texts that a person does not see."""
 NUMBERS = (0, 1, -1, 0.5, 1e6, -1e6, 1e15, -1e15)
 DATES = ("0001-01-02", "1970-01-01", "2024-05-01", "9998-12-31")
 _LISTS: tuple[Any, ...] = ([], [0], ["qzx", None], [[1], {}])
@@ -33,7 +46,7 @@ def contrary_values(value: Any) -> tuple[Any, ...]:
     if isinstance(value, int | float):
         return NUMBERS
     if isinstance(value, str):
-        return TEXTS
+        return (*BLANKS, *TEXTS)
     return _OBJECTS if isinstance(value, Mapping) else _LISTS
 
 

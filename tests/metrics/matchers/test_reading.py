@@ -56,7 +56,18 @@ from proctor.schema.criterion import BaseCriterion
         ({"$match": "subset", "value": {"a": {"$match": "ignore"}}}, "within the `value` of another"),
         *(
             ({"$match": "regex", "pattern": each}, "matches any text that is not empty")
-            for each in (r"[\w\W]", r"\w|\W", "(?s).", ".|\n", r"\d|\D", r"\s|\S", "(?s).+")
+            for each in (
+                r"[\w\W]",
+                r"\w|\W",
+                "(?s).",
+                ".|\n",
+                r"\d|\D",
+                r"\s|\S",
+                "(?s).+",
+                r"[^\x00]",
+                "[^~]",
+                "[^a]",
+            )
         ),
         ({"$match": "regex", "pattern": "as an ai\\\\b"}, "looks for a backslash or a control character"),
         ({"$match": "regex", "pattern": "as an ai\b"}, "looks for a backslash or a control character"),
@@ -77,6 +88,13 @@ def test_a_slip_is_told(spec: Any, problem: str) -> None:
     reader.template(spec, "x")
     assert problem in "; ".join(reader.problems)
     assert all(each.startswith("x") for each in reader.problems)
+
+
+@pytest.mark.parametrize("pattern", [".", ".+", r"\S", r"^[^~]*$"])
+def test_a_pattern_for_an_argument_may_ask_for_a_text_that_is_not_blank(pattern: str) -> None:
+    reader = MatcherReader()
+    reader.template({"$match": "regex", "pattern": pattern}, "x")
+    assert reader.problems == []
 
 
 def test_all_slips_come_at_once() -> None:

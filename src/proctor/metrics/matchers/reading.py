@@ -180,7 +180,7 @@ class MatcherReader:
             self.problem(where, f"{show_value(text)} is no regular expression: {error}")
             return Exact()
         full = spec.get("full") is True
-        if slip := slip_in(compiled, full=full):
+        if slip := slip_in(compiled, full=full, is_trimmed=False):
             present = '; for any text at all there is {"match": "present"}' if "any" in slip else ""
             self.problem(where, f"{show_value(text)} {slip}{present}")
         return Pattern(compiled, full)

@@ -27,10 +27,11 @@ EVERY = "matches any text that is not empty; say what must be there at least"
 
 
 @lru_cache(maxsize=1024)
-def slip_in(pattern: re.Pattern[str], *, full: bool = False) -> str:
+def slip_in(pattern: re.Pattern[str], *, full: bool = False, is_trimmed: bool = True) -> str:
     """What is wrong with a pattern that cannot tell one text from another; empty for all others.
 
     `full`: the whole text must match. `.*` then takes the empty text and any line, so it is said of it, too.
+    `is_trimmed`: the texts have no white space at their ends, as answers; `.` and `\\S` then take any that is not empty.
     """
     items = parsed(pattern)
     if items is None:
@@ -43,7 +44,7 @@ def slip_in(pattern: re.Pattern[str], *, full: bool = False) -> str:
         return NEVER
     if meant := doubled_escape(pattern):
         return f"looks for a backslash or a control character; write `{meant}` (in JSON `{json.dumps(meant)[1:-1]}`)"
-    return EVERY if cannot_fail(pattern, full=full) else ""
+    return EVERY if cannot_fail(pattern, full=full, is_trimmed=is_trimmed) else ""
 
 
 def finds_always(pattern: re.Pattern[str]) -> bool:

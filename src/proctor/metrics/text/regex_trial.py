@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.contrary import TEXTS
+from proctor.metrics.contrary import BLANKS, SINGLES, TEXTS
+from proctor.metrics.text.regex_cost import constants, parsed, parts
 from proctor.metrics.text.regex_search import Search, find, find_safely, is_cheap
 
 __all__ = ["cannot_fail", "doubled_escape"]
@@ -21,21 +25,39 @@ _CONTROLS = {"\b": "\\b", "\f": "\\f", "\a": "\\a", "\v": "\\v"}
 """What a JSON or YAML string makes of an escape that was meant for the pattern."""
 
 
-def cannot_fail(pattern: re.Pattern[str], *, full: bool) -> bool:
+def cannot_fail(pattern: re.Pattern[str], *, full: bool, is_trimmed: bool) -> bool:
     """Tell whether a pattern accepts every contrary text.
 
-    The pattern's own text is among them: what it excludes (`[^€]*`) is written in it. A pattern that looks for the absence
-    of something is not tried: no handful of texts has what it excludes.
+    Texts with the pattern's own characters are among them: what it excludes (`^[^€]*$`) is written in it. Other characters
+    surround each: `[^€]` accepts all texts but those of that character only. `is_trimmed`: the pattern meets only texts
+    without white space at their ends, so no blank text is tried. A pattern that looks for the absence of something is not
+    tried: no handful of texts has what it excludes.
     """
     source = pattern.pattern
     if any(mark in source for mark in _LOOKS_FOR_ABSENCE):
         return False
-    if not all(_accepts(pattern, text, full=full) for text in (*TEXTS, *{source, *source} - {""})):
+    own = sorted({*source, *_characters(parsed(pattern) or ())})
+    texts = (*TEXTS, *(() if is_trimmed else BLANKS), source or "x", *(f"qz{each}xq" for each in own))
+    accepts = partial(_accepts, pattern, full=full)
+    if not all(map(accepts, texts)) or not any(map(accepts, SINGLES)):
         return False
     try:
         return find_safely([Search(pattern, full, _LONG)], _SECONDS)[0] is not None
     except MetricError:  # it takes too long to tell
         return False
+
+
+def _characters(items: Iterable[Any]) -> Iterator[str]:
+    """The characters that a pattern names, also those written as an escape (`\\u20ac`)."""
+    for op, argument in items:
+        if op in (constants.LITERAL, constants.NOT_LITERAL):
+            yield chr(argument)
+        elif op is constants.RANGE:
+            yield from map(chr, argument)
+        elif op is constants.IN:
+            yield from _characters(argument)
+        for part in parts(op, argument):
+            yield from _characters(part)
 
 
 def _accepts(pattern: re.Pattern[str], text: str, *, full: bool) -> bool:
