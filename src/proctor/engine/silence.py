@@ -9,7 +9,7 @@ from proctor.metrics.base import is_adk_compatible
 from proctor.sanitize import is_visible
 from proctor.schema.case import EvalCase
 from proctor.schema.content import Content
-from proctor.schema.event import Event, WaitingEvent, get_recipe
+from proctor.schema.event import Event, WaitingEvent, recipe_of
 from proctor.schema.invocation import Invocation, states_silence
 from proctor.schema.trial import Failure, FailureKind, Trial
 
@@ -50,13 +50,8 @@ def _expects_silence(expected: Sequence[Invocation], index: int) -> bool:
 
 def _shows_something(event: Event) -> bool:
     """Whether an event has more than the usage of a model that answered nothing."""
-    if type(event) is WaitingEvent:
-        try:
-            recipe = get_recipe(event)
-        except AttributeError:  # another thread has just looked at it
-            pass
-        else:
-            return recipe[0] != "text" or is_visible(recipe[3])
+    if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+        return recipe[0] != "text" or is_visible(recipe[3])
     if event.author.lower() == "user" and not _has_content(event.content):
         return False
     actions = (event.model_extra or {}).get("actions")

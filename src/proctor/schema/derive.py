@@ -7,7 +7,7 @@ from typing import Any, overload
 
 from proctor.quick_dataclasses import dataclass
 from proctor.schema.content import Content, FunctionCall, UsageMetadata
-from proctor.schema.event import Event, WaitingEvent, call_of, get_recipe
+from proctor.schema.event import Event, WaitingEvent, call_of, recipe_of
 from proctor.schema.invocation import AppDetails, Invocation, InvocationEvent, InvocationEvents
 from proctor.schema.making import maker
 from proctor.schema.trial import Trial, Turn
@@ -90,15 +90,10 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
         turn.__dict__
     )  # one look-up in place of one per field, here and below: this runs for every turn of every trial
     for event in known["events"]:
-        if type(event) is WaitingEvent:
-            try:
-                recipe = get_recipe(event)
-            except AttributeError:  # another thread has just looked at it
-                pass
-            else:
-                if recipe[0] == "function_call":
-                    calls.append(call_of(recipe))
-                continue
+        if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
+            if recipe[0] == "function_call":
+                calls.append(call_of(recipe))
+            continue
         fields = event.__dict__
         if (author := fields["author"]) != "agent" and author.lower() == "user":
             continue
