@@ -1,8 +1,11 @@
 # make demo    sets up and judges the sample agents (no key, no server)
-# make test    sets up and runs the tests            make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'"
+# make test    sets up and runs the fast tests, two at a time: about 6 minutes on 2 cores; no browser, no built page, nothing
+#              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (all: 25 minutes)
+#              make test WORKERS=0 ARGS=... one at a time, for a debugger
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
 # make docs    the documentation as a site, in site/build (fails on any warning)
-# make ui      builds the web page into src/proctor/page (needs node 20 or newer)      make ui-test   its types, tests and size
+# make ui      builds the web page into src/proctor/page (needs node 20 or newer)
+# make ui-test its unit tests and size, and its types (make ui-types: those of the server's models)
 # make nightly the fault catalogue at its full counts (hours)   make nightly CRASH_RUNS=20   fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
@@ -14,6 +17,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
+WORKERS ?= 2
 
 # What is tested in an environment of its own, because they do not all resolve together: frameworks whose agents run, and
 # google-adk[eval] with the extra `judges`.
@@ -23,13 +27,16 @@ FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 ATTACKS := tests/files/test_fuzz.py tests/judges/test_injection.py tests/server/test_safety.py tests/server/test_targets.py \
 	tests/server/test_adk_any_request.py tests/server/test_adk_odd_addresses.py tests/agents/process/test_echoed_secrets.py
 
-.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-test help-snapshots adk-names lock clean
+.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test help-snapshots adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 
+# Files, not tests, are dealt out: the tests of a file share what they set up. In the order of the folders, so that the
+# folders that take longest do not come last.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(ARGS)
+	$(if $(ARGS),,@echo "The fast tests, on $(WORKERS) cores: about 6 minutes on two. The others: make test ARGS=\"-m 'not benchmark'\"")
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
 nightly: $(VENV)/.test
@@ -66,13 +73,19 @@ help-snapshots: $(VENV)/.test
 adk-names: $(VENV)/.adk
 	PYTHONPATH=. $(BIN)/python tests/docs/adk_names.py
 
-ui: ui/node_modules/.ready
+ui: ui/node_modules/.package-lock.json
 	cd ui && npm run --silent build -- --logLevel warn
 
-ui-test: ui $(VENV)/.test
-	cd ui && npm run --silent check && npm test --silent && npm run --silent size && PYTHON=$(abspath $(BIN))/python npm run --silent types -- --check
+ui-test: ui-unit ui-types
 
-ui/node_modules/.ready: ui/package.json ui/package-lock.json ui/.npmrc
+ui-unit: ui
+	cd ui && npm run --silent check && npm test --silent && npm run --silent size
+
+ui-types: ui/node_modules/.package-lock.json $(VENV)/.test
+	cd ui && PYTHON=$(abspath $(BIN))/python npm run --silent types -- --check
+
+# npm writes this file last; hatch_build.py looks at its age, too
+ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json ui/.npmrc
 	@command -v npm >/dev/null || { echo "The web page needs node 20 or newer, with npm, to be built" >&2; exit 1; }
 	cd ui && npm ci --loglevel error
 	@touch $@

@@ -2,9 +2,9 @@
 
 An editable install does not need node: it works without the page, and `proctor web` says how to build it (`make ui`).
 An sdist carries the page, so that nothing is built where it is installed from one. A wheel or sdist made from a clone
-builds the page with npm. Where that is not there, or node is too old for it, everything but the page is built, and a
-warning says so: `.ci/run` looks for the page in what is to be released. PROCTOR_WITHOUT_PAGE=1 leaves the page out on
-purpose.
+builds the page with npm, and installs its packages only where `ui/node_modules` is older than their lock. Without npm,
+or with a node that is too old, everything but the page is built, with a warning: `.ci/run` looks for the page in what is
+to be released. PROCTOR_WITHOUT_PAGE=1 leaves the page out on purpose.
 """
 
 from __future__ import annotations
@@ -33,6 +33,15 @@ def _node() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", told)[:2])
 
 
+def _has_packages(ui: Path) -> bool:
+    """True where `ui/node_modules` was filled after the last change of what it is filled from."""
+    filled = ui / "node_modules" / ".package-lock.json"  # npm writes it last
+    sources = [ui / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    return filled.is_file() and all(
+        source.stat().st_mtime <= filled.stat().st_mtime for source in sources if source.is_file()
+    )
+
+
 class PageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling loads it; its builder's config is not used
     """Builds the page before files are collected."""
 
@@ -55,8 +64,12 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling loads
                 f"(`proctor web` and the report html need it). It is built with node {'.'.join(map(str, NODE))} or newer"
             )
             return
-        for command in ("ci", "--no-audit", "--no-fund"), ("run", "build"):
-            if subprocess.run([npm, *command], cwd=root / "ui", check=False).returncode:
+        ui = root / "ui"
+        commands = (
+            [("run", "build")] if _has_packages(ui) else [("ci", "--no-audit", "--no-fund"), ("run", "build")]
+        )
+        for command in commands:
+            if subprocess.run([npm, *command], cwd=ui, check=False).returncode:
                 raise RuntimeError(
-                    f"npm {' '.join(command)} failed in {root / 'ui'}; PROCTOR_WITHOUT_PAGE=1 builds without the page"
+                    f"npm {' '.join(command)} failed in {ui}; PROCTOR_WITHOUT_PAGE=1 builds without the page"
                 )

@@ -183,7 +183,7 @@ def test_a_damaged_file_reads_or_is_refused(data: bytes, tmp_path_factory: pytes
     saving_loses_nothing(path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @examples(5000)
 @given(data=damaged())
 def test_many_damaged_files_read_or_are_refused(

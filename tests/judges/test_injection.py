@@ -91,7 +91,7 @@ def test_fuzzed_material_stays_inside_its_fence(texts: list[str]) -> None:
     intact(*texts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(MATERIAL)
 @settings(max_examples=10_000, deadline=None)
 def test_much_fuzzed_material_stays_inside_its_fence(texts: list[str]) -> None:
@@ -110,7 +110,7 @@ def test_what_looks_like_a_template_stays_what_it_is(text: str) -> None:
     intact(text, text)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(TEMPLATES)
 @settings(max_examples=5_000, deadline=None)
 def test_much_that_looks_like_a_template_stays_what_it_is(text: str) -> None:

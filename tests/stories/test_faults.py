@@ -365,7 +365,7 @@ def test_garbage_is_an_error_or_read_as_documented(garbage: list[Any]) -> None:
     a_run_survives(garbage)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 @settings(max_examples=200, suppress_health_check=CHECKS, phases=[Phase.generate])
 @given(st.lists(answers, min_size=50, max_size=50))

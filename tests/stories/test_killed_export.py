@@ -59,12 +59,12 @@ def _check(form: str, tmp_path: Path, root: Path, times: int) -> None:
     assert seen <= {7, 60}
 
 
-@pytest.mark.parametrize("form", ["json", "adk"])
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "adk"])
 def test_a_killed_export(form: str, tmp_path: Path, root: Path) -> None:
     _check(form, tmp_path, root, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "adk"])
 def test_a_killed_export_a_hundred_times(form: str, tmp_path: Path, root: Path) -> None:
     _check(form, tmp_path, root, 100)
