@@ -1,23 +1,19 @@
 """The `--help` of every command, as docs/help/*.txt keeps it. Run as a script, this rewrites them."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from click.testing import CliRunner
+
+from proctor.cli.main import cli
 
 HELP = Path(__file__).resolve().parents[2] / "docs" / "help"
 
 
 def help_text(*command: str) -> str:
     """What `proctor COMMAND --help` prints off a terminal, 100 columns wide."""
-    env = {**os.environ, "COLUMNS": "100"}
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor", *command, "--help"],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=True,
-    )
+    done = CliRunner().invoke(cli, [*command, "--help"], prog_name="proctor", terminal_width=98)
+    if done.exit_code:
+        raise RuntimeError(f"proctor {' '.join(command)} --help: {done.output}") from done.exception
     return done.stdout
 
 

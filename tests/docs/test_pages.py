@@ -15,6 +15,7 @@ def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=_name)
 def test_examples_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
