@@ -13,8 +13,9 @@ from hypothesis import given, strategies as st
 
 from proctor.files.convert import convert
 from proctor.files.eval_sets import load_eval_set, open_eval_set
-from proctor.files.strictness import refused_in
+from proctor.files.strictness import keys_of_set, refused_in, warnings_of
 from proctor.schema.base import to_camel
+from proctor.schema.invocation import IntermediateData
 from tests.files.sets import case, content, eval_set, turn
 
 CALL = {"name": "f", "args": {"a": 1}}
@@ -136,6 +137,15 @@ REFUSED: list[tuple[Where, str, Any, str]] = [
     (in_set, "criteria", {"response_match_score": 1}, "read from a config"),
     (in_set, "final_session_state", STATE, "it belongs to the case"),
     (in_set, "test_cases", [], "the cases of a set are `eval_cases`"),
+    (in_set, "tools", NAMES, f"{CALLS_HERE} of a turn"),
+    (in_set, "tool_calls", [CALL], f"{CALLS_HERE} of a turn"),
+    (in_set, "answer", TEXT, f"{ANSWER_HERE} of a turn"),
+    (in_set, "output", TEXT, f"{ANSWER_HERE} of a turn"),
+    (in_set, "response", TEXT, f"{ANSWER_HERE} of a turn"),
+    (in_set, "final_state", STATE, "`final_session_state` of a case"),
+    (in_set, "session_state", STATE, "`session_input.state` of a case"),
+    (in_set, "limits", {"f": 1}, "it belongs to `expectations`"),
+    (in_set, "metrics", {"response_match_score": 0.8}, "this is read from a config"),
     (in_old_case, "final_sesion_state", STATE, "did you mean `final_session_state`?"),
     (in_old_turn, "final_session_state", STATE, "it belongs to the case"),
     # another tool's word for an expectation
@@ -199,6 +209,10 @@ REFUSED: list[tuple[Where, str, Any, str]] = [
       for where in (in_call, in_call_of_event, in_old_call)
       for key in ("tool_args", "tool_arguments", "argument", "params", "input")
       for value in ({}, {"a": 1})],
+    *[(where, "function", value, "of an object `function`, `name` and `arguments` are read")
+      for where in (in_call, in_call_of_event, in_old_call)
+      for value in ({"name": "f", "parameters": {"a": 1}}, {"name": "f", "input": {}}, {"name": "g", "arguments": {}})],
+    (in_call, "function", "f", "the tool of a call is `name`"),
     (in_call, "parameters", {}, "the arguments of a call are `args`"),
     (in_call, "arg", {}, "did you mean `args`?"),
     # content that states nothing as it is written
@@ -269,6 +283,25 @@ def test_a_key_that_describes_is_a_warning_at_most(tmp_path: Path, where: Where,
     assert refused(written(tmp_path, where(key, "x"))) == []
 
 
+@pytest.mark.parametrize("where", [in_case, in_turn, in_opening, in_set])
+@pytest.mark.parametrize("key", ["foo_bar", "prompt", "contextMessages"])
+def test_another_unknown_key_is_a_warning(tmp_path: Path, where: Where, key: str) -> None:
+    opened = open_eval_set(written(tmp_path, where(key, "x")))
+    (warning,) = warnings_of(opened, allow_unknown_keys=False)
+    assert warning.field.endswith(key)
+    assert "unknown key" in warning.message
+    misread, doubtful = keys_of_set(load_eval_set(opened.label))
+    assert (misread, len(doubtful)) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    "key", ["category", "tags", "notes", "_mine", "$schema", "expectations", "testCaseId"]
+)
+def test_a_case_may_have_keys_that_describe_it(tmp_path: Path, key: str) -> None:
+    opened = open_eval_set(written(tmp_path, in_case(key, {})))
+    assert warnings_of(opened, allow_unknown_keys=False) == []
+
+
 @pytest.mark.parametrize("where", [in_case, in_turn, in_set, in_old_turn, in_row, in_call])
 @pytest.mark.parametrize("key", [":", "", "_", "s", "é", "-_-"])
 def test_a_key_without_a_word_is_a_warning_at_most(tmp_path: Path, where: Where, key: str) -> None:
@@ -283,6 +316,17 @@ def test_a_key_without_a_value_states_nothing(tmp_path: Path, where: Where) -> N
 @pytest.mark.parametrize("where", [in_case, in_turn, in_old_turn, in_row])
 def test_a_flag_of_golden_cases_states_no_answer(tmp_path: Path, where: Where) -> None:
     assert refused(written(tmp_path, where("golden", True))) == []
+
+
+@pytest.mark.parametrize("key", ["arguments", "args"])
+@pytest.mark.parametrize("value", [{"a": 1}, '{"a": 1}'])
+def test_a_call_as_openai_writes_it_is_read(tmp_path: Path, key: str, value: Any) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", key: value}}
+    path = written(tmp_path, in_turn("intermediate_data", {"tool_uses": [call]}))
+    assert refused(path) == []
+    turns = load_eval_set(path).eval_cases[0].conversation or []
+    (read,) = IntermediateData.model_validate(turns[0].intermediate_data).tool_uses
+    assert (read.id, read.name, read.args) == ("1", "f", {"a": 1})
 
 
 def test_all_of_a_file_is_reported_at_once(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from proctor.schema.scenario import ConversationScenario, ConversationScenarios
 from proctor.schema.session import SessionInput
 from proctor.schema.stated import BEYOND
 
-__all__ = ["KeyMeaning", "Place", "known_keys", "meaning_of", "place_of"]
+__all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of", "place_of"]
 
 
 class Place(StrEnum):
@@ -117,6 +117,10 @@ _OLD_WORDS = {
     ANSWER: "the expected answer is `reference` in this format",
     START: "the state in which a case starts is `initial_session.state` in this format",
 }
+_SET_WORDS = {
+    word: f"{hint} of a {owner}"
+    for (word, hint), owner in zip(_NEW_WORDS.items(), ("turn", "turn", "case", "case"), strict=True)
+}
 _ROW_WORDS = {
     **_NEW_WORDS,
     CALLS: "calls are expected in `reference_trajectory` in a row: `[{\"tool_name\": …, \"tool_input\": {…}}]`",
@@ -164,6 +168,13 @@ def meaning_of(place: Place | None, owner: type[BaseModel] | None, key: str) -> 
     return _by_likeness(place, key, name, known)
 
 
+def is_silent_in_case(key: str) -> bool:
+    """Whether a case may have a key that its model lacks: it describes the case, or it states more than ADK's format."""
+    is_known = any(key in {one, to_camel(one)} for one in _KNOWN[Place.CASE])
+    name = re.sub(r"\W+", "_", to_snake(key.strip()))
+    return is_known or key.startswith(("_", "$")) or name in HARMLESS
+
+
 def _by_likeness(place: Place, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:
     """Tell by what a key resembles: a known key here, another tool's word, a key that is known elsewhere."""
     near = _near(key, known)
@@ -203,9 +214,12 @@ def _is_slip(name: str, known: str) -> bool:
 
 def _hint(place: Place, word: str) -> str:
     """Return the sentence for a word; one that is none of the four kinds is its own."""
-    words = {Place.ROW: _ROW_WORDS, Place.OLD_TURN: _OLD_WORDS, Place.OLD_CASE: _OLD_WORDS}.get(
-        place, _NEW_WORDS
-    )
+    words = {
+        Place.SET: _SET_WORDS,
+        Place.ROW: _ROW_WORDS,
+        Place.OLD_TURN: _OLD_WORDS,
+        Place.OLD_CASE: _OLD_WORDS,
+    }.get(place, _NEW_WORDS)
     return (
         words.get(word, word)
         or "no metric reads it; an `expectations` entry, a rubric or a criterion can state it"

@@ -45,6 +45,11 @@ OWN_WORDS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("cases", "test_cases", "tests", "evals", "evaluations", "examples", "samples"), _CASES
         ),
+        **_JUDGING,
+        **dict.fromkeys(_FINAL_STATE, END),
+        **dict.fromkeys(("initial_state", "session_state", "initial_session"), START),
+        **dict.fromkeys(_CALL_LIST, CALLS),
+        **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "case": {
         **_JUDGING,
@@ -109,6 +114,7 @@ OWN_WORDS: dict[str, dict[str, str]] = {
             _ARGUMENTS,
         ),
         **dict.fromkeys(("tool", "function_name"), "the tool of a call is `name`"),
+        "function": "the tool of a call is `name`, its arguments are `args`; of an object `function`, `name` and `arguments` are read",
     },
     "content": dict.fromkeys(("text", "texts", "content", "contents", "message", "value"), _TEXT),
     "part": dict.fromkeys(("txt", "content", "value", "string", "body", "markdown"), _PART_TEXT),

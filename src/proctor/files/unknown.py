@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from proctor.files.base import Path_
 from proctor.files.explain import Finding, resolve
-from proctor.files.key_meanings import KeyMeaning, Place, meaning_of, place_of
+from proctor.files.key_meanings import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
 from proctor.files.kinds import Kind
 from proctor.files.variants import row_path
 from proctor.schema.base import to_camel, unknown_keys
@@ -57,7 +57,8 @@ def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterato
                 meaning.hint or "this part has no key that is read; a text is `text`", is_misread=True
             )
         is_closed = not isinstance(owner, OPEN_IN_ADK) and "opening" not in path
-        if is_closed or meaning.hint:
+        is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
+        if is_closed or is_unread or meaning.hint:
             message = _ADK_REFUSES if is_closed else NOTHING_READS
             yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
 
@@ -88,7 +89,8 @@ def have_meaning(found: Collection[tuple[type[BaseModel], str]], *, misread_only
         meaning = meaning_of(place, owner, key)
         if meaning.is_misread or owner is Part:
             return True
-        if not misread_only and (meaning.hint or not issubclass(owner, OPEN_IN_ADK)):
+        is_silent = issubclass(owner, OPEN_IN_ADK) and (owner is not EvalCase or is_silent_in_case(key))
+        if not misread_only and (meaning.hint or not is_silent):
             return True
     return False
 
@@ -211,6 +213,10 @@ def _old_calls(calls: Iterable[Any], base: Path_) -> Iterator[Finding]:
                 "parameters",
             }
             yield from _old_keys(call, (*base, index), Place.CALL, FunctionCall, known)
+            if "function" in (FunctionCall.model_validate(call).model_extra or {}):
+                hint = meaning_of(Place.CALL, FunctionCall, "function").hint
+                where = (*base, index, "function")
+                yield Finding(where, NOTHING_READS, hint, at_key=True, is_misread=True)
 
 
 def _old_keys(

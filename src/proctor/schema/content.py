@@ -7,7 +7,7 @@ Names of enumerations (language, outcome, modality ...) stay text, so that new m
 from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, GetCoreSchemaHandler
+from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import core_schema, from_json
 
 from proctor.schema.base import Base64Bytes
@@ -104,14 +104,19 @@ class FunctionCall(ContentModel):
     """One call of a tool.
 
     Read too: `tool_name` and `tool_input` or `arguments` (an object or its JSON text), and `function: {name, arguments}`
-    as OpenAI writes calls; written as `name` and `args`.
+    (or `args`) as OpenAI writes calls; written as `name` and `args`. What else `function` has stays there, as an unknown key.
     """
 
     id: str | None = None
     args: Arguments | None = Field(
         default=None,
         validation_alias=AliasChoices(
-            "args", "tool_input", "toolInput", "arguments", AliasPath("function", "arguments")
+            "args",
+            "tool_input",
+            "toolInput",
+            "arguments",
+            AliasPath("function", "arguments"),
+            AliasPath("function", "args"),
         ),
         serialization_alias="args",
     )
@@ -122,6 +127,34 @@ class FunctionCall(ContentModel):
     )
     partial_args: list[PartialArg] | None = None
     will_continue: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_unread(cls, value: Any) -> Any:
+        """Leave in `function` only what is not read from it: an alias would drop the rest without a trace."""
+        function = value.get("function") if type(value) is dict else None
+        return _without_read(value, function) if isinstance(function, dict) else value
+
+
+_ARGUMENTS = ("arguments", "args")
+_NAMES_READ_FIRST = ("name", "tool_name", "toolName")
+_ARGUMENTS_READ_FIRST = ("args", "tool_input", "toolInput", "arguments")
+
+
+def _without_read(call: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
+    """Return a call whose `function` has only what no field is read from."""
+    rest, read = dict(function), {}
+    for first, keys, field in (
+        (_NAMES_READ_FIRST, ("name",), "name"),
+        (_ARGUMENTS_READ_FIRST, _ARGUMENTS, "args"),
+    ):
+        inner = next((key for key in keys if key in rest), None)
+        outer = next((key for key in first if key in call), None)
+        if inner is not None and (outer is None or call[outer] == rest[inner]):
+            read[outer or field] = rest.pop(inner)
+    if not rest:
+        return call
+    return {**call, **read, "function": rest}
 
 
 class FunctionResponseBlob(ContentModel):
