@@ -48,6 +48,19 @@ REFUSED = {
     "eval --failed": [*EVAL, "--failed", "latest"],
     "baseline set": ["baseline", "set", "next"],
     "bless": ["bless", "latest", "bad", "--yes"],
+    "score": ["score"],
+    "score latest~1": ["score", "latest~1"],
+    "export": ["export", "--format", "junit"],
+    "export previous": ["export", "previous", "--format", "json"],
+    "resume": ["resume", "latest"],
+    "show --report": ["show", "--report", "junit=out.xml"],
+    "show --format": ["show", "latest", "--format", "json"],
+    "show --json": ["show", "--json"],
+    "show a case --json": ["show", "latest", "bad", "--json"],
+    "plan": ["plan"],
+    "prune": ["prune", "--run", "latest", "--yes"],
+    "judge calibrate": ["judge", "calibrate", "latest", "--labels", "labels.csv"],
+    "judge label": ["judge", "label", "latest", "bad", "--pass"],
 }
 
 
@@ -93,8 +106,91 @@ def test_a_score_lifts_a_failed_score_only(project: Path) -> None:
     assert in_this_process("score").returncode == 1
     assert in_this_process("compare", "--baseline", "main.json").returncode == 4
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
-    assert in_this_process("score").returncode == 1
+    assert in_this_process("score").returncode == 2
+    assert in_this_process("score", proctor.list_runs()[0].run_id).returncode == 1
     assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+
+
+def test_a_score_never_hides_a_failed_run(project: Path) -> None:
+    """A score that fails after a failed run does not take the place of that record, which a later score would lift."""
+    newest = proctor.list_runs()[0].run_id
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    for attempt in (["score", newest, "--config", "gone.json"], ["score", "--config", "gone.json"]):
+        assert in_this_process(*attempt).returncode == 2
+    assert in_this_process("score", newest).returncode == 1
+    done = in_this_process("compare", "--baseline", "main.json")
+    assert (done.returncode, "`proctor eval agent.py gone.evalset.json`" in done.stderr) == (2, True)
+
+
+def test_a_score_does_not_lift_a_failed_run_of_what_failed(project: Path) -> None:
+    newest = proctor.list_runs()[0].run_id
+    assert in_this_process("score", "--config", "gone.json").returncode == 2
+    assert in_this_process(*EVAL, "--failed", newest, "--num-runs", "0").returncode == 2
+    assert in_this_process("score", newest).returncode == 1
+    for command in (["compare"], [*EVAL, "--failed", "latest"], ["score"]):
+        assert in_this_process(*command).returncode == 2
+    assert in_this_process(*EVAL, "--failed", newest).returncode == 1
+    assert in_this_process("score").returncode == 1
+
+
+def test_a_run_that_is_deleted_lifts_nothing(project: Path) -> None:
+    newest = proctor.list_runs()[0].run_id
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process("prune", "--run", newest, "--yes").returncode == 0
+    done = in_this_process("export", "latest", "--format", "junit")
+    assert (done.returncode, "the last attempt" in done.stderr) == (2, True)
+    assert in_this_process(*EVAL).returncode == 1
+    assert in_this_process("export", "latest", "--format", "junit").returncode == 0
+
+
+def test_a_run_by_its_id_is_exported_scored_and_shown(project: Path) -> None:
+    newest = proctor.list_runs()[0].run_id
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process("export", newest, "--output", "out.xml").returncode == 0
+    assert in_this_process("show", newest, "--report", "junit=shown.xml").returncode == 0
+    assert in_this_process("score", newest).returncode == 1
+    assert in_this_process("resume", newest).returncode == 1
+    assert "warning" not in in_this_process("show", newest).stderr
+
+
+@pytest.mark.parametrize("command", [["show"], ["show", "latest"], ["show", "latest~1", "bad"]], ids=" ".join)
+def test_a_person_is_shown_the_run_with_a_warning(project: Path, command: list[str]) -> None:
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    done = in_this_process(*command)
+    assert (done.returncode, "bad" in done.stdout) == (0, True)
+    assert "warning: latest" in done.stderr
+    assert "the last attempt, `proctor eval agent.py gone.evalset.json`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["export", "--output", "out.xml"],
+        ["show", "--report", "junit=out.xml"],
+        ["score", "--report", "junit=out.xml"],
+    ],
+    ids=" ".join,
+)
+def test_an_older_report_does_not_stay(project: Path, command: list[str]) -> None:
+    """`eval … || true; proctor export latest` never leaves a report of an older run, which may be green."""
+    assert in_this_process(*command).returncode in {0, 1}
+    assert "the last attempt" not in Path("out.xml").read_text()
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    assert in_this_process(*command).returncode == 2
+    report = Path("out.xml").read_text()
+    assert 'errors="1"' in report
+    assert "the last attempt" in report
+
+
+def test_the_newest_unfinished_run_is_resumed_with_a_warning(project: Path) -> None:
+    cases = (case("bad", "bad", answer="nothing like it"), case("hello", "hello"))
+    write_set(project / "two.evalset.json", *cases)
+    limits = ["--max-failures", "1", "--concurrency", "1"]
+    assert in_this_process("eval", "agent.py", "two.evalset.json", *limits).returncode == 1
+    assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
+    done = in_this_process("resume")
+    assert "warning: the last attempt, `proctor eval agent.py gone.evalset.json`" in done.stderr
+    assert done.returncode == 1
 
 
 def evaluate(store: Any) -> None:
@@ -111,8 +207,18 @@ def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[An
         function(proctor.open_store())
     with pytest.raises(SetupError, match="the last attempt, `evaluate"):
         proctor.compare_sync(baseline="main.json")
-    with pytest.raises(SetupError, match="the last attempt"):
-        proctor.set_baseline("next")
+    for use in (
+        lambda: proctor.set_baseline("next"),
+        proctor.load_run,
+        proctor.rescore_sync,
+        lambda: proctor.resume_sync("latest"),
+        proctor.plan_sync,
+        lambda: proctor.prune_runs(runs=["latest"]),
+    ):
+        with pytest.raises(SetupError, match="the last attempt"):
+            use()
+    newest = proctor.list_runs()[0].run_id
+    assert proctor.rescore_sync(newest).run_id == proctor.load_run(newest).run_id == newest
 
 
 def test_another_store_has_attempts_of_its_own(project: Path) -> None:

@@ -69,12 +69,12 @@ KEPT = {
 def test_what_is_read_or_kept_is_never_overwritten(
     ran: Path, writer: Callable[[str], list[str]], place: str
 ) -> None:
-    before, run = contents(ran), proctor.load_run().run_id
+    before, run = contents(ran), proctor.list_runs()[0].run_id
     done = in_this_process(*writer(place), "--overwrite")
     assert (done.returncode, place in done.stderr) == (2, True), done.stderr
     after = contents(ran)
     assert [name for name in before if before[name] != after.get(name)] == []
-    assert proctor.load_run().run_id == run
+    assert proctor.list_runs()[0].run_id == run
 
 
 def link_twice(kept: Path, link: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.errors import NothingToRunError, SettingsError, SetupError
 from proctor.quick_dataclasses import dataclass
@@ -75,8 +75,9 @@ def record_failed_attempt(
 ) -> None:
     """Write down a failed attempt next to the store (`None`: the project's), where there is one. A store is not made for it.
 
-    What `--failed` was to run again (`is_of_failed`) never replaces another record: that one still counts. Never raises: the
-    problem itself is reported, and must not be hidden by another one.
+    What `--failed` was to run again (`is_of_failed`) and a score never replace another record: that one still counts. Where
+    that one is about a score, which the next score lifts, `--failed` replaces it by one that only a run lifts. Never raises:
+    the problem itself is reported, and must not be hidden by another one.
     """
     from proctor.api.runs import open_runs, store_file
     from proctor.redaction import redacted_text
@@ -88,8 +89,10 @@ def record_failed_attempt(
         if file is None or not file.is_file():
             return
         with closing(open_runs(url, read_only=True)) as store:
-            if is_of_failed and failed_attempt(store) is not None:
+            before = failed_attempt(store)
+            if before is not None and (is_score or (is_of_failed and not before.scores)):
                 return
+            is_of_failed = is_of_failed and before is None
             latest, scores = _newest(store)
         attempt = FailedAttempt(
             redacted_text(what)[:_LONGEST],
@@ -120,18 +123,18 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
         attempt = FailedAttempt(**json.loads(record.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         return FailedAttempt(str(record), f"the record cannot be read ({error}); delete it", 0.0, "")
-    newest = next((entry.run_id for entry in store.index()), "")
-    if newest != attempt.latest:
+    if _has_newer_run(store, attempt):
         return None
-    if attempt.scores and len(store.judgings(newest)) != attempt.scores:
+    if attempt.scores and len(store.judgings(attempt.latest)) != attempt.scores:
         return None
     return attempt
 
 
-def find_current_run(store: Store, name: str, *, for_failed: bool = False) -> str:
+def find_current_run(store: Store, name: str, *, purpose: Literal["", "failed", "score"] = "") -> str:
     """Return the id of the run that `name` names; refuse `latest` and the like after a failed attempt.
 
-    `for_failed`: it is what `--failed` names, which an attempt with `--failed` leaves as it was.
+    `purpose`: `failed` is what `--failed` names, which an attempt with `--failed` leaves as it was; `score` is a run to be
+    scored, which a failed score leaves as it was.
 
     Raises:
         UnknownNameError: there is no such run.
@@ -140,14 +143,45 @@ def find_current_run(store: Store, name: str, *, for_failed: bool = False) -> st
     from proctor.stores.base import runs_back
 
     attempt = failed_attempt(store) if runs_back(name) is not None else None
-    if attempt is not None and not (for_failed and attempt.is_of_failed):
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(attempt.at))
-        raise SetupError(
-            f"{name}: the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
-            f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. The newest run, "
-            f"{attempt.latest or 'none'}, is older than that attempt. Fix the error and run again, or name a run by its id"
-        )
-    return store.find(name)
+    if attempt is None or (purpose == "failed" and attempt.is_of_failed):
+        return store.find(name)
+    if purpose == "score" and attempt.scores:
+        return store.find(name)
+    raise SetupError(
+        f"{name}: {describe_attempt(attempt)}. Fix the error and run again, or name a run by its id"
+    )
+
+
+def describe_attempt(attempt: FailedAttempt) -> str:
+    """Return the sentences about a failed attempt, for a message; without a full stop."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(attempt.at))
+    return (
+        f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
+        f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. The newest run, "
+        f"{attempt.latest or 'none'}, is older than that attempt"
+    )
+
+
+def warning_of_attempt(store: Store, name: str = "") -> str:
+    """Return the warning for a command that uses the run `name` all the same; empty where none is due.
+
+    A run that was not named depends on which one is the newest, as `latest` does.
+    """
+    from proctor.stores.base import runs_back
+
+    attempt = failed_attempt(store) if not name or runs_back(name) is not None else None
+    return f"warning: {name and f'{name}: '}{describe_attempt(attempt)}" if attempt is not None else ""
+
+
+def _has_newer_run(store: Store, attempt: FailedAttempt) -> bool:
+    """Tell whether a run was made since; that the newest run of that time was deleted makes no other run newer."""
+    entries = store.index()
+    newest = next(iter(entries), None)
+    if newest is None or newest.run_id == attempt.latest:
+        return False
+    if not attempt.latest or any(entry.run_id == attempt.latest for entry in entries):
+        return True
+    return newest.created_at > attempt.at
 
 
 def _url_of(url: str | Path | None) -> str:

@@ -17,6 +17,7 @@ from proctor.agreement import (
     true_fail_rate,
     true_pass_rate,
 )
+from proctor.api.attempts import find_current_run
 from proctor.api.forms import ConfigLike
 from proctor.api.labelling import labels_for, labels_in
 from proctor.api.runs import StoreLike, open_runs
@@ -83,7 +84,7 @@ async def calibrate(
     store = options.get("store")
     kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
     with nullcontext() if kept is store else closing(kept):
-        run_id = kept.find(run if isinstance(run, str) else run.run_id)
+        run_id = find_current_run(kept, run if isinstance(run, str) else run.run_id)
         judged = await _judge_again(run_id, kept, options)
         calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
         report = calibrating.report(labels, keep=options.get("keep", True))

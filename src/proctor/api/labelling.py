@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.attempts import find_current_run
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.schema.label import WHOLE, HumanLabel, Labelled
@@ -70,7 +71,7 @@ def label_run(
     """
     kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
     try:
-        result = kept.load(kept.find(run if isinstance(run, str) else run.run_id))
+        result = kept.load(find_current_run(kept, run if isinstance(run, str) else run.run_id))
         if isinstance(labels, str | Path):
             found = labels_in(labels, result)
         else:

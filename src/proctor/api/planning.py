@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.attempts import find_current_run
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.quick_dataclasses import dataclass
@@ -106,8 +107,7 @@ def _wrong(asked: _Asked) -> Iterator[SetupError]:
 
 
 def _of_kept(store: Store, name: str, asked: _Asked) -> RunSize:
-
-    run = store.load(store.find(name))
+    run = store.load(find_current_run(store, name))
     return _sized(run, _took(run, store), asked)
 
 

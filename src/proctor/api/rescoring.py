@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 
+from proctor.api.attempts import find_current_run
 from proctor.api.configs import read_config
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import ConfigLike
@@ -65,6 +66,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
 
     Raises:
         SetupProblems: what is wrong with the config.
+        SetupError: the last attempt to run failed, and the run is named by `latest`.
         StoreError: there is no store, or it cannot be written.
     """
     store = options.get("store")
@@ -99,7 +101,7 @@ def rescore_sync(run: str | RunResult = "latest", **options: Unpack[RescoreOptio
 
 def _id_of(store: Store, run: str | RunResult) -> str:
     if isinstance(run, str):
-        return store.find(run)
+        return find_current_run(store, run, purpose="score")
     if not run.run_id:
         raise SetupError(
             "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"

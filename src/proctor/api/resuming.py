@@ -119,10 +119,12 @@ def run_to_resume(store: Store, run: str | None) -> str:
 
     Raises:
         UnknownNameError: there is no run of that name.
-        SetupError: none is named, and none is unfinished.
+        SetupError: none is named, and none is unfinished; or it is named by `latest` and the last attempt to run failed.
     """
+    from proctor.api.attempts import find_current_run
+
     if run is not None:
-        return store.find(run)
+        return find_current_run(store, run)
     newest = next(unfinished(store), None)
     if newest is None:
         raise SetupError(

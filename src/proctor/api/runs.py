@@ -225,10 +225,13 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
 
     Raises:
         UnknownNameError: there is no such run.
+        SetupError: the last attempt to run failed, and the run is named by `latest`.
         StoreError: there is no store, or it cannot be read.
     """
+    from proctor.api.attempts import find_current_run
+
     opened = as_store(store)
-    return opened.load(opened.find(run), judging)
+    return opened.load(find_current_run(opened, run), judging)
 
 
 def as_store(store: StoreLike) -> Store:
@@ -254,7 +257,8 @@ def prune_runs(
     is a baseline.
 
     Raises:
-        SetupError: nothing says what is to be deleted, or a run that is named is under way or a baseline.
+        SetupError: nothing says what is to be deleted, a run that is named is under way or a baseline, or it is named by
+            `latest` and the last attempt to run failed.
         UnknownNameError: a run that is named is not there.
     """
     opened = open_runs(store) if store is None or isinstance(store, str | Path) else store
@@ -271,7 +275,9 @@ def prune_runs(
 
 def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = _baselines(store)
-    wanted = {store.find(name): name for name in names}
+    from proctor.api.attempts import find_current_run
+
+    wanted = {find_current_run(store, name): name for name in names}
     found = [run for run in store.runs() if run.run_id in wanted]
     for run in found:
         if run.state is RunState.RUNNING:

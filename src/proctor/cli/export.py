@@ -85,6 +85,25 @@ def export(
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back.
     """
+    from proctor.cli.error_reports import reported_errors
+    from proctor.cli.outputs import output_guard
+
+    form = format_ or _form_of(output)
+    if app_name and form != "adk":
+        raise SetupError("--app is about the form of google-adk: it goes with --format adk")
+    target = output if output != "-" else None
+    how: dict[str, Any] = {"overwrite": overwrite, "make_parents": make_parents}
+    requested = [f"{form}={target}"] if target and form != "adk" else []  # adk is a folder of files
+    with reported_errors(
+        {"reports": requested, "format_": None}, lambda: output_guard({**how, "store": store})
+    ):
+        _export(run, form, target, store, judging=judging, app_name=app_name, **how)
+
+
+def _export(
+    run: str, form: str, target: str | None, store: str | None, *, judging: int | None, **how: Any
+) -> None:
+    from proctor.api.attempts import find_current_run
     from proctor.api.beside import KeptBeside
     from proctor.api.exporting import export_run
     from proctor.api.runs import open_runs
@@ -92,20 +111,12 @@ def export(
     from proctor.cli.outputs import kept_stores
     from proctor.schema.run import RunState
 
-    form = format_ or _form_of(output)
-    if app_name and form != "adk":
-        raise SetupError("--app is about the form of google-adk: it goes with --format adk")
-    target = output if output != "-" else None
     with closing(open_runs(store, read_only=True)) as opened:
-        run_id = opened.find(run)
+        run_id = find_current_run(opened, run)
         shown = judging_of(opened, run_id, judging)
         result, beside = opened.load(run_id, shown), KeptBeside(opened, shown)
-        how: dict[str, Any] = {
-            "overwrite": overwrite,
-            "make_parents": make_parents,
-            "stores": kept_stores([opened.url]),
-        }
-        for path in export_run(result, form, target or sys.stdout, app_name=app_name, beside=beside, **how):
+        stores = kept_stores([opened.url])
+        for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
             say(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
             say(

@@ -63,7 +63,7 @@ def read_failed(name: str, store: str | None = None) -> Failed:
     with ExitStack() as until_read:
         try:
             kept = until_read.enter_context(closing(open_runs(store, read_only=True)))
-            run_id = find_current_run(kept, name, for_failed=True)
+            run_id = find_current_run(kept, name, purpose="failed")
         except SetupError as problem:
             raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
         return _of_run(kept, run_id)

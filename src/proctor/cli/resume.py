@@ -98,6 +98,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
+    from proctor.api.attempts import warning_of_attempt
     from proctor.api.project import caps, prepare_process
     from proctor.api.resuming import run_to_resume
     from proctor.api.runs import open_runs
@@ -124,8 +125,9 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
         )
         execution = Execution(shown, stdout)
         executions.append(execution)
-        if run is None and (left := _others_left(opened)):
-            say(left)
+        if run is None:
+            for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
+                say(message)
         start, manifest = _resuming(run_id, opened, given), opened.manifest(run_id)
         if manifest.against:
             return carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))

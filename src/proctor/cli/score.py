@@ -91,11 +91,14 @@ _TAKEN = (
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
     """Return what judges the run again. `setting`: the judge that the project's settings name."""
     from proctor import api
+    from proctor.api.attempts import find_current_run
     from proctor.api.judging import judge_again
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
         taken: dict[str, Any] = {name: given[name] for name in _TAKEN if given[name]}
-        taken["judge"] = judge_again(given["judge"], store.manifest(store.find(run)), setting)
+        taken["judge"] = judge_again(
+            given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
+        )
         watching = {name: options[name] for name in ("progress", "stop", "explain")}
         return [await api.rescore(run, store=store, **taken, **watching)]
 

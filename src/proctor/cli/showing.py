@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from proctor.api.attempts import find_current_run, warning_of_attempt
 from proctor.api.runs import open_runs
 from proctor.api.viewing import find_case, judging_of, lacks_reasons, listed_run, view_case
 from proctor.cli.failures import ERROR, say
@@ -33,14 +34,15 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     """Show a run as its report did.
 
     Raises:
-        SetupError: there is no such run or judging, or an option has nothing to do here.
+        SetupError: there is no such run or judging, an option has nothing to do here, or a report is requested of `latest` and
+            the last attempt to run failed.
     """
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
     form = "json" if given["as_json"] else given["format_"]
     outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
     with closing(open_runs(store_url, read_only=True)) as store:
-        run_id = store.find(name)
+        run_id = _find(store, name, is_for_people=not outputs)
         judging = judging_of(store, run_id, given["judging"])
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
@@ -49,6 +51,16 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
             outputs, [result], stdout, verbose=given["verbose"], store=store, judging=judging
         ):
             raise click.exceptions.Exit(ERROR)
+
+
+def _find(store: Store, name: str, *, is_for_people: bool) -> str:
+    """Return the id of the run to show. A person is warned that `latest` is older than a failed attempt; a program is refused."""
+    if not is_for_people:
+        return find_current_run(store, name)
+    run_id = store.find(name)
+    if warning := warning_of_attempt(store, name):
+        say(warning)
+    return run_id
 
 
 def _show_for_people(
@@ -86,7 +98,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
     with closing(open_runs(store_url, read_only=True)) as store:
-        run_id = store.find(name)
+        run_id = _find(store, name, is_for_people=not given["as_json"])
         judging = judging_of(store, run_id, given["judging"])
         planned = find_case(store.planned(run_id), case)
         view = view_case(store, listed_run(store, run_id), planned, judging)
