@@ -31,11 +31,13 @@ def agent() -> None:
 
 @agent.command("check", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("agent_ref", metavar="AGENT")
-@option("--message", "messages", section=HOW, multiple=True, metavar="TEXT",
+@option("--message", "messages", section=HOW, multiple=True, allow_empty=True, metavar="TEXT",
         help="What the user says; may be repeated, a turn each.  ['Hello!', 'What can you do?']")  # fmt: skip
 @option("--set", "eval_set", section=HOW, metavar="SET", type=click.Path(path_type=Path),
         help="Say what its first five conversations say: some in which tools are called and state changes.")  # fmt: skip
-@option("--failing", section=HOW, metavar="TEXT", help="A message that makes the agent fail.")
+@option(
+    "--failing", section=HOW, allow_empty=True, metavar="TEXT", help="A message that makes the agent fail."
+)
 @option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="S",
         help="Seconds that one turn may take.  [60]")  # fmt: skip
 @option(

@@ -11,6 +11,9 @@ import click
 from proctor.errors import did_you_mean
 from proctor.quick_dataclasses import dataclass
 
+LARGEST = 2**63 - 1
+"""The largest number that an option takes: a store and other programs read no larger one back."""
+
 OTHER = "Other"
 """The heading under which options are listed that belong to every command."""
 
@@ -66,11 +69,21 @@ def common_options(command: _Command) -> _Command:
 
 
 class SectionedOption(click.Option):
-    """An option that knows under which heading it is listed."""
+    """An option that knows under which heading it is listed, and whether its value may be an empty text."""
 
-    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, section: str = "Options", allow_empty: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.section = section
+        self.section, self.allow_empty = section, allow_empty
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert the value; a number that no store holds is refused."""
+        converted = super().type_cast_value(ctx, value)
+        numbers = converted if isinstance(converted, tuple) else (converted,)
+        if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
+            raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
+        return converted
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Leave the range out: the text says it where it is not plain, and an error names it."""
@@ -111,6 +124,14 @@ class SectionedGroup(_WithExamples, click.Group):
 
 class SectionedCommand(_WithExamples):
     """A command whose help has its options under headings, in the order they are declared, and examples at the end."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; empty words and options that are given twice are refused."""
+        if not ctx.resilient_parsing:  # a shell asks for completions
+            from proctor.cli.command_words import check_words
+
+            check_words(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each heading with its options."""

@@ -89,7 +89,7 @@ proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
 )
 @option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of a new case of one turn.")
 @option("--ask", section=WHAT, metavar="TEXT", help="What the user says in it.")
-@option("--expect", section=WHAT, metavar="TEXT", help="The answer expected.")
+@option("--expect", section=WHAT, allow_empty=True, metavar="TEXT", help="The answer expected.")
 @option(
     "--tool", "tools", section=WHAT, multiple=True, metavar="CALL",
     help="A call expected, such as 'get_weather(city=Rome)'; may be repeated, in order.",

@@ -138,7 +138,7 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 )
 @option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="This rubric in it.")
 @option("--metric", section=WHAT, metavar="NAME", help="The metric that it is held against.  [any]")
-@option("--note", section=WHAT, metavar="TEXT", help="Why.")
+@option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="Why.")
 @store_option
 @common_options
 def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip

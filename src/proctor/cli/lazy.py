@@ -164,5 +164,5 @@ def _stores_of(words: Sequence[str]) -> list[str | None]:
     """Return the stores that a command line names, which may not have been read; `[None]`: the project's own."""
     named = [after for word, after in pairwise(words) if word == "--store"]
     named += [word.partition("=")[2] for word in words if word.startswith("--store=")]
-    stores: list[str | None] = [url for url in named if not url.startswith("adk:")]
+    stores: list[str | None] = [url for url in named if url.strip() and not url.startswith("adk:")]
     return stores or [None]
