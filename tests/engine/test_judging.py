@@ -339,3 +339,9 @@ def test_without_judges_nothing_of_theirs_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_votes_that_would_never_end_are_refused() -> None:
+    how = {"threshold": 1.0, "judge_model_options": {"num_samples": 100_000_000_000}}
+    with pytest.raises(proctor.SetupError, match=r"num_samples: .* 1000, got 100000000000"):
+        proctor.evaluate_sync(agent, cases(1), config={"criteria": {MATCH: how}}, judge=ScriptedModel(VALID))

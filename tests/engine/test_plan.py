@@ -137,6 +137,26 @@ def test_a_stated_final_state_decides_by_itself() -> None:
         pytest.param({"retry_errors": -1}, "retry_errors must be at least 0", id="retries"),
         pytest.param({"timeout": 0}, "timeout must be a number of seconds above 0", id="timeout"),
         pytest.param({"trial_timeout": float("nan")}, "trial_timeout must be", id="a time that is no number"),
+        pytest.param({"num_runs": 1_000_001}, "num_runs must be at most 1,000,000, got 1000001", id="trials"),
+        pytest.param({"concurrency": 10_001}, "concurrency must be at most 10,000", id="at once"),
+        pytest.param({"retry_errors": 1_001}, "retry_errors must be at most 1,000", id="most retries"),
+        *(
+            pytest.param(
+                {name: most + 1},
+                f"{name} must be at most 2**63 - 1, got 9223372036854775808",
+                id=f"most {name}",
+            )
+            for most in [2**63 - 1]
+            for name in ("limit", "max_failures", "max_tokens", "max_judge_calls", "max_text", "max_events")
+        ),
+        pytest.param(
+            {"limit": 10**5000}, "limit must be at most 2**63 - 1, got a larger one", id="unwritable"
+        ),
+        *(
+            pytest.param({name: value}, f"{name} must be a number of", id=f"{name} {kind}")
+            for name in ("timeout", "trial_timeout", "max_time", "max_cost")
+            for kind, value in {"infinite": float("inf"), "unwritable": 10**5000}.items()
+        ),
         pytest.param({"compat": "abk"}, "compat knows only 'adk'", id="compat"),
         pytest.param({"metrics": ["respons_match_score"]}, "which the criteria do not have", id="metrics"),
         pytest.param({"tags": ["smoke"]}, "no case carries the tag smoke", id="tags"),

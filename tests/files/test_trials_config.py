@@ -60,6 +60,7 @@ def test_what_can_be_said(tmp_path: Path, trials: Any, num_runs: int | None, rul
         ({"retries": 5}, "trials.retries: unknown key; nothing reads it (known: num_runs, min_pass_rate, pass_k,"),
         (5, "trials: expected an object, got the number 5"),
         ({"num_runs": 0}, "trials.num_runs: expected greater than or equal to 1, got the number 0"),
+        ({"num_runs": 10**9}, "trials.num_runs: expected less than or equal to 1000000, got the number 1000000000"),
         ({"num_runs": True}, "trials.num_runs: expected a number, got true"),
         ({"num_runs": "many"}, "trials.num_runs: expected a whole number, got the text"),
         ({"num_runs": 2.5}, "trials.num_runs: expected a whole number, got the number 2.5"),

@@ -208,3 +208,33 @@ def test_what_a_model_may_be_given_as() -> None:
 def test_what_no_model_may_be_given_as(given: object) -> None:
     with pytest.raises(SetupError, match="A model is a name, an object with `complete`, or a function"):
         as_model(given)
+
+
+class Answering:
+    """A model that lacks what is read of it before it is asked."""
+
+    async def complete(self, messages: object, *, options: object) -> None: ...
+
+
+class Named(Answering):
+    name = "mine"
+
+
+class Misspelled(Named):
+    has_schemas = "yes"
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        (
+            Answering(),
+            "`name` (a text) is missing; `has_schemas` (true or false) is missing. A model has `name`",
+        ),
+        (Named(), "is not a model: `has_schemas` (true or false) is missing. A model has `name`"),
+        (Misspelled(), "`has_schemas` (true or false) is str 'yes'. A model has `name`"),
+    ],
+)
+def test_a_model_that_lacks_a_part_is_named_with_what_it_must_have(given: object, missing: str) -> None:
+    with pytest.raises(SetupError, match=re.escape(missing)):
+        as_model(given)

@@ -109,17 +109,16 @@ class RunOptions:
         wrong: dict[str, str] = {}
         for name, least in _LEAST.items():
             value = getattr(self, name)
-            if not (value is None and name in _MAY_BE_NONE) and not (_is_whole(value) and value >= least):
-                wrong[name] = (
-                    f"{name} must be at least {least}, got {value!r}"
-                    if _is_whole(value)
-                    else f"{name} must be a whole number, got {value!r}"
-                )
+            may_be_none = name in _MAY_BE_NONE
+            if problem := count_problem(value, least, MOST.get(name, LARGEST), may_be_none=may_be_none):
+                wrong[name] = f"{name} must be {problem}"
         for name in ("timeout", "trial_timeout", "max_time", "max_cost"):
             value = getattr(self, name)
-            if value is not None and not (_is_number(value) and value > 0):
+            if value is not None and not (_is_number(value) and 0 < value <= LARGEST):
                 unit = "US dollars" if name == "max_cost" else "seconds"
-                wrong[name] = f"{name} must be a number of {unit} above 0, got {value!r}"
+                wrong[name] = (
+                    f"{name} must be a number of {unit} above 0 and at most 2**63 - 1, got {shown(value)}"
+                )
         for name in ("keep_evidence", "explain"):
             if (value := getattr(self, name)) not in ("all", "failures"):
                 wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
@@ -137,11 +136,29 @@ _LEAST = {
     "num_runs": 1, "concurrency": 1, "limit": 1, "retry_errors": 0, "max_failures": 1, "max_tokens": 1,
     "max_judge_calls": 1,    "max_text": 1, "max_events": 1,
 }  # fmt: skip
+MOST = {"num_runs": 1_000_000, "concurrency": 10_000, "retry_errors": 1_000}
+"""What is planned or started at once for each of these takes memory: what is more is a slip of the pen."""
+LARGEST = 2**63 - 1
+"""The largest whole number that a store and other programs read back."""
 _MAY_BE_NONE = frozenset({"num_runs", "limit", "max_failures", "max_tokens", "max_judge_calls"})
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def count_problem(value: object, least: int, most: int, *, may_be_none: bool = False) -> str:
+    """Return what a whole number must be and what it is; empty where it is in its range."""
+    if value is None and may_be_none:
+        return ""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return f"a whole number, got {value!r}"
+    if value < least:
+        return f"at least {least}, got {shown(value)}"
+    if value > most:
+        return f"at most {'2**63 - 1' if most == LARGEST else f'{most:,}'}, got {shown(value)}"
+    return ""
+
+
+def shown(value: object) -> str:
+    """Return a value for a message; Python refuses to write whole numbers of thousands of digits."""
+    return "a larger one" if isinstance(value, int) and abs(value) > 10**100 else repr(value)
 
 
 def _is_number(value: object) -> bool:

@@ -42,6 +42,7 @@ def as_model(given: object, *, limiter: Limiter | None = None, patience: Patienc
     if isinstance(given, str):
         return load_model(given, limiter=limiter, patience=patience)
     if callable(getattr(given, "complete", None)) and not isinstance(given, type):
+        _check_model(given)
         return cast("ChatModel", given)
     if callable(given) and not isinstance(given, type):
         from proctor.models.function import FunctionModel
@@ -50,6 +51,24 @@ def as_model(given: object, *, limiter: Limiter | None = None, patience: Patienc
     raise SetupError(
         f"A model is a name, an object with `complete`, or a function from messages to an answer; not {safe_repr(given)}."
     )
+
+
+_PARTS = {"name": (str, "a text"), "has_schemas": (bool, "true or false")}
+"""What is read of a model before it is asked, by its type."""
+
+
+def _check_model(given: object) -> None:
+    wrong = [
+        f"`{name}` ({meaning}) is {safe_repr(getattr(given, name)) if hasattr(given, name) else 'missing'}"
+        for name, (kind, meaning) in _PARTS.items()
+        if not isinstance(getattr(given, name, None), kind)
+    ]
+    if wrong:
+        raise SetupError(
+            f"{safe_repr(given)} is not a model: {'; '.join(wrong)}. A model has `name` (what it is called in reports), "
+            "`has_schemas` (whether it answers with data by a JSON Schema) and `async complete(messages, *, options)`, which "
+            "returns a `Reply`; a function from messages to an answer will do, too"
+        )
 
 
 def check_settings(model: ChatModel, settings: Mapping[str, Any]) -> list[str]:

@@ -193,13 +193,13 @@ def _confidence(value: float) -> float:
     return value
 
 
-_Count = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1)]
+_Count = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1, le=1_000_000)]
 
 
 class TrialsConfig(WireModel):
     """How often each case is run, and which share of its trials must pass. Proctor's own; ADK ignores it.
 
-    `num_runs`: trials of each case; `None`: what the run is told, else 1.
+    `num_runs`: trials of each case, 1,000,000 at most; `None`: what the run is told, else 1.
     `min_pass_rate`: the share of the trials that must pass, above 0 and up to 1; `None`: 1 where `pass_k` is given.
     `pass_k`: not the share must reach `min_pass_rate`, but the probability that so many trials all pass.
     `confidence`: `None` lets the share itself decide; a number lets its Wilson interval at this confidence decide.

@@ -56,12 +56,16 @@ class BaseCriterion(WireModel):
     include_intermediate_responses_in_final: bool = False
 
 
+MOST_SAMPLES = 1_000
+"""Votes on one verdict: each is a call of a model. ADK states no limit."""
+
+
 class JudgeModelOptions(WireModel):
-    """Which model judges, how often it is asked for one verdict, and how many calls run at a time."""
+    """Which model judges, how often it is asked for one verdict (1,000 times at most), and how many calls run at a time."""
 
     judge_model: str = "gemini-2.5-flash"
     judge_model_config: GenerateContentConfig | None = None
-    num_samples: Annotated[int, Field(ge=1)] = 5
+    num_samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 5
     parallelism_limit: Annotated[int, Field(ge=1)] = 1
 
 
