@@ -56,9 +56,10 @@ def unknown_in(model: BaseModel, value: Any, *, is_row: bool = False) -> Iterato
             meaning = KeyMeaning(
                 meaning.hint or "this part has no key that is read; a text is `text`", is_misread=True
             )
-        is_closed = not isinstance(owner, OPEN_IN_ADK) and "opening" not in path
+        is_open = isinstance(owner, OPEN_IN_ADK)
+        is_closed = not is_open and "opening" not in path
         is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
-        if is_closed or is_unread or meaning.hint:
+        if not is_open or is_unread or meaning.hint:
             message = _ADK_REFUSES if is_closed else NOTHING_READS
             yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
 
