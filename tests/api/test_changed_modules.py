@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each test starts two processes
+
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
 SET = {"eval_set_id": "set", "eval_cases": [{"eval_id": "one", "conversation": [TURN]}]}
 JUDGED = {

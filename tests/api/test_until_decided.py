@@ -14,6 +14,8 @@ from proctor.schema.comparison import Change
 from proctor.schema.repeats import TrialRule
 from proctor.schema.verdict import CaseResult
 
+pytestmark = pytest.mark.slow  # hundreds of trials
+
 RATES = {"always": 1.0, "often": 0.95, "about": 0.8, "seldom": 0.4, "never": 0.0}
 TRIALS = {"num_runs": 100, "min_pass_rate": 0.8, "confidence": 0.95, "until_decided": True}
 CONFIG: dict[str, Any] = {"criteria": {"response_match_score": 0.8}, "trials": TRIALS}

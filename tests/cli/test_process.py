@@ -14,6 +14,8 @@ import pytest
 from proctor import load_run
 from tests.cli.project import case, hear, make_project, proctor
 
+pytestmark = pytest.mark.slow  # each test starts the command line
+
 EVAL = ("eval", "agent.py", "cases.evalset.json")
 
 

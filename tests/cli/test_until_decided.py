@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.project import make_project, proctor, write_set
 
+pytestmark = pytest.mark.slow  # each test starts the command line for hundreds of trials
+
 AGENT = """
 from collections import Counter
 from pathlib import Path

@@ -14,6 +14,8 @@ import yaml
 
 from tests.docs.pages import ROOT, blocks
 
+pytestmark = pytest.mark.slow  # runs the jobs of a pipeline
+
 SETS = Path("examples/travel/bookings.evalset.json")
 INSTALL = "pip install proctor"
 

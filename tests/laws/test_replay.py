@@ -13,6 +13,8 @@ import proctor
 from proctor.schema.verdict import CaseResult, Outcome, RunResult
 from tests.laws.scripts import Doing, Json, Script, Turn, eval_set, scripts, values
 
+pytestmark = pytest.mark.slow  # random sets, each of them run
+
 BOTH = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
 ONLY = {name: {"criteria": {name: 1.0}} for name in ("tool_trajectory_avg_score", "response_match_score")}
 law = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])

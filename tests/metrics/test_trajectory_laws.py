@@ -19,6 +19,8 @@ from proctor.schema.criterion import BaseCriterion
 from proctor.schema.invocation import Invocation
 from tests.metrics.making import turn, view
 
+pytestmark = pytest.mark.slow  # random trajectories, compared with every alignment
+
 
 @dataclass(frozen=True)
 class Made:

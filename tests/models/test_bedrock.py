@@ -14,6 +14,8 @@ from proctor.models.patience import Patience
 from tests.models.asking import MESSAGES, YES, FakeClock, ask, fault, options, patient
 from tests.models.loopback import Breaks, ModelServer, Says, Status
 
+pytestmark = pytest.mark.slow  # loads boto3
+
 Serve = Callable[[Any], ModelServer]
 
 NAME = "bedrock:us.amazon.nova-pro-v1:0"

@@ -29,6 +29,8 @@ from tests.models.asking import (
 )
 from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
 
+pytestmark = pytest.mark.slow  # servers that hang and break
+
 Serve = Callable[[Any], ModelServer]
 
 TRIES = Patience().tries

@@ -7,6 +7,8 @@ import pytest
 from proctor import RunState, list_runs, load_run
 from tests.pytest_plugin.material import BAD, GOOD, Sandbox, case, outcomes
 
+pytestmark = pytest.mark.slow  # sessions of pytest-xdist in processes
+
 pytest_plugins = ["pytester"]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.pytest_plugin.material import Sandbox
 
+pytestmark = pytest.mark.slow  # sessions of pytest-xdist in processes
+
 pytest_plugins = ["pytester"]
 
 HEAD = """\

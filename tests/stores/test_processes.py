@@ -21,6 +21,8 @@ from proctor.stores.holder import Holder, this_process
 from tests.stores.making import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 
+pytestmark = pytest.mark.slow  # several processes in one store
+
 ROOT = Path(__file__).resolve().parents[2]
 Worker = subprocess.Popen[str]
 

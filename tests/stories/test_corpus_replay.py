@@ -11,6 +11,8 @@ from proctor.errors import SetupProblems
 from tests.cli.project import proctor as proctor_command
 from tests.stories.corpus_replay import CONFIG, FAULTS, Corpus, count, read_corpus, said, table
 
+pytestmark = pytest.mark.slow  # replays every published set
+
 UNASSERTED = 98
 """How many of them assert nothing."""
 APPLIES = {

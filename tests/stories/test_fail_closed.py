@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each test starts the command line
+
 AGENT = """
 import asyncio, os, subprocess
 from proctor import Event

@@ -23,6 +23,8 @@ from proctor.schema.content import Content, text_of
 from proctor.schema.verdict import Outcome, RunResult
 from tests.stories.test_fail_closed import Project
 
+pytestmark = pytest.mark.slow  # many runs, some of which hang until their deadline
+
 TIMES = 20
 """Trials of each fault, as the catalogue asks for."""
 

@@ -16,6 +16,8 @@ from proctor.schema.verdict import Outcome
 from tests.models.loopback import Asked, Breaks, ModelServer, Says
 from tests.stories.judged import METRIC, PATIENCE, Project, ballot_of, judge, kill, valid, wait_for
 
+pytestmark = pytest.mark.slow  # each test starts the command line several times
+
 pytest.importorskip("pydantic_ai")
 
 NEEDED = 3

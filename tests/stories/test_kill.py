@@ -25,6 +25,8 @@ from tests.stories.crashing import (
     undisturbed,
 )
 
+pytestmark = pytest.mark.slow  # runs are killed
+
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 NIGHTLY = os.environ.get("CRASH_RUNS")
 

@@ -14,6 +14,8 @@ import pytest
 
 import proctor
 
+pytestmark = pytest.mark.slow  # runs are killed
+
 CASES = 40
 AGENT = '''
 import asyncio, os

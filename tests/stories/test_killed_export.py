@@ -13,6 +13,8 @@ from proctor.api.exporting import export_run
 from proctor.files.results import read_runs
 from tests.reports.build import good, run
 
+pytestmark = pytest.mark.slow  # exports are killed
+
 _FOREVER = """
 import sys
 sys.path[:0] = [{source!r}, {root!r}]

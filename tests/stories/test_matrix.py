@@ -25,6 +25,8 @@ from tests.cli.project import proctor as told_there
 from tests.stories.crashing import Blow, Ledger, Process, Project, differences, stored
 from tests.stories.test_resuming import CASES, a_project, told_to
 
+pytestmark = pytest.mark.slow  # runs are killed and resumed
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

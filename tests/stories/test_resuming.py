@@ -37,6 +37,8 @@ from tests.stories.crashing import (
 from tests.stories.test_kill import SEED, nightly
 from tests.stories.test_record_then_decide import CONFIG, Agent, StopAfter, a_set, one_case, store_of
 
+pytestmark = pytest.mark.slow  # runs are killed and resumed
+
 CASES = 24
 
 

@@ -32,7 +32,10 @@ from tests.stories.crashing import (
 )
 from tests.stories.test_kill import SEED, nightly
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP"),
+    pytest.mark.slow,  # runs are stopped by signals
+]
 
 DRAIN = 10.0
 RESUME = re.compile(r"proctor (resume \w+)")

@@ -11,6 +11,8 @@ from tests.cli.project import proctor
 from tests.wire.conftest import REAL
 from tests.wire.recorded import Json, golden
 
+pytestmark = pytest.mark.slow  # each test starts the command line
+
 AGENT = """
 import json, sys
 sys.path.insert(0, {root!r})

@@ -20,6 +20,8 @@ from proctor.schema.verdict import RunResult
 from tests.agents.process import agents_to_isolate
 from tests.agents.process.conftest import failure_of, run, texts_of, trial_of
 
+pytestmark = pytest.mark.slow  # worker processes
+
 AGENTS = str(Path(agents_to_isolate.__file__))
 
 

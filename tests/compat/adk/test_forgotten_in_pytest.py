@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # sessions of pytest in processes
+
 HEAD = """
 import asyncio
 import pytest
