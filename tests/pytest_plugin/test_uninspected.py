@@ -61,6 +61,35 @@ def test_a_result_that_any_test_inspects_is_settled(
     assert sandbox.run_apart(*words, "test_it.py").ret == pytest.ExitCode.OK
 
 
+@pytest.mark.parametrize("words", WORKERS)
+@pytest.mark.parametrize(("body", "code"), [("pass", 1), ("assert not conftest.R", 0)], ids=["no", "yes"])
+def test_a_result_of_the_root_conftest_is_to_be_inspected(
+    sandbox: Sandbox, body: str, code: int, words: tuple[str, ...]
+) -> None:
+    sandbox.write("conftest.py", f"{HEAD}R = run(bad)\n")
+    sandbox.write("test_it.py", f"import conftest\ndef test_one(): {body}\n")
+    result = sandbox.run_apart(*words, "test_it.py")
+    assert result.ret == code
+    result.assert_outcomes(passed=1)
+    if code:
+        result.stdout.fnmatch_lines(["*error: *conftest.py:8*"])
+
+
+WRONG_NAMES = ["R.nosuch", "R['nosuch']"]
+
+
+@pytest.mark.parametrize("wrong", WRONG_NAMES)
+@pytest.mark.parametrize("made", ["score()", "compare()", "run(bad)"])
+def test_a_wrong_name_is_no_inspection(sandbox: Sandbox, made: str, wrong: str) -> None:
+    test = (
+        f"def test_one():\n    with pytest.raises((AttributeError, KeyError, TypeError)):\n        {wrong}\n"
+    )
+    sandbox.write("test_it.py", f"{HEAD}R = {made}\n{test}")
+    result = sandbox.run_apart("test_it.py")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1)
+
+
 def test_a_shared_fixture_is_settled_by_one_of_its_tests(sandbox: Sandbox) -> None:
     fixture = "@pytest.fixture(scope='module')\ndef r():\n    return run(bad)\n"
     sandbox.write(

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.pytest_plugin.options import add_options
-from proctor.pytest_plugin.watch import SESSION, SessionWatch, new_watch, watch_of, watching
-from proctor.watching import WATCHERS
+from proctor.pytest_plugin.watch import SESSION, close_watch, new_watch, watch_of, watch_session, watching
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.collecting import EvalSetFile
@@ -70,10 +69,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     return collector_of(file_path, parent, for_sure=opted_in or ".evalset." in name)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Hear of what the root `conftest.py` evaluates: it is loaded before the session begins."""
+    watch_session(early_config)
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Hear of what is evaluated between the tests of this session: at module level, and in fixtures."""
-    session.config.stash[SESSION] = watch = SessionWatch()
-    WATCHERS.append(watch)
+    watch_session(session.config)  # where a `conftest.py` names this plug-in, the hook above came too early
     if sys.get_coroutine_origin_tracking_depth() == 0:  # for the place of what is never awaited
         sys.set_coroutine_origin_tracking_depth(_ORIGIN_DEPTH)
         session.config.add_cleanup(lambda: sys.set_coroutine_origin_tracking_depth(0))
@@ -86,7 +90,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if project := sys.modules.get("proctor.pytest_plugin.project"):
             project.close(session.config)
     finally:
-        WATCHERS.pop()
+        close_watch(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)

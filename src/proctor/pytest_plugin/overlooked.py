@@ -35,9 +35,10 @@ class _Inspected:
     _looked_at: bool
 
     def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)  # a wrong name raises, and inspects nothing
         if not name.startswith("_"):
             object.__setattr__(self, "_looked_at", True)
-        return object.__getattribute__(self, name)
+        return value
 
 
 class Evaluated(_Inspected, RunResult):
@@ -82,13 +83,15 @@ class InspectedVerdicts(MetricVerdicts):
     _looked_at = False
 
     def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)  # a wrong name raises, and inspects nothing
         if not name.startswith("_"):
             object.__setattr__(self, "_looked_at", True)
-        return object.__getattribute__(self, name)
+        return value
 
     def __getitem__(self, name: str) -> MetricVerdict:
+        verdict = super().__getitem__(name)
         self._looked_at = True
-        return super().__getitem__(name)
+        return verdict
 
     def __iter__(self) -> Iterator[str]:
         self._looked_at = True

@@ -119,6 +119,22 @@ _KEY = pytest.StashKey[Watch]()
 SESSION = pytest.StashKey[SessionWatch]()
 
 
+def watch_session(config: pytest.Config) -> None:
+    """Let the watch of a session hear of what is evaluated from now on; it hears already where this is called again."""
+    if SESSION not in config.stash:
+        config.stash[SESSION] = watch = SessionWatch()
+        WATCHERS.append(watch)
+        config.add_cleanup(lambda: close_watch(config))  # where no session begins (`--help`, a wrong option)
+
+
+def close_watch(config: pytest.Config) -> None:
+    """Stop hearing."""
+    watch = config.stash[SESSION]
+    watch.is_closed = True
+    if watch in WATCHERS:
+        WATCHERS.remove(watch)
+
+
 def new_watch(item: pytest.Item) -> Watch:
     """Begin anew: the test is about to be set up, perhaps not for the first time."""
     item.stash[_KEY] = Watch(item.config.stash.get(SESSION, None))
