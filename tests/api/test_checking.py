@@ -277,6 +277,25 @@ def test_whatever_slips_check_refuses_exactly_what_a_run_refuses(
 # --- what it looks at, and what it leaves alone ----------------------------------------------------------------------------
 
 
+def test_a_set_without_cases_is_refused_as_by_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.json"
+    path.write_text('{"eval_set_id": "s", "eval_cases": []}')
+    assert "no cases" in refused(path)
+    (error,) = errors(check_files([path]))
+    assert error.endswith("s.evalset.json:1:1: error: no cases (a run of this set is refused)")
+
+
+@pytest.mark.parametrize(("option", "is_fine"), [("weights", True), ("partz", False)])
+def test_a_built_in_metric_under_another_name_is_built(tmp_path: Path, option: str, is_fine: bool) -> None:
+    own = {"wording": {"code_config": {"name": "proctor.metrics.weighted.Weighted"}}}
+    criteria = {"wording": {"threshold": 0.5, option: {"rouge_1": 1}}, "rouge_1": 0.5}
+    paths = write(tmp_path, {}, criteria, custom_metrics=own)
+    assert (not refused(paths[0])) is is_fine
+    found = errors(check_files(paths))
+    assert (not found) is is_fine
+    assert is_fine or "criteria.wording.partz: unknown option 'partz'" in found[0]
+
+
 def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own_code.py").write_text("raise AssertionError('it was loaded')")

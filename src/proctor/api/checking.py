@@ -21,11 +21,12 @@ from proctor.engine.repeating import problems_of_trials, runs_of
 from proctor.engine.stated import reader_of
 from proctor.errors import CriterionError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.base import Problem, Severity
-from proctor.files.check import Report, check_file
+from proctor.files.check import NO_CASES, Report, check_file
 from proctor.files.documents import Document, problems_at
 from proctor.files.eval_sets import EvalSetFile
 from proctor.files.explain import Finding, near_key, resolve
 from proctor.files.told import finding_told
+from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.registry import METRICS
 from proctor.schema.config import EvalConfig
 from proctor.schema.invocation import Invocation
@@ -73,7 +74,16 @@ def check_meaning(
     """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
     meaning = _Meaning(reports, config, user, allow_unasserted=allow_unasserted)
     meaning.check_sets()
+    _refuse_empty_sets(reports)
     return meaning.check_configs()
+
+
+def _refuse_empty_sets(reports: Iterable[Report]) -> None:
+    """Make an error of a set without cases, as a run does."""
+    for report in reports:
+        report.problems = [
+            replace(each, severity="error") if each.message == NO_CASES else each for each in report.problems
+        ]
 
 
 def _nobody_is_asked(_so_far: object) -> None:
@@ -92,11 +102,17 @@ def bind_without_code(config: EvalConfig, user: str | None) -> Bound:
 
 
 def without_code(config: EvalConfig) -> EvalConfig:
-    """Return the config with functions of its own left where they are: nothing that a file names is loaded here."""
+    """Return the config with functions of its own left where they are: no code that a file names is loaded here.
+
+    A built-in metric under another name is Proctor's code, and is built from its criterion as in a run.
+    """
     if not config.custom_metrics:
         return config
+    own = {where.replace(":", ".") for where in BUILT_IN.values()}
     stand_ins = {name: one.model_copy(deep=True) for name, one in config.custom_metrics.items()}
     for one in stand_ins.values():
+        if one.code_config.name in own:
+            continue
         one.code_config.name = f"{not_loaded.__module__}.{not_loaded.__name__}"
     return config.model_copy(update={"custom_metrics": stand_ins})
 

@@ -40,6 +40,8 @@ from proctor.schema.result import EvalCaseResult, EvalSetResult
 
 _SAID = 100  # warnings of one sort
 
+NO_CASES = "no cases"
+"""Of a set: an error where it is to run, and a warning where it is still being written."""
 _OPEN_IN_RESULTS = (*OPEN_IN_ADK, EvalSetResult, EvalCaseResult)
 
 
@@ -186,7 +188,7 @@ def _check_set(opened: EvalSetFile, report: Report, *, allows: bool) -> None:
     report.problems += refused_in(opened, allow_unknown_keys=allows)
     report.problems += warnings_of(opened, allow_unknown_keys=allows)
     if not len(opened):
-        place = Problem("warning", report.file, 1, 1, "", "no cases", "a run of this set is refused")
+        place = Problem("warning", report.file, 1, 1, "", NO_CASES, "a run of this set is refused")
         report.problems.append(place)
     if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         return
