@@ -75,9 +75,9 @@ def make_project(folder: Path, *cases: dict[str, Any], criteria: Any = None) -> 
     return folder
 
 
-def in_this_process(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def in_this_process(*arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
     """Run the command line without a process of its own, in the working folder: the same exit codes, ten times faster."""
-    result = CliRunner().invoke(cli, list(arguments))
+    result = CliRunner().invoke(cli, list(arguments), input=stdin)
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 

@@ -77,6 +77,96 @@ def test_what_is_read_or_kept_is_never_overwritten(
     assert proctor.list_runs()[0].run_id == run
 
 
+SCENARIOS = '{"scenarios": [{"starting_prompt": "hi", "conversation_plan": "Say hi."}]}'
+WRITTEN = '[{"when": "hi", "say": {"scenarios": [{"starting_prompt": "hi", "conversation_plan": "Say hi.", "tools": []}]}}]'
+SESSION = '{"events": [{"author": "user", "content": {"parts": [{"text": "hi"}]}}]}'
+GROWING: dict[str, Callable[[str], list[str]]] = {
+    "eval-set create": lambda place: ["eval-set", "create", place],
+    "eval-set add-case": lambda place: ["eval-set", "add-case", place, "--id", "n", "--ask", "hi", "--expect", "hi"],
+    "eval-set add-case --from": lambda place: ["eval-set", "add-case", place, "--from", "plain.json"],
+    "eval-set add-scenarios": lambda place: ["eval-set", "add-scenarios", place, "--scenarios-file", "scenarios.json"],
+    "eval-set generate": lambda place: [
+        "eval-set", "generate", "agent.py", "--guidance", "say hi", "--model", "scripted:writer.json", "--count", "1", "--yes",
+        "--out", place,
+    ],
+    "record": lambda place: ["record", "agent.py", "--into", place, "--id", "n"],
+    "record --from-session": lambda place: ["record", "--from-session", "session.json", "--into", place, "--id", "n"],
+}  # fmt: skip
+IN_STORE = f"{STORE}.baselines/new.evalset.json"
+
+
+@pytest.fixture
+def authored(ran: Path) -> Path:
+    (ran / "scenarios.json").write_text(SCENARIOS)
+    (ran / "writer.json").write_text(WRITTEN)
+    (ran / "session.json").write_text(SESSION)
+    return ran
+
+
+@pytest.mark.parametrize(
+    "place",
+    [STORE, f"{STORE}-wal", IN_STORE, "main.json", "strict.json", "test_config.json", "proctor.toml", "agent.py", "notes.md"],
+)  # fmt: skip
+@pytest.mark.parametrize("writer", GROWING.values(), ids=GROWING)
+def test_a_set_is_made_or_grows_and_is_nothing_else(
+    authored: Path, writer: Callable[[str], list[str]], place: str
+) -> None:
+    before = contents(authored)
+    done = in_this_process(*writer(place), stdin="hi\n")
+    assert (done.returncode, place in done.stderr) == (2, True), done.stderr
+    assert contents(authored) == before
+    if place in (STORE, IN_STORE):
+        assert "belongs to the store of runs; name another file" in done.stderr
+
+
+@pytest.mark.parametrize("writer", GROWING.values(), ids=GROWING)
+def test_an_empty_file_becomes_a_set_and_a_missing_folder_only_when_asked_for(
+    authored: Path, writer: Callable[[str], list[str]]
+) -> None:
+    (authored / "new.evalset.json").touch()
+    done = in_this_process(*writer("new.evalset.json"), stdin="hi\n")
+    assert done.returncode == 0, done.stderr
+    assert proctor.load_eval_set("new.evalset.json").eval_set_id == "new"
+    refused = in_this_process(*writer("no/where/x.evalset.yaml"), stdin="hi\n")
+    assert (refused.returncode, (authored / "no").exists()) == (2, False)
+    assert "does not exist; create it, or add --make-parents" in refused.stderr
+    done = in_this_process(*writer("no/where/x.evalset.yaml"), "--make-parents", stdin="hi\n")
+    assert (done.returncode, (authored / "no/where/x.evalset.yaml").is_file()) == (0, True), done.stderr
+
+
+def test_a_set_that_is_there_grows_and_is_never_made_again(authored: Path) -> None:
+    for name in ("record", "eval-set add-scenarios"):
+        done = in_this_process(*GROWING[name]("cases.evalset.json"), stdin="hi\n")
+        assert done.returncode == 0, done.stderr
+    assert len(proctor.load_eval_set("cases.evalset.json").eval_cases) == 3
+    refused = in_this_process("eval-set", "create", "cases.evalset.json")
+    assert (refused.returncode, "this file is there already" in refused.stderr) == (2, True)
+
+
+def test_what_is_recorded_does_not_go_into_the_file_that_it_is_read_from(authored: Path) -> None:
+    done = in_this_process("record", "--from-session", "session.json", "--into", "session.json")
+    assert (done.returncode, "session.json is read by this command" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("place", [STORE, "plain.json", "strict.json", "agent.py", "notes.md", "main.json"])
+def test_the_table_of_an_agent_evaluator_is_appended_to_such_tables_only(ran: Path, place: str) -> None:
+    from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
+
+    def evaluate(output_file: str) -> None:
+        AgentEvaluator.evaluate_eval_set(
+            lambda text: f"You said {text}.", proctor.load_eval_set("cases.evalset.json"), {"response_match_score": 0.5},
+            num_runs=1, output_file=output_file, print_detailed_results=False,
+        )  # fmt: skip
+
+    before = (ran / place).read_bytes()
+    with pytest.raises(SetupError, match=r"output_file: .*; name another file"):
+        evaluate(place)
+    assert (ran / place).read_bytes() == before
+    for _ in range(2):
+        evaluate("tables/all.csv")
+    assert (ran / "tables/all.csv").read_text().count("eval_set_id,") == 1
+
+
 def link_twice(kept: Path, link: Path) -> None:
     link.with_name("first").symlink_to(kept)
     link.symlink_to("first")

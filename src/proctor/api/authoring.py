@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api.assertion_report import assertion_problems_of_file
+from proctor.api.output_guard import check_growing_set
 from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
 from proctor.files.base import Problem
@@ -45,18 +46,19 @@ def place_of(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
     return Path(set_or_dir) if eval_set_id is None else set_path(Path(set_or_dir), eval_set_id)
 
 
-def create_eval_set(path: str | Path, eval_set_id: str | None = None) -> Path:
+def create_eval_set(path: str | Path, eval_set_id: str | None = None, *, make_parents: bool = False) -> Path:
     """Write a new set without cases; its suffix says whether as JSON, YAML or JSON lines. Returns its path.
 
-    With `eval_set_id`, `path` is the folder of an agent, as google-adk has it.
+    With `eval_set_id`, `path` is the folder of an agent, as google-adk has it. A missing parent folder needs `make_parents`.
 
     Raises:
-        SetupError: the id is none.
+        SetupError: the id is none, or the file belongs to what Proctor reads or keeps.
         EvalFileError: the file is there already, or cannot be written.
     """
     if eval_set_id is not None:
         require_new_set_id(eval_set_id)
     file = place_of(path, eval_set_id)
+    check_growing_set(file, make_parents=make_parents)
     authoring.create_set(file)
     return file
 
@@ -82,14 +84,16 @@ def new_case(
     return open_document(read_yaml(text.encode(), f"case {eval_id}")).case(0)
 
 
-def add_cases(path: str | Path, cases: Sequence[EvalCase]) -> Added:
-    """Put cases behind those of a set; a set that is not there is made.
+def add_cases(path: str | Path, cases: Sequence[EvalCase], *, make_parents: bool = False) -> Added:
+    """Put cases behind those of a set; a set that is not there is made, and a missing parent folder with `make_parents`.
 
     Raises:
+        SetupError: the file belongs to what Proctor reads or keeps, and is no set.
         EvalFileError: the set has a case of that id, or cannot be read, written or changed in place.
     """
     file = Path(path)
-    if file.exists():
+    check_growing_set(file, make_parents=make_parents)
+    if authoring.holds_text(file):
         authoring.add_cases(file, cases)
     else:
         authoring.create_set(file, cases=cases)
@@ -97,7 +101,7 @@ def add_cases(path: str | Path, cases: Sequence[EvalCase]) -> Added:
     return Added(file, ids, warnings=assertion_problems_of_file(file, set(ids)) if ids else [])
 
 
-def copy_cases(path: str | Path, selectors: Sequence[str]) -> Added:
+def copy_cases(path: str | Path, selectors: Sequence[str], *, make_parents: bool = False) -> Added:
     """Put cases of other sets (`file.json:case_1,case_2`; without names all of them) behind those of a set.
 
     Raises:
@@ -108,7 +112,7 @@ def copy_cases(path: str | Path, selectors: Sequence[str]) -> Added:
     for found in find_sets(selectors):
         source = open_eval_set(found.path, label=found.label)
         cases += [source.case(index) for index in _indexes(source, found.case_ids)]
-    return add_cases(path, cases)
+    return add_cases(path, cases, make_parents=make_parents)
 
 
 def _indexes(source: EvalSetFile, ids: Sequence[str]) -> list[int]:
@@ -129,7 +133,11 @@ def scenario_id(scenario: ConversationScenario) -> str:
 
 
 def add_scenarios(
-    path: str | Path, scenarios: str | Path, *, session_input: str | Path | SessionInput | None = None
+    path: str | Path,
+    scenarios: str | Path,
+    *,
+    session_input: str | Path | SessionInput | None = None,
+    make_parents: bool = False,
 ) -> Added:
     """Put a case for each scenario of a file behind those of a set; those that it has already are left out.
 
@@ -139,7 +147,9 @@ def add_scenarios(
     if isinstance(session_input, str | Path):
         session_input = load_session_input(session_input)
     file = Path(path)
-    there = set(open_eval_set(file, allow_empty=True).ids()) if file.exists() else set()
+    check_growing_set(file, make_parents=make_parents)
+    is_new = not authoring.holds_text(file)
+    there = set() if is_new else set(open_eval_set(file, allow_empty=True).ids())
     cases: dict[str, EvalCase] = {}
     skipped = []
     for scenario in load_scenarios(scenarios).scenarios:
@@ -150,7 +160,9 @@ def add_scenarios(
             cases[eval_id] = EvalCase(
                 eval_id=eval_id, conversation_scenario=scenario, session_input=session_input
             )
-    added = add_cases(file, list(cases.values())) if cases or not file.exists() else Added(file)
+    added = (
+        add_cases(file, list(cases.values()), make_parents=make_parents) if cases or is_new else Added(file)
+    )
     added.skipped = skipped
     return added
 

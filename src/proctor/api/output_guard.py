@@ -19,7 +19,7 @@ from proctor.files.find import CONFIG_NAMES, SET_SUFFIXES
 from proctor.quick_dataclasses import dataclass
 from proctor.replacing import new_file
 
-EVAL_SET, BASELINE = "eval set", "baseline"
+EVAL_SET, BASELINE, ADK_TABLE = "eval set", "baseline", "CSV table of google-adk"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 """Names the file of a GitHub Actions step that reports are appended to."""
 _SETTINGS = ("proctor.toml", "pyproject.toml")
@@ -57,6 +57,7 @@ HEADS = {
     "comparison html": r'(?s)<!doctype html>.{0,2000}<meta http-equiv="Content-Security-Policy" content="default-src \'none\'',
     BASELINE: _BASELINE_HEAD,
     "traces": r'\s*\{\s*"resource_?[sS]pans"',
+    ADK_TABLE: "eval_set_id,eval_id,metric_name,threshold,",
 }  # fmt: skip
 """How a file of each kind begins. A kind that is not listed (a plug-in's report) is never recognized."""
 
@@ -76,8 +77,10 @@ class OutputGuard:
     stores: Sequence[Path] = ()
     """Files of stores; what lies next to a store and begins with its name belongs to it."""
 
-    def check(self, path: Path, kind: str, label: str = "") -> None:
+    def check(self, path: Path, kind: str, label: str = "", *, appends: bool = False) -> None:
         """Refuse a path that may not be written. `label` is what the user wrote, as in `--report json=out.json`.
+
+        `appends`: an earlier output of this kind grows, and nothing is replaced.
 
         Raises:
             SetupError: what is there, and what to do.
@@ -94,7 +97,7 @@ class OutputGuard:
             raise SetupError(f"{where}by its name {path.name} is {kind_of_name}; name another file")
         self._check_parent(target.parent, path, where)
         if path.exists():
-            self._check_existing(path, kind, where)
+            self._check_existing(path, kind, where, appends=appends)
 
     def check_folder(self, folder: Path) -> None:
         """Refuse a folder for outputs that cannot be made here, or that belongs to a store.
@@ -147,7 +150,7 @@ class OutputGuard:
         if not os.access(above, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
             raise SetupError(f"{where}no permission to write {path}")
 
-    def _check_existing(self, path: Path, kind: str, where: str) -> None:
+    def _check_existing(self, path: Path, kind: str, where: str, *, appends: bool) -> None:
         if any(_is_same(path, one) for one in self.inputs):
             raise SetupError(f"{where}{path} is read by this command; name another file")
         if not path.stat().st_size or is_appended(path) or _STREAM.fullmatch(str(path)):
@@ -157,6 +160,10 @@ class OutputGuard:
             return
         if kept := _kept_kind(path, head, kind) or self._kind_in_agent(path):
             raise SetupError(f"{where}{path} is {kept}, which is never overwritten; name another file")
+        if appends:
+            if kind == EVAL_SET:  # what reads the set reports what else the file is
+                return
+            raise SetupError(f"{where}{path} exists and is not an earlier {kind}; name another file")
         if not self.overwrite:
             what = "" if kind in (EVAL_SET, BASELINE) else f" and is not an earlier {kind} report"
             raise SetupError(
@@ -169,6 +176,30 @@ class OutputGuard:
         folders = [Path(os.path.realpath(one)) for one in self.folders]
         owned = any(target.is_relative_to(one) and not here.is_relative_to(one) for one in folders)
         return "a file of the agent" if owned else ""
+
+
+def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a path of an eval set that is made, or grows; `inputs` are files that the command reads.
+
+    Raises:
+        SetupError: what is there, and what to do.
+    """
+    guard = OutputGuard(make_parents=make_parents, inputs=inputs, stores=kept_stores())
+    guard.check(path, EVAL_SET, appends=True)
+
+
+def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
+    """Return the files of the stores that `urls` name, and of the project's own."""
+    from proctor.api.runs import default_store, store_file, store_url
+
+    stores = [default_store()]
+    for url in [*urls, None]:
+        try:
+            if (file := store_file(store_url(url))) is not None:
+                stores.append(file.absolute())
+        except SetupError:  # reported by the command itself, or holds no runs
+            continue
+    return stores
 
 
 def is_appended(path: Path) -> bool:

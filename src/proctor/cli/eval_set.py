@@ -12,6 +12,7 @@ import click
 from proctor.cli.common import SectionedCommand, SectionedGroup, common_options, option
 from proctor.cli.failures import say
 from proctor.cli.files import show_problems
+from proctor.cli.stored import parents_option
 from proctor.cli.sure import is_sure
 from proctor.errors import SetupError, did_you_mean
 from proctor.reports.file_lines import lines_of
@@ -62,12 +63,13 @@ def _set_arguments(command: Any) -> Any:
 
 @eval_set.command("create", cls=SectionedCommand, examples="\nproctor eval-set create booking.evalset.json\n")
 @_set_arguments
+@parents_option(HOW)
 @common_options
-def create(*, path: Path, eval_set_id: str | None) -> None:
+def create(*, path: Path, eval_set_id: str | None, make_parents: bool) -> None:
     """Write a new set without cases."""
     from proctor.api.authoring import create_eval_set
 
-    made = create_eval_set(path, eval_set_id)
+    made = create_eval_set(path, eval_set_id, make_parents=make_parents)
     click.echo(clean(f"{made}: a new eval set; `proctor eval-set add-case` puts cases in"))
 
 
@@ -96,8 +98,11 @@ proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
 )  # fmt: skip
 @option("--no-tools", section=WHAT, is_flag=True, help="No calls are expected.")
 @option("--state", section=WHAT, metavar="JSON", help="The session state that it starts with.")
+@parents_option(HOW)
 @common_options
-def add_case(*, path: Path, eval_set_id: str | None, sources: tuple[str, ...], **new: Any) -> None:
+def add_case(
+    *, path: Path, eval_set_id: str | None, sources: tuple[str, ...], make_parents: bool, **new: Any
+) -> None:
     """Put a case into a set: a new one of one turn, or copies from another set.
 
     Conversations of several turns are easiest recorded (`proctor record`) or written as YAML.
@@ -106,11 +111,11 @@ def add_case(*, path: Path, eval_set_id: str | None, sources: tuple[str, ...], *
 
     file = authoring.place_of(path, eval_set_id)
     if not sources:
-        _tell(authoring.add_cases(file, [_new_case(**new)]))
+        _tell(authoring.add_cases(file, [_new_case(**new)], make_parents=make_parents))
     elif new["eval_id"] or new["ask"]:
         raise SetupError("--from copies cases; --id and --ask make a new one: give one or the other")
     else:
-        _tell(authoring.copy_cases(file, sources))
+        _tell(authoring.copy_cases(file, sources, make_parents=make_parents))
 
 
 def _new_case(
@@ -152,9 +157,15 @@ def _object(text: str | None) -> dict[str, Any] | None:
 @_set_arguments
 @option("--scenarios-file", section=WHAT, required=True, metavar="FILE", help="Conversation scenarios.")
 @option("--session-input-file", section=WHAT, metavar="FILE", help="The session that each of them starts in.")
+@parents_option(HOW)
 @common_options
 def add_scenarios(
-    *, path: Path, eval_set_id: str | None, scenarios_file: str, session_input_file: str | None
+    *,
+    path: Path,
+    eval_set_id: str | None,
+    scenarios_file: str,
+    session_input_file: str | None,
+    make_parents: bool,
 ) -> None:
     """Put a case for each scenario into a set; its id is google-adk's: a hash of the scenario.
 
@@ -167,7 +178,8 @@ def add_scenarios(
         raise SetupError(
             f"{file}: there is no such set; `proctor eval-set create {path} {eval_set_id}` makes it"
         )
-    _tell(authoring.add_scenarios(file, scenarios_file, session_input=session_input_file))
+    session = session_input_file
+    _tell(authoring.add_scenarios(file, scenarios_file, session_input=session, make_parents=make_parents))
 
 
 GENERATE_EXAMPLES = """
@@ -212,6 +224,7 @@ proctor eval-set generate my_agent > scenarios.json
 @option("--dry-run", section=HOW, is_flag=True, help="Only show what came; write nothing.")
 @option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
         help="Ask no further once so many dollars are spent.")  # fmt: skip
+@parents_option(HOW)
 @common_options
 @click.pass_context
 def generate(

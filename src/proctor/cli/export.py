@@ -106,9 +106,9 @@ def _export(
     from proctor.api.attempts import find_current_run
     from proctor.api.beside import KeptBeside
     from proctor.api.exporting import export_run
+    from proctor.api.output_guard import kept_stores
     from proctor.api.runs import open_runs
     from proctor.api.viewing import judging_of, listed_run
-    from proctor.cli.outputs import kept_stores
     from proctor.schema.run import RunState
 
     with closing(open_runs(store, read_only=True)) as opened:

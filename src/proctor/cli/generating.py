@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.failures import say
-from proctor.errors import EvalFileError, SetupError
+from proctor.errors import SetupError
 from proctor.sanitize import clean
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
     prepare_process(load_settings(Path.cwd()))
     wish, persona = _wish(given), _persona(given["persona"])
     if out is not None:
-        wish |= _place(out)
+        wish |= _place(out, make_parents=given["make_parents"])
     with stdout_is_ours() as stdout:
         found = generate_scenarios_sync(agent, **wish)
         kept = _chosen(found, given, asks=out is not None, stdout=stdout)
@@ -53,7 +53,7 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
         if given["dry_run"] and out is not None:
             say(f"{out}: nothing was written (--dry-run)")
         else:
-            _keep(kept, out, session_for(agent, found.agent), stdout)
+            _keep(kept, out, session_for(agent, found.agent), stdout, make_parents=given["make_parents"])
         stdout.flush()
     _tell(found)
     return 0 if not found.problem else FEWER if found.scenarios else NOTHING
@@ -83,11 +83,13 @@ def _persona(name: str | None) -> UserPersona | None:
         raise SetupError(f"--persona: {error}") from None
 
 
-def _place(out: Path) -> dict[str, Any]:
+def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
     """Make sure that a set can be there; what is there already is not to be written again."""
-    from proctor.files.authoring import id_of_new_set
+    from proctor.api.output_guard import check_growing_set
+    from proctor.files.authoring import holds_text, id_of_new_set
 
-    if out.exists():
+    check_growing_set(out, make_parents=make_parents)
+    if holds_text(out):
         return {"existing": out}
     id_of_new_set(out)
     return {}
@@ -142,7 +144,12 @@ def _set_in(name: str, text: str) -> list[str]:
 
 
 def _keep(
-    kept: Sequence[ConversationScenario], out: Path | None, session: SessionInput | None, stdout: TextIO
+    kept: Sequence[ConversationScenario],
+    out: Path | None,
+    session: SessionInput | None,
+    stdout: TextIO,
+    *,
+    make_parents: bool,
 ) -> None:
     """Write what is kept into the set, or print it; what cannot be written is printed, so that it is not lost."""
     from proctor.api import authoring
@@ -154,8 +161,9 @@ def _keep(
         say(f"{out}: no scenario was kept; nothing was written")
     else:
         try:
-            added = authoring.add_cases(out, cases_of(kept, session_input=session))
-        except (EvalFileError, OSError):
+            cases = cases_of(kept, session_input=session)
+            added = authoring.add_cases(out, cases, make_parents=make_parents)
+        except (SetupError, OSError):
             _print(kept, stdout)
             raise
         count = len(added.cases)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
-from proctor.api.output_guard import OutputGuard
-from proctor.api.runs import default_store, store_file, store_url
+from proctor.api.output_guard import OutputGuard, kept_stores
 from proctor.causes import safe_str
 from proctor.cli.failures import say
 from proctor.errors import SetupError, SetupProblems
@@ -129,18 +128,6 @@ def output_guard(given: Mapping[str, Any], **files: Any) -> OutputGuard:
         stores=kept_stores([*(given.get("stores") or ()), *([given["store"]] if given.get("store") else [])]),
         **files,
     )
-
-
-def kept_stores(urls: Sequence[str]) -> list[Path]:
-    """Return the files of the stores that `urls` name, and of the project's own."""
-    found = [default_store()]
-    for url in [*urls, None]:
-        try:
-            if (file := store_file(store_url(url))) is not None:
-                found.append(file.absolute())
-        except SetupError:  # reported by the command itself, or holds no runs
-            continue
-    return found
 
 
 def write_outputs(

@@ -15,6 +15,7 @@ from proctor.cli.common import SectionedCommand, common_options, option
 from proctor.cli.failures import say
 from proctor.cli.files import show_problems
 from proctor.cli.isolation import isolation
+from proctor.cli.stored import parents_option
 from proctor.errors import SetupError
 from proctor.sanitize import clean, has_lone_surrogate
 
@@ -58,6 +59,7 @@ COMMANDS = """\
     "--from-trace", "from_traces", section=WHAT, metavar="TRACE", multiple=True, type=click.Path(path_type=Path),
     help="Take the conversations that OpenTelemetry traces tell of, each as a case; for review. May be repeated.",
 )  # fmt: skip
+@parents_option(WHAT)
 @option(
     "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
     help="The session that the conversation starts in: app, user, state.",
@@ -73,6 +75,7 @@ def record(
     eval_id: str | None,
     from_session: Path | None,
     from_traces: tuple[Path, ...],
+    make_parents: bool,
     **how: Any,
 ) -> None:
     """Talk to an agent in the terminal, and keep the conversation as a case.
@@ -82,13 +85,16 @@ def record(
     message.
     """
     from proctor.api.authoring import add_cases
+    from proctor.api.output_guard import check_growing_set
 
+    inputs = [*from_traces, *filter(None, (from_session, how["session_input_file"]))]
+    check_growing_set(into, make_parents=make_parents, inputs=inputs)
     if from_traces:
         if agent is not None or from_session is not None:
             raise SetupError(
                 "--from-trace takes the traces as they are: leave the agent and --from-session out"
             )
-        _from_traces(from_traces, into, eval_id)
+        _from_traces(from_traces, into, eval_id, make_parents=make_parents)
         return
     eval_id = eval_id or time.strftime("recorded_%Y%m%d_%H%M%S")
     _check_target(into, eval_id)
@@ -103,13 +109,13 @@ def record(
     if case is None:
         say("nothing was written")
         return
-    added = add_cases(into, [case])
+    added = add_cases(into, [case], make_parents=make_parents)
     turns = len(case.conversation or ())
     click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
     show_problems(added.warnings)
 
 
-def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None) -> None:
+def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
     """Put the conversations of traces into a set; what of them cannot be expected of anybody is told."""
     from proctor.api.authoring import add_cases
     from proctor.api.traces import eval_set_of
@@ -125,7 +131,7 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None) -> Non
         say(f"not taken: {why}")
     if not cases:
         raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
-    added = add_cases(into, cases)
+    added = add_cases(into, cases, make_parents=make_parents)
     click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
                      f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
     show_problems(added.warnings)

@@ -49,10 +49,15 @@ def output_options(section: str, *also: str) -> Callable[[_Command], _Command]:
         "--overwrite", *also, "overwrite", section=section, is_flag=True,
         help=f"Replace {replaced}; never one that Proctor reads or keeps.",
     )  # fmt: skip
-    parents = option(
+    parents = parents_option(section)
+    return lambda command: overwrite(parents(command))
+
+
+def parents_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--make-parents`."""
+    return option(
         "--make-parents", section=section, is_flag=True, help="Create missing parent folders of output files.",
     )  # fmt: skip
-    return lambda command: overwrite(parents(command))
 
 
 def json_option(section: str) -> Callable[[_Command], _Command]:

@@ -31,7 +31,7 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     Raises:
         EvalFileError: the file is there already, cannot be written, or its suffix says nothing.
     """
-    if path.exists():
+    if holds_text(path):
         raise EvalFileError(f"{path}: this file is there already")
     eval_set_id = eval_set_id or id_of_new_set(path)
     made = EvalSet(eval_set_id=eval_set_id, eval_cases=list(cases))
@@ -49,6 +49,11 @@ def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()
     return made
 
 
+def holds_text(path: Path) -> bool:
+    """Tell whether there is something at a path that a new set would replace: anything but an empty file."""
+    return path.exists() and not (path.is_file() and not path.stat().st_size)
+
+
 def id_of_new_set(path: Path) -> str:
     """Return the id of a set that is to be written there.
 
@@ -63,7 +68,7 @@ def id_of_new_set(path: Path) -> str:
 
 def require_room(path: Path, eval_id: str) -> None:
     """Raise EvalFileError where `add_cases` (or `create_set`, where there is no file) would not take a case of this id."""
-    if not path.exists():
+    if not holds_text(path):
         id_of_new_set(path)
         return
     turn = Invocation(user_content=user_text("hello"), final_response=text_content("hello", "model"))

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from proctor.api.output_guard import ADK_TABLE, OutputGuard, kept_stores
 from proctor.compat.adk.refusing import refused
+from proctor.errors import SetupError
 from proctor.reports.csv_report import neutral
 from proctor.sanitize import clean
 from proctor.schema.content import FunctionCall, text_of
@@ -78,9 +80,14 @@ def check_csv(path: str | os.PathLike[str]) -> None:
     """Make sure that a CSV file can be appended to; a new one gets the header and, where it is missing, its folder.
 
     Raises:
-        InvalidSetupError: it cannot be written.
+        InvalidSetupError: it cannot be written, or is another file than such a table.
     """
     path = Path(path)
+    guard = OutputGuard(make_parents=True, stores=kept_stores())  # google-adk creates the folder as well
+    try:
+        guard.check(path, ADK_TABLE, "output_file", appends=True)
+    except SetupError as error:
+        raise refused(str(error)) from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8", newline="") as file:
