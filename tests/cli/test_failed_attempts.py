@@ -39,6 +39,9 @@ FAILED = {
     "an unknown metric": [*EVAL, "--metrics", "no_such_metric"],
     "traces that are missing": ["score-trace", "gone.jsonl"],
     "a config to score with": ["score", "--config", "gone.json"],
+    "a run to resume that is missing": ["resume", "nosuchrun"],
+    "a wrong option of resume": ["resume", "latest", "--concurrency", "0"],
+    "a file to import that is missing": ["import", "gone.json"],
 }
 REFUSED = {
     "compare": ["compare"],
@@ -201,11 +204,23 @@ def evaluate_matrix(store: Any) -> None:
     asyncio.run(proctor.evaluate_matrix(["agent.py"], "gone.evalset.json", store=store))
 
 
-@pytest.mark.parametrize("function", [evaluate, evaluate_matrix])
+def import_run(store: Any) -> None:
+    proctor.import_run("gone.evalset.json", store)
+
+
+def import_runs(store: Any) -> None:
+    proctor.import_runs("gone.evalset.json")
+
+
+def resume(store: Any) -> None:
+    proctor.resume_sync("gone.evalset.json: no such file", store=store)
+
+
+@pytest.mark.parametrize("function", [evaluate, evaluate_matrix, import_run, import_runs, resume])
 def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[Any], None]) -> None:
     with pytest.raises(SetupError, match="no such file"):
         function(proctor.open_store())
-    with pytest.raises(SetupError, match="the last attempt, `evaluate"):
+    with pytest.raises(SetupError, match=f"the last attempt, `{function.__name__}"):
         proctor.compare_sync(baseline="main.json")
     for use in (
         lambda: proctor.set_baseline("next"),
@@ -263,6 +278,33 @@ def test_failed_may_be_tried_again(project: Path) -> None:
     for _ in range(2):
         done = in_this_process(*EVAL, "--failed", "latest")
         assert (done.returncode, "gone.evalset.json" in done.stderr) == (2, True)
+
+
+def test_a_resume_that_succeeds_lifts_a_failed_resume_only(project: Path) -> None:
+    assert in_this_process("resume", "latest", "--concurrency", "0").returncode == 2
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+    assert in_this_process("resume", "latest").returncode == 1
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    for other in (["eval", "agent.py", "gone.evalset.json"], ["import", "gone.json"]):
+        assert in_this_process(*other).returncode == 2
+        assert in_this_process("resume", "latest", "--concurrency", "0").returncode == 2
+        assert in_this_process("resume", proctor.list_runs()[0].run_id).returncode == 1
+        done = in_this_process("compare", "--baseline", "main.json")
+        assert (done.returncode, f"`proctor {other[0]}" in done.stderr) == (2, True)
+
+
+def test_where_nothing_is_left_to_resume_nothing_was_attempted(project: Path) -> None:
+    done = in_this_process("resume")
+    assert (done.returncode, "no run is unfinished" in done.stderr) == (2, True)
+    assert not RECORD.exists()
+
+
+def test_an_import_lifts_a_failed_import(project: Path) -> None:
+    assert in_this_process("export", "latest", "--output", "run.jsonl").returncode == 0
+    assert in_this_process("import", "gone.json").returncode == 2
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 2
+    assert in_this_process("import", "run.jsonl").returncode == 0
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
 
 
 def test_secrets_are_not_recorded(project: Path) -> None:

@@ -2,7 +2,7 @@
 
 `latest` names the newest run, and after a failed attempt that is an older one than its user means. A record is one small
 JSON file; it is written only where a store exists, and counts until the store has a newer run (or, of a failed `score`,
-another score of that run). Nothing has to clear it.
+another score of that run). A failed `resume` also counts no more once one succeeds: that makes no newer run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ENDING = ".attempt.json"
 """What the file of the record is called, behind the name of the store's file."""
-_FIELDS = ("what", "problem", "at", "latest", "is_of_failed", "scores")
+_FIELDS = ("what", "problem", "at", "latest", "is_of_failed", "scores", "is_resume")
 _LONGEST = 500
 
 
@@ -42,6 +42,12 @@ class FailedAttempt:
     """Whether it was to run again what did not pass in an earlier run: then the same words still mean that run."""
     scores: int = 0
     """How many scores that run had, where the attempt was to add one; 0: it was to make a run."""
+    is_resume: bool = False
+    """Whether it was to finish a run: one that succeeds lifts it."""
+
+
+class NoAttemptError(SetupError):
+    """There is nothing to do, and nothing was attempted: not a failed attempt."""
 
 
 _caller_records: ContextVar[bool] = ContextVar("caller_records_attempts", default=False)
@@ -58,26 +64,41 @@ def attempts_recorded_by_caller() -> Iterator[None]:
 
 
 @contextmanager
-def recorded_attempt(store: Any, what: str) -> Iterator[None]:
-    """Record a configuration error that is raised inside; `store` is a URL, a path, an open store or `None` (kept nowhere)."""
+def recorded_attempt(
+    store: Any, what: str, *, in_project: bool = False, is_resume: bool = False
+) -> Iterator[None]:
+    """Record a configuration error that is raised inside, and lift the record of a failed `resume` where one succeeds.
+
+    `store` is a URL, a path, an open store or `None`: the project's store if `in_project`, otherwise results are kept nowhere.
+    """
+    url = getattr(store, "url", store)
     try:
         yield
-    except NothingToRunError:
+    except (NothingToRunError, NoAttemptError):
         raise
     except SetupError as error:
-        if store is not None and not _caller_records.get():
-            record_failed_attempt(getattr(store, "url", store), what, str(error))
+        if (store is not None or in_project) and not _caller_records.get():
+            record_failed_attempt(url, what, str(error), is_resume=is_resume)
         raise
+    if is_resume:
+        _lift_failed_resume(url)
 
 
 def record_failed_attempt(
-    url: str | Path | None, what: str, problem: str, *, is_score: bool = False, is_of_failed: bool = False
+    url: str | Path | None,
+    what: str,
+    problem: str,
+    *,
+    is_score: bool = False,
+    is_of_failed: bool = False,
+    is_resume: bool = False,
 ) -> None:
     """Write down a failed attempt next to the store (`None`: the project's), where there is one. A store is not made for it.
 
-    What `--failed` was to run again (`is_of_failed`) and a score never replace another record: that one still counts. Where
-    that one is about a score, which the next score lifts, `--failed` replaces it by one that only a run lifts. Never raises:
-    the problem itself is reported, and must not be hidden by another one.
+    What `--failed` was to run again (`is_of_failed`), a score and a `resume` never replace another record: that one still
+    counts. Where that one is about a score or a `resume`, which the next of its kind lifts, `--failed` replaces it by one that
+    only a run lifts, and so does a `resume` where it is about a score. Never raises: the problem itself is reported, and must
+    not be hidden by another one.
     """
     from proctor.api.runs import open_runs, store_file
     from proctor.redaction import redacted_text
@@ -90,8 +111,10 @@ def record_failed_attempt(
             return
         with closing(open_runs(url, read_only=True)) as store:
             before = failed_attempt(store)
-            if before is not None and (is_score or (is_of_failed and not before.scores)):
+            is_weak = is_score or is_of_failed or is_resume
+            if is_weak and before is not None and (is_score or not (before.scores or before.is_resume)):
                 return
+            is_resume = is_resume and (before is None or before.is_resume)
             is_of_failed = is_of_failed and before is None
             latest, scores = _newest(store)
         attempt = FailedAttempt(
@@ -101,9 +124,23 @@ def record_failed_attempt(
             latest,
             is_of_failed,
             scores if is_score else 0,
+            is_resume,
         )
         with new_file(_record(file)) as out:
             out.write(json.dumps({name: getattr(attempt, name) for name in _FIELDS}, indent=1) + "\n")
+
+
+def _lift_failed_resume(url: str | Path | None) -> None:
+    """Delete the record of a failed `resume`; any other stays."""
+    from proctor.api.runs import store_file
+
+    with suppress(SetupError, OSError, ValueError):
+        file = store_file(_url_of(url))
+        if (
+            file is not None
+            and json.loads(_record(file).read_text(encoding="utf-8")).get("is_resume") is True
+        ):
+            _record(file).unlink()
 
 
 def failed_attempt(store: Store) -> FailedAttempt | None:
@@ -130,11 +167,13 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
     return attempt
 
 
-def find_current_run(store: Store, name: str, *, purpose: Literal["", "failed", "score"] = "") -> str:
+def find_current_run(
+    store: Store, name: str, *, purpose: Literal["", "failed", "score", "resume"] = ""
+) -> str:
     """Return the id of the run that `name` names; refuse `latest` and the like after a failed attempt.
 
     `purpose`: `failed` is what `--failed` names, which an attempt with `--failed` leaves as it was; `score` is a run to be
-    scored, which a failed score leaves as it was.
+    scored, which a failed score leaves as it was; `resume` is a run to be finished, which a failed resume leaves as it was.
 
     Raises:
         UnknownNameError: there is no such run.
@@ -145,7 +184,7 @@ def find_current_run(store: Store, name: str, *, purpose: Literal["", "failed", 
     attempt = failed_attempt(store) if runs_back(name) is not None else None
     if attempt is None or (purpose == "failed" and attempt.is_of_failed):
         return store.find(name)
-    if purpose == "score" and attempt.scores:
+    if (purpose == "score" and attempt.scores) or (purpose == "resume" and attempt.is_resume):
         return store.find(name)
     raise SetupError(
         f"{name}: {describe_attempt(attempt)}. Fix the error and run again, or name a run by its id"

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from proctor.api.agreeing import agreeing
+from proctor.api.attempts import recorded_attempt
 from proctor.api.runs import StoreLike, open_store
 from proctor.api.spooling import RunSpool, Spool
 from proctor.errors import EvalFileError, StoreError
@@ -61,11 +62,12 @@ def import_run(path: str | Path, store: StoreLike = None) -> str:
             has the results of a file with the same content.
         StoreError: the store cannot be written.
     """
-    recorded = read_runs(path)
-    if len(recorded) != 1:
-        raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
-    (run_id,) = _put_all([(recorded[0], Path(path))], store)
-    return run_id
+    with recorded_attempt(store, f"import_run({str(path)!r})", in_project=True):
+        recorded = read_runs(path)
+        if len(recorded) != 1:
+            raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
+        (run_id,) = _put_all([(recorded[0], Path(path))], store)
+        return run_id
 
 
 def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
@@ -78,10 +80,11 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
         StoreError: the store cannot be written; the runs before that are in it.
     """
     path = Path(path)
-    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
-    if not files:
-        raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
-    return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
+    with recorded_attempt(store, f"import_runs({str(path)!r})", in_project=True):
+        files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+        if not files:
+            raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
+        return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
 
 
 def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:

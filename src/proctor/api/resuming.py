@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
+from proctor.api.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.api.beginning import described
 from proctor.api.deciding import base_name
 from proctor.api.differences import changes, plain
@@ -76,7 +77,11 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     """
     store = options.get("store")
     kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
-    run_id = run_to_resume(kept, run)
+    with recorded_attempt(kept, f"resume({'…' if run is None else repr(run)})", is_resume=True):
+        return await _resume(kept, run_to_resume(kept, run), options)
+
+
+async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult:
     manifest = kept.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
     if nothing_to_do(kept, run_id, retry_errors=retry_errors):
@@ -121,13 +126,11 @@ def run_to_resume(store: Store, run: str | None) -> str:
         UnknownNameError: there is no run of that name.
         SetupError: none is named, and none is unfinished; or it is named by `latest` and the last attempt to run failed.
     """
-    from proctor.api.attempts import find_current_run
-
     if run is not None:
-        return find_current_run(store, run)
+        return find_current_run(store, run, purpose="resume")
     newest = next(unfinished(store), None)
     if newest is None:
-        raise SetupError(
+        raise NoAttemptError(
             "nothing to resume: no run is unfinished. `proctor runs` lists them; `proctor resume RUN` names one"
         )
     return newest.run_id

@@ -141,8 +141,8 @@ class LazyGroup(click.Group):
         return 0
 
 
-_ATTEMPTS = ("eval", "score", "score-trace")
-"""Commands that make a run, or a score of one."""
+_ATTEMPTS = ("eval", "score", "score-trace", "resume", "import")
+"""Commands that make a run, finish one, or add a score to one."""
 
 
 def _record_attempt(words: Sequence[str], error: BaseException) -> None:
@@ -150,14 +150,23 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
     command = next((name for word in words if (name := word.replace("_", "-")) in COMMANDS), "")
     if command not in _ATTEMPTS or "--estimate" in words:
         return
-    from proctor.api.attempts import record_failed_attempt
+    from proctor.api.attempts import NoAttemptError, record_failed_attempt
     from proctor.redaction import redacted
 
+    if isinstance(error, NoAttemptError):
+        return
     what = " ".join(["proctor", *redacted(words)])
     problem = error.format_message() if isinstance(error, click.ClickException) else str(error)
     is_of_failed = any(word == "--failed" or word.startswith("--failed=") for word in words)
     for url in _stores_of(words):
-        record_failed_attempt(url, what, problem, is_score=command == "score", is_of_failed=is_of_failed)
+        record_failed_attempt(
+            url,
+            what,
+            problem,
+            is_score=command == "score",
+            is_of_failed=is_of_failed,
+            is_resume=command == "resume",
+        )
 
 
 def _stores_of(words: Sequence[str]) -> list[str | None]:

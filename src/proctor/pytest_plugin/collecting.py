@@ -47,7 +47,9 @@ class EvalSetFile(pytest.File):
         Raises:
             SetupError: everything that is wrong with the set, its config, the agent or an option.
         """
-        (chosen,) = project_of(self.config).plan(self.path).plan.sets
+        project = project_of(self.config)
+        with project.recorded_attempt():
+            (chosen,) = project.plan(self.path).plan.sets
         taken: dict[str, int] = {}
         for index in chosen.cases:
             case = chosen.source.case(index)

@@ -52,14 +52,14 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     origins = metafunc.config.stash.setdefault(_ORIGINS, {})
     folder = metafunc.definition.path.parent
     params = []
-    duplicates = bool(
-        marker.kwargs.get("allow_duplicate_ids") or project_of(metafunc.config).allows_duplicates
-    )
+    project = project_of(metafunc.config)
     try:
-        for found in find_sets([seen_from(str(one), folder) for one in marker.args]):
-            for case, origin in _cases(found.path, found.case_ids, allow_duplicate_ids=duplicates):
-                origins[id(case)] = origin
-                params.append(pytest.param(case, id=item_name(case.eval_id)))
+        with project.recorded_attempt():
+            duplicates = bool(marker.kwargs.get("allow_duplicate_ids") or project.allows_duplicates)
+            for found in find_sets([seen_from(str(one), folder) for one in marker.args]):
+                for case, origin in _cases(found.path, found.case_ids, allow_duplicate_ids=duplicates):
+                    origins[id(case)] = origin
+                    params.append(pytest.param(case, id=item_name(case.eval_id)))
     except SetupError as problem:
         raise pytest.Collector.CollectError(clean(str(problem), lines=True)) from None
     metafunc.parametrize("eval_case", params)
@@ -146,7 +146,8 @@ class Evaluate:
         """
         __tracebackhide__ = True
         try:
-            run = self._prepared(eval_sets, agent, options)
+            with self._project.recorded_attempt():
+                run = self._prepared(eval_sets, agent, options)
             if _is_within_a_loop():
                 self._watch.pending.append(Pending(run))
                 return self._watch.pending[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -114,7 +116,9 @@ class Project:
         Raises:
             SetupError: none is named, or it cannot be loaded.
         """
-        return self._loaded
+        self.agent_ref  # noqa: B018 - that none is named is not an attempt: a test may name one itself
+        with self.recorded_attempt():
+            return self._loaded
 
     def reference(self, agent: Any) -> Any:
         """Return what names `agent` in a report: the AGENT string where it is the one that was loaded from it."""
@@ -169,6 +173,26 @@ class Project:
         for place in found:
             place.check()
         return found
+
+    @contextmanager
+    def recorded_attempt(self) -> Iterator[None]:
+        """Record a configuration error that is raised inside as a failed attempt, where this session keeps its runs."""
+        from proctor.api.attempts import recorded_attempt
+        from proctor.redaction import redacted
+
+        what = " ".join(["pytest", *redacted(self.config.invocation_params.args)])
+        with ExitStack() as stack:
+            if not self.config.option.collectonly:
+                for url, is_known in self._kept_in():
+                    stack.enter_context(recorded_attempt(url, what, in_project=not is_known))
+            yield
+
+    def _kept_in(self) -> list[tuple[str | None, bool]]:
+        """Return the URLs of the stores that are named, each with `True`; the project's with `False` if that is not known."""
+        try:
+            return [(url, True) for url in self._places if url != NOWHERE and not is_for_results(url)]
+        except SetupError:
+            return [(None, False)]
 
     # --- running --------------------------------------------------------------------------------------------------------
 
