@@ -117,6 +117,14 @@ LEFT = {
         "import google.adk; x = google.adk.evaluation.agent_evaluator\n",
         "goes through `google.adk.evaluation`: write",
     ),
+    "cli_eval beside others": (
+        "from google.adk.cli import cli_eval, cli\n",
+        "take `cli_eval` out of it: `from proctor.compat.adk.cli import cli_eval`",
+    ),
+    "cli_eval through the package": (
+        "from google import adk; x = adk.cli.cli_eval.get_root_agent\n",
+        "goes through `adk.cli.cli_eval`: write `from proctor.compat.adk.cli import cli_eval`",
+    ),
     "a text": ('x = "google.adk.evaluation"\n', "in a text or a comment"),
 }
 
@@ -141,6 +149,26 @@ REWRITTEN = {
         "from google.adk import evaluation as ev\n",
         "from proctor.compat.adk import evaluation as ev\n",
     ),
+    "cli_eval": (
+        "from google.adk.cli.cli_eval import get_root_agent\n",
+        "from proctor.compat.adk.cli.cli_eval import get_root_agent\n",
+    ),
+    "cli_eval under another name": (
+        "from google.adk.cli import cli_eval as ce\n",
+        "from proctor.compat.adk.cli import cli_eval as ce\n",
+    ),
+    "cli_eval in full": (
+        "import google.adk.cli.cli_eval\nx = google.adk.cli.cli_eval.get_root_agent\n",
+        "import proctor.compat.adk.cli.cli_eval\nx = proctor.compat.adk.cli.cli_eval.get_root_agent\n",
+    ),
+    "both": (
+        "import google.adk.cli.cli_eval, google.adk.evaluation.eval_set\nx = google.adk.cli.cli_eval, google.adk.evaluation.eval_set\n",
+        "import proctor.compat.adk.cli.cli_eval, proctor.compat.adk.evaluation.eval_set\nx = proctor.compat.adk.cli.cli_eval, proctor.compat.adk.evaluation.eval_set\n",
+    ),
+    "other modules of google.adk.cli stay": (
+        "from google.adk.cli.cli_eval import get_root_agent\nfrom google.adk.cli.cli_tools_click import main\n",
+        "from proctor.compat.adk.cli.cli_eval import get_root_agent\nfrom google.adk.cli.cli_tools_click import main\n",
+    ),
     "two in one statement": (
         "import google.adk.evaluation.eval_set, google.adk.evaluation.eval_case\nx = google.adk.evaluation.eval_set\n",
         "import proctor.compat.adk.evaluation.eval_set, proctor.compat.adk.evaluation.eval_case\nx = proctor.compat.adk.evaluation.eval_set\n",
@@ -161,6 +189,16 @@ def test_a_name_that_came_with_the_import_is_told() -> None:
     )
     told = "         test_other.py:2: `google.adk.agents` came by an import that is rewritten: import it, too"
     assert told in adopt("--write")
+
+
+def test_a_name_that_came_with_an_import_of_cli_eval_is_told() -> None:
+    Path("test_other.py").write_text(
+        "import google.adk.cli.cli_eval\nx = google.adk.cli.cli_eval.get_root_agent\ny = google.adk.cli.cli_deploy\n"
+    )
+    told = [line for line in adopt("--write") if "came by an import" in line]
+    assert told == [
+        "         test_other.py:3: `google.adk.cli` came by an import that is rewritten: import it, too"
+    ]
 
 
 def test_notebooks_are_named_line_by_line_and_left_alone() -> None:

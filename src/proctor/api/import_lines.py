@@ -8,14 +8,28 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 from proctor.errors import EvalFileError
 
-OLD, NEW = "google.adk.evaluation", "proctor.compat.adk.evaluation"
+OLD, NEW = "google.adk", "proctor.compat.adk"
+MODULES = ("evaluation", "cli.cli_eval")
+"""What is mirrored, in both packages."""
+_OLD_MODULES = tuple(f"{OLD}.{module}" for module in MODULES)
 _DOT = rb"[ \t]*\.[ \t]*"
 _PACKAGE = re.compile(rb"\bgoogle" + _DOT + rb"adk\b")
-_WORD = re.compile(rb"\b(google" + _DOT + rb"adk" + _DOT + rb"evaluation)\b(?:" + _DOT + rb"\w+)*")
+_WORD = re.compile(
+    rb"\b(google"
+    + _DOT
+    + rb"adk"
+    + _DOT
+    + rb"(?:evaluation|cli"
+    + _DOT
+    + rb"cli_eval))\b(?:"
+    + _DOT
+    + rb"\w+)*"
+)
 _MOST_SHOWN = 80  # characters of a line of a notebook
 
 
@@ -58,7 +72,9 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     names_it = _WORD.search(data) is not None
     if path.suffix == ".ipynb":
         return Rewritten(path, "", "", list(_of_notebook(data))) if names_it else None
-    if not names_it and not (b"adk" in data and b"evaluation" in data and b"google" in data):
+    if not names_it and not (
+        b"adk" in data and b"google" in data and (b"evaluation" in data or b"cli_eval" in data)
+    ):
         return None
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
     file = _Source(data[len(mark) :])
@@ -108,18 +124,19 @@ class _Source:
         """Yield what is to be replaced in import statements, and in expressions that go through them."""
         nodes = list(ast.walk(tree))
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-        packages, has_prefix = set[str](), False
+        packages, prefixes = set[str](), set[str]()
         for node in imports:
             if isinstance(node, ast.ImportFrom) and node.level:
                 continue  # a package of one's own
             found = list(self._of_import(node))
             yield from found
             packages |= _names_of_package(node)
-            has_prefix |= isinstance(node, ast.Import) and bool(found)
+            if isinstance(node, ast.Import) and found:
+                prefixes |= {one for a in node.names for one in _OLD_MODULES if _is_in(a.name, one)}
         for use in nodes:
             if isinstance(use, ast.Attribute):
-                yield from self._of_use(use, packages, has_prefix=has_prefix)
-        if has_prefix:
+                yield from self._of_use(use, packages, prefixes)
+        if prefixes:
             self._tell_lost_name(nodes, imports)
 
     def in_texts(self, seen: set[int]) -> Iterator[tuple[int, str]]:
@@ -134,42 +151,43 @@ class _Source:
         for match in _WORD.finditer(self.data, start, end):
             module = b"".join(match[0].split()).decode()
             if _is_mirrored(module):
-                yield match.start(1), match.end(1), NEW.encode()
+                yield match.start(1), match.end(1), _new(b"".join(match[1].split()).decode()).encode()
             else:
                 self.left.append((node.lineno, f"{module} has no counterpart in Proctor"))
-        if not (isinstance(node, ast.ImportFrom) and node.module == "google.adk"):
-            return
-        names = {alias.name for alias in node.names}
         package = _PACKAGE.search(self.data, start, end)
-        if names == {"evaluation"} and package:
-            yield package.start(), package.end(), b"proctor.compat.adk"
-        elif "evaluation" in names:
-            self.left.append(
-                (node.lineno, "take `evaluation` out of it: `from proctor.compat.adk import evaluation`")
-            )
-
-    def _of_use(self, node: ast.Attribute, packages: set[str], *, has_prefix: bool) -> Iterator[Edit]:
-        if node.attr != "evaluation" or not isinstance(node.value, ast.Name | ast.Attribute):
+        if not isinstance(node, ast.ImportFrom) or package is None:
             return
-        through, package = ast.unparse(node), ast.unparse(node.value)
-        if has_prefix and through == OLD:
-            yield (*self._span(node), NEW.encode())
-        elif package in packages:
-            self.left.append(
-                (node.lineno, f"goes through `{through}`: write `from proctor.compat.adk import evaluation`")
-            )
+        for old in _OLD_MODULES:
+            parent, _, module = old.rpartition(".")
+            names = {alias.name for alias in node.names} if node.module == parent else set()
+            if names == {module}:
+                yield package.start(), package.end(), NEW.encode()
+            elif module in names:
+                self.left.append((node.lineno, f"take `{module}` out of it: `{_import_of(old)}`"))
+
+    def _of_use(self, node: ast.Attribute, packages: set[str], prefixes: set[str]) -> Iterator[Edit]:
+        if not isinstance(node.value, ast.Name | ast.Attribute):
+            return
+        through = ast.unparse(node)
+        if through in prefixes:
+            yield (*self._span(node), _new(through).encode())
+        for package, old in product(packages, _OLD_MODULES):
+            if through not in prefixes and through == f"{package}{old.removeprefix(OLD)}":
+                self.left.append((node.lineno, f"goes through `{through}`: write `{_import_of(old)}`"))
 
     def _tell_lost_name(self, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom]) -> None:
         """Say where `google` is used that came by an import which is none of google any more."""
         others = [
             a.name for node in imports if isinstance(node, ast.Import) for a in node.names if not a.asname
         ]
-        if any(name.split(".")[0] == "google" and not name.startswith(OLD) for name in others):
+        if any(name.split(".")[0] == "google" and not name.startswith(_OLD_MODULES) for name in others):
             return
-        for node in nodes:
-            if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("google.adk."):
+        uses = [node for node in nodes if isinstance(node, ast.Attribute)]
+        rewritten = {id(node.value) for node in uses if ast.unparse(node) in _OLD_MODULES}
+        for node in uses:
+            if id(node) not in rewritten and ast.unparse(node).startswith("google.adk."):
                 used = ast.unparse(node)
-                if used.count(".") == 2 and used != OLD:  # google.adk.NAME
+                if used.count(".") == 2 and used not in _OLD_MODULES:  # google.adk.NAME
                     self.left.append(
                         (node.lineno, f"`{used}` came by an import that is rewritten: import it, too")
                     )
@@ -191,9 +209,21 @@ def _names_of_package(node: ast.Import | ast.ImportFrom) -> set[str]:
     return {a.asname or a.name for a in node.names if a.name == "google.adk"}
 
 
+def _new(module: str) -> str:
+    return module.replace(OLD, NEW, 1)
+
+
+def _import_of(module: str) -> str:
+    parent, _, name = _new(module).rpartition(".")
+    return f"from {parent} import {name}"
+
+
+def _is_in(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
 def _is_mirrored(module: str) -> bool:
-    mirrored = module.replace(OLD, NEW, 1)
     try:
-        return find_spec(mirrored) is not None
+        return find_spec(_new(module)) is not None
     except ModuleNotFoundError:
         return False
