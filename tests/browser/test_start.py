@@ -70,6 +70,26 @@ def test_everything_that_is_wrong_stands_beside_its_field(page: Page, problems: 
     shot(page, "start-wrong")
 
 
+def test_what_is_accepted_is_ticked_and_becomes_options(page: Page) -> None:
+    """Each box is the option of `proctor eval` of that name."""
+    boxes = {
+        "Allow cases that assert nothing": "--allow-unasserted",
+        "Allow unknown keys that seem to state an expectation": "--allow-unknown-keys",
+        "Refuse what has a warning": "--warnings-as-errors",
+    }
+    _open(page)
+    _choose(page, "replay", GREETINGS)
+    side = page.get_by_label("What it takes")
+    expect(side).to_contain_text(f"proctor eval --agent=replay --set={GREETINGS}")
+    for label, option in boxes.items():
+        expect(side).not_to_contain_text(option)
+        page.get_by_role("checkbox", name=label).check()
+        expect(side).to_contain_text(option)
+    page.reload()
+    for label in boxes:
+        expect(page.get_by_role("checkbox", name=label)).to_be_checked()
+
+
 def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     _open(page)
     _choose(page, "replay", GREETINGS)

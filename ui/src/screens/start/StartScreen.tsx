@@ -180,7 +180,25 @@ function Judging({ asked, change, start, metrics, problems }: Part & Omit<Known,
         />
         <CheckField label="Ask no judge" hint="Metrics that need one are left out" checked={asked.no_judge ?? false} onChange={({ target }) => change({ no_judge: target.checked })} />
       </div>
+      <Accepted asked={asked} change={change} />
     </section>
+  );
+}
+
+const ACCEPTED = [
+  ["allow_unasserted", "Allow cases that assert nothing", "They are skipped, never passed; without it such a set is refused"],
+  ["allow_unknown_keys", "Allow unknown keys that seem to state an expectation", "Nothing reads them; without it such a set is refused"],
+  ["warnings_as_errors", "Refuse what has a warning", "Nothing is run then"],
+] as const;
+
+/** What a run accepts of its sets and configs, as the options of `proctor eval` of the same names. */
+function Accepted({ asked, change }: Omit<Part, "problems">) {
+  return (
+    <div className={styles.options} role="group" aria-label="What is accepted">
+      {ACCEPTED.map(([name, label, hint]) => (
+        <CheckField key={name} label={label} hint={hint} checked={asked[name] ?? false} onChange={({ target }) => change({ [name]: target.checked })} />
+      ))}
+    </div>
   );
 }
 

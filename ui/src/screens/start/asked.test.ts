@@ -28,6 +28,12 @@ describe("what is sent", () => {
     expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], criteria: { one: 0.5, two: { threshold: 1, match_type: "EXACT" } } });
   });
 
+  it("has what is accepted of sets and configs only where it is ticked", () => {
+    const asked = { ...NOTHING, agent: "a", allow_unasserted: true, allow_unknown_keys: false, warnings_as_errors: true };
+    expect(toSend(asked)).toEqual({ agent: "a", eval_sets: [], allow_unasserted: true, warnings_as_errors: true });
+    expect(readAsked(new URLSearchParams({ ask: writeAsked(asked) ?? "" })).allow_unknown_keys).toBe(undefined);
+  });
+
   it.each([
     [{ ...NOTHING }, false],
     [{ ...NOTHING, agent: "a" }, false],

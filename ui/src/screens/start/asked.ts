@@ -19,6 +19,9 @@ export interface Asked {
   criteria?: Record<string, Options>;
   judge?: string;
   no_judge?: boolean;
+  allow_unasserted?: boolean;
+  allow_unknown_keys?: boolean;
+  warnings_as_errors?: boolean;
   num_runs?: number;
   concurrency?: number;
   timeout?: number;
