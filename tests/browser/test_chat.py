@@ -184,6 +184,7 @@ def test_a_conversation_is_kept_as_a_case(page: Page, site: Site, axe: Look, sho
     shot(page, "chat-save")
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_contain_text("proctor record")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_have_count(0)
     kept = json.loads(Path(site.folder, "talks.evalset.json").read_text())["eval_cases"][0]
     assert kept["eval_id"] == "to_bern"
     assert kept["conversation"][0]["intermediate_data"]["tool_uses"] == [

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from proctor.server.adk.routes.eval_sets import WARNINGS
 from tests.server.adk_apps import PLAIN, client_of, write_app
 
 APP = "weather_app"
@@ -81,8 +82,24 @@ def case(client: TestClient, session: str) -> str:
     """The address of a case made of that session."""
     posted(client, f"{DEV}/eval-sets", {"eval_set": {"eval_set_id": "set1", "model_execution_mode": "live", "tool_execution_mode": "live", "eval_cases": []}})  # fmt: skip
     body = {"evalId": "paris", "sessionId": session, "userId": "user"}
-    assert posted(client, f"{DEV}/eval_sets/set1/add_session", body) is None
+    answer = client.post(f"{DEV}/eval_sets/set1/add_session", json=body)
+    assert (answer.status_code, answer.json()) == (200, None)
+    assert WARNINGS not in answer.headers
     return f"{DEV}/eval_sets/set1/evals/paris"
+
+
+def test_a_session_that_becomes_a_case_that_is_negative_only_has_a_warning(
+    client: TestClient, agents: Path, session: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The body stays google-adk's: null."""
+    (agents / APP / "test_config.json").write_text('{"criteria": {"known_tools": 1}}')
+    posted(client, f"{DEV}/eval_sets/set1")
+    body = {"evalId": "paris", "sessionId": session, "userId": "user"}
+    answer = client.post(f"{DEV}/eval_sets/set1/add_session", json=body)
+    assert read(answer, 200) is None
+    (warning,) = json.loads(answer.headers[WARNINGS])
+    assert warning.startswith("case 'paris': negative only: an agent that does nothing passes it")
+    assert warning in caplog.text
 
 
 # --- apps and sessions -------------------------------------------------------------------------------------------------

@@ -176,6 +176,23 @@ def test_a_conversation_becomes_the_case_that_record_would_write(
     assert more.status_code == 201
 
 
+@pytest.mark.parametrize(
+    ("criteria", "expected"),
+    [({"tool_trajectory_avg_score": 1.0}, "negative only"), ({"response_match_score": 0.8}, "")],
+)
+def test_a_case_that_a_run_would_not_take_as_it_is_has_a_warning(
+    client: TestClient, project: Path, criteria: Any, expected: str
+) -> None:
+    (project / "test_config.json").write_text(json.dumps({"criteria": criteria}))
+    chat = begin(client, "echo")
+    say(client, chat, "hi")
+    answer = client.post(f"{chat}/case", json={"new_set": "talks", "eval_id": "hi"})
+    assert answer.status_code == 201, answer.text
+    warnings = answer.json()["warnings"]
+    assert len(warnings) == bool(expected)
+    assert all(expected in warning and "'hi'" in warning for warning in warnings)
+
+
 def _without_times(text: str) -> list[str]:
     return [line for line in text.split("\n") if "creation_timestamp" not in line]
 

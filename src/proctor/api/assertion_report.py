@@ -18,7 +18,7 @@ from proctor.files.explain import Finding
 from proctor.schema.case import EvalCase
 from proctor.settings import Settings, load_settings
 
-__all__ = ["assertion_findings", "assertion_problems", "assertion_problems_of_file"]
+__all__ = ["assertion_findings", "assertion_problems", "assertion_problems_of_file", "warning_texts"]
 
 _REFUSED = "a run refuses it"
 
@@ -70,6 +70,11 @@ def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
     seen = Assertions(bound, settings.allow_unasserted)
     _look_at(seen, 0, case)
     return [Finding((), message, hint) for message, hint, _ in _groups(seen, _REFUSED)]
+
+
+def warning_texts(problems: Iterable[Problem]) -> list[str]:
+    """Return warnings for a reader who knows which case they are about: without their place in the file."""
+    return [f"{one.message} ({one.hint})" if one.hint else one.message for one in problems]
 
 
 def _look_at(seen: Assertions, index: int, case: EvalCase) -> None:

@@ -1768,6 +1768,8 @@ export interface components {
             turns: number;
             /** Command */
             command: string;
+            /** Warnings */
+            warnings: string[];
         };
         /**
          * ChatSummary

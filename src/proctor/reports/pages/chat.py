@@ -84,6 +84,8 @@ class ChatSaved(PageModel):
     turns: int
     command: str
     """Does the same in a terminal."""
+    warnings: list[str]
+    """That a run would refuse the case because it asserts nothing, or that it is negative only."""
 
 
 def chat_entry(number: int, exchange: int, kind: str, **more: Any) -> ChatEntry:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from proctor.agents.hosting import Json
+from proctor.api.assertion_report import assertion_problems_of_file, warning_texts
 from proctor.errors import SetupError, did_you_mean
 from proctor.files import authoring
 from proctor.files.case_editing import with_case
@@ -106,13 +107,17 @@ def case_of(app: App, eval_set_id: str, eval_id: str) -> EvalCase:
     return source.case(_position(source, eval_set_id, eval_id))
 
 
-def add_case(app: App, eval_set_id: str, case: EvalCase) -> None:
-    """Put a case behind those of a set. Raises as `open_set`; SetupError: there is one of that id."""
+def add_case(app: App, eval_set_id: str, case: EvalCase) -> list[str]:
+    """Put a case behind those of a set, and return what a run would report of it: that it asserts nothing, or negative only.
+
+    Raises as `open_set`; SetupError: there is one of that id.
+    """
     with _alone(app):
         path = path_of(app, eval_set_id)
         if case.eval_id in open_eval_set(path, allow_empty=True).ids():
             raise SetupError(f"Eval id `{case.eval_id}` already exists in `{eval_set_id}` eval set.")
         authoring.add_cases(path, [case])
+        return warning_texts(assertion_problems_of_file(path, {case.eval_id}))
 
 
 def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:

@@ -8,14 +8,14 @@ import os
 import shlex
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from proctor.api.authoring import add_cases
+from proctor.api.assertion_report import warning_texts
+from proctor.api.authoring import Added, add_cases
 from proctor.api.eval_set_files import SetFile
 from proctor.api.recording import case_of_talk
 from proctor.errors import EvalFileError, SetupError
@@ -178,7 +178,7 @@ async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase)
     file = await run_in_threadpool(_target, here, wanted)
     case = await chats.on_loop(case_of_talk(found.talk, wanted.eval_id, with_final_state=wanted.final_state))
     try:
-        await run_in_threadpool(_write, file, case)
+        added = await run_in_threadpool(_write, file, case)
     except EvalFileError as error:
         raise HTTPException(409, str(error)) from None
     editing(here).looks.forget(file)
@@ -193,6 +193,7 @@ async def save_chat(here: Here, chats: ChatsHere, chat: str, wanted: WantedCase)
         command=shlex.join(
             [*map(without_secrets, words), *(["--final-state"] if wanted.final_state else [])]
         ),
+        warnings=warning_texts(added.warnings),
     )
 
 
@@ -258,9 +259,9 @@ def _target(here: Here, wanted: WantedCase) -> SetFile:
     return file
 
 
-def _write(file: SetFile, case: EvalCase) -> Path:
+def _write(file: SetFile, case: EvalCase) -> Added:
     with alone_with(file.path):
-        return add_cases(file.path, [case]).path
+        return add_cases(file.path, [case])
 
 
 async def _told(chat: Chat, number: int) -> AsyncIterator[bytes]:

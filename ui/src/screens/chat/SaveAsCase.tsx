@@ -46,6 +46,11 @@ export function SaveAsCase({ open, close, path, turns, agent }: Props) {
         <p>
           {saved.turns} {saved.turns === 1 ? "turn" : "turns"} in {saved.path}. <Link href={caseAddress(saved.eval_set, saved.eval_id)}>Open the case</Link>
         </p>
+        {saved.warnings.map((warning) => (
+          <p key={warning} role="alert" className={styles.warning}>
+            {warning}
+          </p>
+        ))}
         <p className="dim">In a terminal the same is:</p>
         <CopyLine text={saved.command} />
       </Dialog>

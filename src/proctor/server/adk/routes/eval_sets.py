@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import ValidationError
 
 from proctor.agents.hosting import Json
+from proctor.sanitize import clean
 from proctor.schema.eval_set import EvalSet
 from proctor.server.adk import eval_files
 from proctor.server.adk.guard import LOCAL, AdkRoute, unreadable
@@ -81,8 +84,14 @@ def adk_delete_eval_set(world: World, app_name: str, eval_set_id: str) -> None:
 
 @router.post(f"{_OF_APP}/eval-sets/{{eval_set_id}}/add-session", dependencies=LOCAL)
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}/add_session", dependencies=LOCAL, include_in_schema=False)
-async def adk_add_session(world: World, app_name: str, eval_set_id: str, request: AddSession) -> None:
-    """Put a session into an eval set, as a case that expects what the agent did."""
+async def adk_add_session(
+    world: World, app_name: str, eval_set_id: str, request: AddSession, response: Response
+) -> None:
+    """Put a session into an eval set, as a case that expects what the agent did.
+
+    The header `Proctor-Warnings` is a JSON list of what a run would report of the case: that it asserts nothing, or is
+    negative only.
+    """
     app = world.app(app_name)
     eval_files.path_of(app, eval_set_id)
     session: Json | None = await world.ask(app_name, "get", request.user_id, request.session_id)
@@ -90,7 +99,16 @@ async def adk_add_session(world: World, app_name: str, eval_set_id: str, request
     if session is None:
         raise HTTPException(404, "Session not found")
     state = placeholders(await world.ask(app_name, "tree"))
-    eval_files.add_case(app, eval_set_id, case_of_session(request.eval_id, session, state))
+    case = case_of_session(request.eval_id, session, state)
+    if warnings := eval_files.add_case(app, eval_set_id, case):
+        response.headers[WARNINGS] = json.dumps(warnings)  # in ASCII, as a header has to be
+        for warning in warnings:
+            _log.warning("eval set %s: %s", eval_set_id, clean(warning))
+
+
+WARNINGS = "Proctor-Warnings"
+"""The body that google-adk's clients expect is null."""
+_log = logging.getLogger("proctor.server")
 
 
 def _ids(world: AdkWorld, app_name: str) -> list[str]:
