@@ -159,7 +159,7 @@ def test_the_table_of_an_agent_evaluator_is_appended_to_such_tables_only(ran: Pa
         )  # fmt: skip
 
     before = (ran / place).read_bytes()
-    with pytest.raises(SetupError, match=r"output_file: .*; name another file"):
+    with pytest.raises(SetupError, match=r"output_file .*; name another file"):
         evaluate(place)
     assert (ran / place).read_bytes() == before
     for _ in range(2):

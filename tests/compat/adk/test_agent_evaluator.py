@@ -285,7 +285,7 @@ REFUSED_SETUPS: list[tuple[dict[str, Any], str]] = [
     ({"agent_module": "no_such_module"}, "no_such_module"),
     ({"agent_name": "other"}, "no sub-agent 'other'"),
     ({"eval_set_results_manager": object()}, "eval_set_results_manager needs app_name"),
-    ({"output_file": "/dev/null/x.csv"}, "output_file /dev/null/x.csv: cannot be written"),
+    ({"output_file": "/dev/null/x.csv"}, "output_file /dev/null/x.csv: /dev/null is not a folder"),
     ({"artifact_service": object()}, "has no use for artifact_service"),
 ]
 

@@ -85,7 +85,7 @@ def check_csv(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     guard = OutputGuard(make_parents=True, stores=kept_stores())  # google-adk creates the folder as well
     try:
-        guard.check(path, ADK_TABLE, "output_file", appends=True)
+        guard.check(path, ADK_TABLE, f"output_file {path}", appends=True)
     except SetupError as error:
         raise refused(str(error)) from None
     try:
