@@ -155,19 +155,19 @@ class A2AAgent:
             async with self._http.send(
                 "", _request(card.dialect.get, {"id": turn.task_id}), headers=card.dialect.headers
             ) as reply:
-                task = result_of(await reply.json(), reply)
+                task = result_of(await reply.answer(), reply)
                 for event in turn.take({"result": {"task": task}}, reply):
                     yield event
 
     async def _call(self, card: Card, method: str, params: dict[str, Any]) -> Any:
         async with self._http.send("", _request(method, params), headers=card.dialect.headers) as reply:
-            return result_of(await reply.json(), reply)
+            return result_of(await reply.answer(), reply)
 
 
 async def _answers(reply: Reply) -> AsyncGenerator[Any, None]:
     """Yield the JSON-RPC responses of a stream, or the one that there is."""
     if not reply.is_stream:
-        yield await reply.json()
+        yield await reply.answer()
         return
     async with aclosing(reply.events()) as events:
         async for sent in events:

@@ -47,13 +47,13 @@ async def read_card(given: Address) -> Card:
     for url, transport, version in spoken:
         dialect = next((one for one in DIALECTS if one.speaks(version)), None)
         if transport.upper() == "JSONRPC" and dialect is not None:
-            name = str(card.get("name") or "agent")
+            info = _info(given.hide_in_answer(card))
             return Card(
                 rpc=given.at(urlsplit(url).path or "/"),
                 dialect=dialect,
                 streams=bool((_object(card, "capabilities")).get("streaming")),
-                name=name,
-                info=_info(card, name),
+                name=info.name,
+                info=info,
             )
     known = ", ".join(f"{transport} {version}".strip() for _, transport, version in spoken) or "nothing"
     raise AgentLoadError(
@@ -87,10 +87,10 @@ def _spoken(card: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield str(one.get("url") or ""), str(one.get("transport") or ""), version
 
 
-def _info(card: Mapping[str, Any], name: str) -> AgentInfo:
+def _info(card: Mapping[str, Any]) -> AgentInfo:
     version = card.get("version")
     return AgentInfo(
-        name=name,
+        name=str(card.get("name") or "agent"),
         description=str(card.get("description") or ""),
         version=version if isinstance(version, str) else None,
         has_more_tools=True,  # skills are no tools

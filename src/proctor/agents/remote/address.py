@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from proctor.errors import AgentLoadError
 from proctor.loopback import is_loopback_ip
-from proctor.redaction import HIDDEN, redacted_text, without_secrets
+from proctor.redaction import HIDDEN, hide_in_value, is_telling, redacted_text, without_secrets
 
 __all__ = ["TOKEN", "Address", "read_address"]
 
@@ -24,12 +25,13 @@ class Address:
     print: secrets of its query are hidden. `authorization` is the value of that header, empty where there is none.
     """
 
-    __slots__ = ("_parts", "_secrets", "authorization", "shown", "url")
+    __slots__ = ("_echoed", "_parts", "_secrets", "authorization", "shown", "url")
 
     def __init__(self, parts: SplitResult, authorization: str = "", secrets: tuple[str, ...] = ()) -> None:
         """Take the parts of a URL that `read_address` has looked at."""
         self._parts = parts
         self._secrets = secrets
+        self._echoed = [secret for secret in secrets if is_telling(secret)]
         self.authorization = authorization
         self.url = parts.geturl()
         self.shown = self.hide(redacted_text(self.url))
@@ -90,6 +92,10 @@ class Address:
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         return without_secrets(text)
+
+    def hide_in_answer(self, value: Any) -> Any:
+        """Return a JSON value of an answer without the secrets of this address: a server may repeat what it was sent."""
+        return hide_in_value(value, self._echoed) if self._echoed else value
 
 
 def read_address(text: str, *, kind: str) -> Address:

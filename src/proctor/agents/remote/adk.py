@@ -101,7 +101,7 @@ class AdkServerAgent:
         info: Any = None
         with suppress(AgentError):  # not every server has it
             info = await self._http.ask(f"apps/{quote(self._place.app, safe='')}/app-info")
-        return read_info(self._place.app, info)
+        return read_info(self._place.app, self._http.address.hide_in_answer(info))
 
     async def begin(self, session: Session, case: object) -> None:
         """Wait for a session that the case pins, where another trial has it."""
@@ -141,7 +141,7 @@ class AdkServerAgent:
         """Return the state of the server's session; that of the events where the server does not tell."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         state = None if talk is None else await self._sessions.state(talk.session)
-        return session.state if state is None else lasting(state)
+        return session.state if state is None else lasting(self._http.address.hide_in_answer(state))
 
     async def end(self, session: Session) -> None:
         """Delete the session at the server, if it was made here."""
@@ -161,7 +161,7 @@ async def _documents(reply: Reply) -> AsyncGenerator[Any, None]:
             async for sent in events:
                 yield reply.data_of(sent)
         return
-    whole = await reply.json()
+    whole = await reply.answer()
     if not isinstance(whole, list):
         raise reply.broke(f"answered with {safe_repr(whole)} where a list of events was expected")
     for one in whole:

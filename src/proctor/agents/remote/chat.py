@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from proctor.agents.wire import read_json
@@ -151,6 +151,13 @@ class Completion:
             self._begin(message)
         if choices:
             self._take(choices[0])
+
+    def hide_in_whole(self, hide: Callable[[Any], Any]) -> None:
+        """Hide secrets in what came in pieces, each of which has only a part of one."""
+        for message in self.messages:
+            message.texts = [hide(message.content)]
+            for call in message.calls:
+                call.pieces = [hide(call.arguments)]
 
     def _take(self, choice: object) -> None:
         if not isinstance(choice, Mapping):

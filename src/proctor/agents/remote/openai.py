@@ -105,7 +105,7 @@ class OpenAIAgent:
     ) -> tuple[Completion, list[dict[str, Any]]]:
         request = self._request({"input": history}, session)
         async with self._http.send("responses", request, headers=headers) as reply:
-            data = await reply.json()
+            data = await reply.answer()
         return read_response(data), repeated(data, _NOT_RUN)
 
     def _request(self, said: dict[str, Any], session: Session) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class OpenAIAgent:
 
 
 async def _at_once(reply: Reply) -> Completion:
-    return read_completion(await reply.json())
+    return read_completion(await reply.answer())
 
 
 async def _streamed(reply: Reply) -> Completion:
@@ -128,9 +128,10 @@ async def _streamed(reply: Reply) -> Completion:
             if event.data.strip() == "[DONE]":
                 await reply.nothing_more(events)
                 break
-            completion.add(read_json(event.data, "the data of an event"))
+            completion.add(reply.hide(read_json(event.data, "the data of an event")))
     if not completion.finish:
         raise reply.truncated("ended its stream without a finish_reason: its answer is truncated")
+    completion.hide_in_whole(reply.hide)
     return completion
 
 

@@ -79,6 +79,14 @@ class Reply:
         except (ValueError, RecursionError) as error:
             raise self.not_understood(bytes(body), error) from None
 
+    async def answer(self) -> Any:
+        """Read it as `json`, as evidence: without secrets of the address that the server repeats."""
+        return self.hide(await self.json())
+
+    def hide(self, value: Any) -> Any:
+        """Return what the server has sent without the secrets of its address."""
+        return self._address.hide_in_answer(value)
+
     async def events(self) -> AsyncGenerator[ServerEvent, None]:
         """Read it as an event stream, one event as soon as it has come.
 
@@ -99,13 +107,13 @@ class Reply:
             raise self.truncated("ended its stream within an event (the last one has no blank line after it)")
 
     def data_of(self, event: ServerEvent) -> Any:
-        """Read the data of one of its events as JSON.
+        """Read the data of one of its events as JSON, without secrets of the address.
 
         Raises:
             AgentError: it is none.
         """
         try:
-            return json.loads(event.data)
+            return self.hide(json.loads(event.data))
         except (ValueError, RecursionError):
             raise self.broke(f"sent an event that is no JSON: {safe_repr(event.data)}") from None
 

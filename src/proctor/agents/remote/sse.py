@@ -36,7 +36,7 @@ class SseAgent:
         Raises:
             AgentLoadError: nothing is there.
         """
-        self._told = await self._http.glance()
+        self._told = self._http.address.hide_in_answer(await self._http.glance())
 
     async def close(self) -> None:
         """Close the connections."""
@@ -66,7 +66,7 @@ class SseAgent:
 
 async def _at_once(reply: Reply) -> AsyncGenerator[Answer, None]:
     """Read an answer that is one JSON document, and whole by itself."""
-    data = await reply.json()
+    data = await reply.answer()
     if data is None:
         raise reply.broke("answered with nothing where an event stream or JSON was expected")
     yield read_body(data)
@@ -76,7 +76,7 @@ async def _streamed(reply: Reply) -> AsyncGenerator[Answer, None]:
     """Read one answer after the other up to `done`."""
     async with aclosing(reply.events()) as events:
         async for event in events:
-            data = read_json(event.data, "the data of an event") if event.data else None
+            data = reply.hide(read_json(event.data, "the data of an event")) if event.data else None
             answer = read_answer(data, kind=event.name)
             yield answer
             if answer.done:
