@@ -212,11 +212,16 @@ def import_runs(store: Any) -> None:
     proctor.import_runs("gone.evalset.json")
 
 
-def resume(store: Any) -> None:
-    proctor.resume_sync("gone.evalset.json: no such file", store=store)
+def test_a_failed_resume_in_python_counts(project: Path) -> None:
+    with pytest.raises(SetupError, match="nosuchrun"):
+        proctor.resume_sync("nosuchrun")
+    with pytest.raises(SetupError, match=r"the last attempt, `resume\('nosuchrun'\)"):
+        proctor.compare_sync(baseline="main.json")
+    assert not proctor.resume_sync("latest").passed
+    assert proctor.compare_sync(baseline="main.json").outcome
 
 
-@pytest.mark.parametrize("function", [evaluate, evaluate_matrix, import_run, import_runs, resume])
+@pytest.mark.parametrize("function", [evaluate, evaluate_matrix, import_run, import_runs])
 def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[Any], None]) -> None:
     with pytest.raises(SetupError, match="no such file"):
         function(proctor.open_store())
