@@ -10,8 +10,10 @@ import pytest
 
 import proctor
 from proctor.api.output_guard import SUMMARY_VARIABLE, OutputGuard
+from proctor.built_page import FOLDER
 from proctor.errors import SetupError
 from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.reports.one_file import make_page
 
 STORE = ".proctor/store.sqlite3"
 
@@ -21,6 +23,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a finished run, a baseline of it in the store and in a file, and what a project has next to them."""
     monkeypatch.chdir(make_project(tmp_path))
     monkeypatch.delenv(SUMMARY_VARIABLE, raising=False)
+    monkeypatch.setenv(FOLDER, str(make_page(tmp_path.parent / f"{tmp_path.name}_page")))
     (tmp_path / "proctor.toml").write_text('agent = "agent.py"\nsets = ["cases.evalset.json"]\n')
     write_set(tmp_path / "plain.json", case("other", "other"))
     (tmp_path / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
