@@ -56,6 +56,18 @@ class Registry:
                 "rename the entry point, or uninstall the package"
             )
 
+    def package_of(self, name: str) -> str | None:
+        """Return the package that a plug-in comes from, with its version: empty for a built-in one, `None` if it is not known.
+
+        One that was added in this process is of no package: its code alone tells it from others.
+        """
+        if name in self._added:
+            return "(added)"
+        if self.is_built_in(name):
+            return ""
+        point = _entry_points(self._group).get(name)
+        return f"{point.dist.name} {point.dist.version}" if point is not None and point.dist else None
+
     def remove(self, name: str) -> None:
         """Forget a plug-in that was added in this process."""
         self._added.pop(name, None)

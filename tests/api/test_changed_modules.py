@@ -98,6 +98,88 @@ def test_answers_of_a_judge_whose_modules_are_not_known_are_not_cached(project: 
     assert run(project, JUDGED, SCORE_AGAIN).splitlines() == ["asked", "failed"]
 
 
+COMPARE_JUDGED = COMPARE.replace("store=store)", "store=store, judge=judging.judge)", 1).replace(
+    "one.what for one", "(one.what, one.text) for one"
+)
+
+
+@pytest.mark.parametrize("name", ["", *DEPTHS.values()])
+def test_a_judge_whose_modules_changed_is_a_difference(project: Path, name: str) -> None:
+    run(project, JUDGED, EVALUATE)
+    if name:
+        (project / name).write_text((project / name).read_text() + "\nCHANGED = True\n")
+    said = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
+    found = [("judge", "the code of the judge of final_response_match_v2 (judge) changed")]
+    assert said == str(found if name else [])
+
+
+def test_a_judge_whose_modules_are_not_known_may_have_changed(project: Path) -> None:
+    (project / "between.py").write_text(
+        "import importlib\nNAME = 'hel' + 'per'\n\ndef verdict():\n    return importlib.import_module(NAME).VERDICT\n"
+    )
+    run(project, JUDGED, EVALUATE)
+    said = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
+    assert "whether the code of the judge of final_response_match_v2 changed is not known" in said
+
+
+# --- models that a package adds ---------------------------------------------------------------------------------------
+
+ADDED = (
+    "r = proctor.evaluate_sync(agent, SET, config=CONFIG, store=store, judge='mine:m')\nprint(r.outcome)\n"
+)
+MODEL = """
+from between import verdict
+from proctor.models.function import FunctionModel
+
+
+def model(name):
+    def answer(messages, options):
+        print("asked")
+        return {**options.echo, "rationale": "r", "verdict": verdict()}
+
+    made = FunctionModel(answer)
+    made.name = "mine:m"
+    return made
+"""
+
+
+def add_package(project: Path, version: str = "1.0", named: str = "Name: mine\n") -> None:
+    """Make the project provide models, as an installed package does; without `named` it has no name, and no version."""
+    (project / "added.py").write_text(MODEL)
+    for old in project.glob("mine-*.dist-info"):
+        for file in old.iterdir():
+            file.unlink()
+        old.rmdir()
+    info = project / f"mine-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\n{named}Version: {version}\n")
+    (info / "entry_points.txt").write_text("[proctor.models]\nmine = added:model\n")
+
+
+@pytest.mark.parametrize("changed", ["", "version", "added.py", "between.py", "helper.py"])
+def test_a_model_of_a_package_is_asked_again_when_its_code_or_version_changed(
+    project: Path, changed: str
+) -> None:
+    add_package(project)
+    assert run(project, JUDGED, ADDED).splitlines() == ["asked", "passed"]
+    if changed == "version":
+        add_package(project, "1.1")
+    elif changed:
+        (project / changed).write_text((project / changed).read_text() + "\nCHANGED = True\n")
+    assert run(project, JUDGED, ADDED).splitlines() == (["asked", "passed"] if changed else ["passed"])
+    compare = COMPARE_JUDGED.replace("judging.judge", "'mine:m'")
+    assert run(project, JUDGED, compare).splitlines()[-1] == "[]"
+
+
+def test_answers_of_a_model_whose_modules_are_not_known_are_not_cached(project: Path) -> None:
+    add_package(project)
+    (project / "between.py").write_text(
+        "import importlib\nNAME = 'hel' + 'per'\n\ndef verdict():\n    return importlib.import_module(NAME).VERDICT\n"
+    )
+    for _ in range(2):
+        assert run(project, JUDGED, ADDED).splitlines() == ["asked", "passed"]
+
+
 @pytest.mark.parametrize("name", ["", "scoring.py", "between.py", "helper.py"])
 def test_a_custom_metric_whose_modules_changed_is_a_difference(project: Path, name: str) -> None:
     run(project, MEASURED, EVALUATE)

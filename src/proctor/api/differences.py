@@ -91,7 +91,9 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
 
 
 def _is_other(was: MetricManifest, is_now: MetricManifest) -> bool:
-    return was.definition != is_now.definition or was.has_other_modules(is_now)
+    if was.has_other_modules(is_now) or was.has_other_judge_code(is_now):
+        return True
+    return was.definition != is_now.definition
 
 
 def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
@@ -100,6 +102,8 @@ def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
         return ""
     if was.judge != is_now.judge:
         return f": its judge was {was.judge} and is {is_now.judge}"
+    if was.has_other_judge_code(is_now):
+        return f": the code of its judge {is_now.judge} is another one"
     return ": its prompt is another one" if was.prompts != is_now.prompts else ""
 
 
@@ -115,7 +119,7 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
     """Say that the run's verdicts are by other criteria than it was begun with, and how to get such verdicts again."""
     last, first = counting(judgings), judgings[0]
     metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]
-    if _verdicts_of(last) == _verdicts_of(first) and not any(map(MetricManifest.has_other_modules, *metrics)):
+    if _verdicts_of(last) == _verdicts_of(first) and not any(map(_is_other, *metrics)):
         return
     sources = {one.config_source for one in last.sets if one.metrics} or {""}
     named = next(iter(sources)) if len(sources) == 1 else ""

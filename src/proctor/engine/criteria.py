@@ -41,6 +41,8 @@ class BoundMetric:
     """Those whose scores it needs; they are asked before it."""
     judge: str = ""
     """The model that it asks, as users name it; empty for one that asks none."""
+    judge_code: str = ""
+    """Hash of the code of that model, as `MetricManifest.judge_code` has it."""
     as_in_adk: bool = False
     """Whether its criterion asks for another implementation's verdict (`compat`, `reading`), also on a case that asserts
     nothing."""
@@ -190,8 +192,9 @@ def _append(
             return
         found = _bound(name, metric, criterion)
         if "judge" in metric.facts.needs:
-            found.judge, notes = given_judge(metric, options.judges)
-            bound.doubts += [_doubt(name, said) for said in notes]
+            given = given_judge(metric, options.judges)
+            found.judge, found.judge_code = given.model, given.code
+            bound.doubts += [_doubt(name, said) for said in given.notes]
         bound.metrics.append(found)
         bound.doubts += [_doubt(name, said) for said in idle_options(metric.facts, criterion)]
     except SetupError as problem:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from proctor.errors import CriterionError, SetupError
 from proctor.gathering import together
 from proctor.prompts import Prompt, read_prompt
+from proctor.quick_dataclasses import dataclass
 from proctor.schema.criterion import JudgeModelOptions
+from proctor.schema.kept import content_hash
+from proctor.schema.run import UNKNOWN_MODULES
 from proctor.schema.score import MetricScore
 
 if TYPE_CHECKING:
@@ -19,8 +22,20 @@ if TYPE_CHECKING:
     from proctor.schema.spending import Spent
 
 
-def given_judge(metric: Any, judges: Judges | None) -> tuple[str, list[str]]:
-    """Give a metric the judges of the run; return the name of the model that it asks, and what is to be known of it.
+@dataclass(frozen=True, slots=True)
+class GivenJudge:
+    """Whom a metric asks."""
+
+    model: str
+    """As users name it."""
+    code: str
+    """Hash of its code, as `MetricManifest.judge_code` has it."""
+    notes: list[str]
+    """What is to be known of it."""
+
+
+def given_judge(metric: Any, judges: Judges | None) -> GivenJudge:
+    """Give a metric the judges of the run; return whom it asks.
 
     Raises:
         SetupError: there is none, or the one that it names cannot be asked.
@@ -36,7 +51,8 @@ def given_judge(metric: Any, judges: Judges | None) -> tuple[str, list[str]]:
         if type(problem) is SetupError:  # a key that is not set: the file that names the judge is right
             problem.is_mistake = False
         raise
-    return " ".join(dict.fromkeys(noting.models)) or "?", list(dict.fromkeys(noting.notes))
+    model = " ".join(dict.fromkeys(noting.models)) or "?"
+    return GivenJudge(model, noting.code(), list(dict.fromkeys(noting.notes)))
 
 
 def prompts_of(metric: Any) -> dict[str, str]:
@@ -62,13 +78,22 @@ class _Noting:
     def __init__(self, judges: Judges) -> None:
         self._judges = judges
         self.models: list[str] = []
+        self.codes: list[str | None] = []
         self.notes: list[str] = []
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
         judge = self._judges.judge(metric, options, stated=stated)
         self.models.append(judge.model)
+        self.codes.append(getattr(judge, "code", ""))
         self.notes += judge.notes
         return judge
+
+    def code(self) -> str:
+        """Return one hash for the code of all of them."""
+        if None in self.codes:
+            return UNKNOWN_MODULES
+        known = [code for code in dict.fromkeys(self.codes) if code]
+        return content_hash("\0".join(known).encode()) if known else ""
 
     def remember(self, cache: AnswerCache) -> None:
         self._judges.remember(cache)

@@ -95,6 +95,7 @@ def _metric(bound: BoundMetric, chosen: SetPlan, modules: str) -> MetricManifest
         threshold=bound.threshold,
         gate=bound.gate,
         judge=bound.judge,
+        judge_code=bound.judge_code,
         prompts=prompts,
     )
 

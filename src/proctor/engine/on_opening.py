@@ -49,6 +49,7 @@ def _bound_anew(bound: BoundMetric, metric: Any, parts: list[BoundMetric]) -> Bo
         called=bound.called,
         parts=parts,
         judge=bound.judge,
+        judge_code=bound.judge_code,
         as_in_adk=bound.as_in_adk,
     )
 

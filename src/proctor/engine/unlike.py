@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.engine.unknown_changes import unknown_changes
 from proctor.schema.comparison import PASSED, Comparison, Unlike
-from proctor.schema.run import UNKNOWN_MODULES, USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
+from proctor.schema.run import USER_CODE, JudgedSet, Judging, Manifest, MetricManifest
 from proctor.schema.verdict import RunResult
 
 _MOST_NAMED = 5
@@ -183,10 +184,7 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[Unlike]:
             yield from _metric(
                 name, (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
             )
-            if any(one is not None and one.modules == UNKNOWN_MODULES for one in (was[name], is_now[name])):
-                yield Unlike(
-                    "code", f"whether the modules that the metric {name} imports changed is not known"
-                )
+            yield from unknown_changes(name, [one for one in (was[name], is_now[name]) if one is not None])
 
 
 def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
@@ -261,6 +259,8 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[Unlike]:
         )
     if before[0].judge != now[0].judge:
         yield Unlike("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
+    elif before[0].has_other_judge_code(now[0]):
+        yield Unlike("judge", f"the code of the judge of {name} ({now[0].judge}) changed")
     if before[0].prompts != now[0].prompts:
         yield Unlike("prompt", f"the prompt of {name} is another one")
 

@@ -15,9 +15,9 @@ __all__ = ["identity_of"]
 
 
 def identity_of(model: ChatModel) -> str | None:
-    """Return a name for a model that was given as an object; `None` where its code is not wholly known.
+    """Return what tells a model that was given as an object from others; `None` where its code is not wholly known.
 
-    Answers of a model without a name cannot be cached: it may be another one that looks the same.
+    Answers of a model whose identity is not known cannot be cached: it may be another one that looks the same.
     """
     identity = identify(getattr(model, "identity", model))
-    return f"{model.name} {identity.held} {identity.modules}" if identity.is_complete else None
+    return f"{identity.held} {identity.modules}" if identity.is_complete else None

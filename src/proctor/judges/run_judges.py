@@ -148,7 +148,10 @@ class ModelJudge:
         self.metric = metric
         self._settings = settings_of(options.judge_model_config)
         self._timeout = patience_of(self._settings)
-        self._identity = identity_of(model) if model is judges.only else model.name
+        self.code: str | None
+        """What tells its code from another; empty for a model of Proctor's, which its name tells, `None` if not known."""
+        self.code = identity_of(model) if model is judges.only else getattr(model, "code", "")
+        self._identity = f"{model.name} {self.code}".rstrip() if self.code is not None else None
         limited = "parallelism_limit" in options.model_fields_set
         self._turns = judges.turns(metric, model.name, options.parallelism_limit) if limited else None
 

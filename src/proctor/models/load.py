@@ -13,7 +13,7 @@ from proctor.models.names import read_name
 from proctor.models.patience import Patience, PatientModel
 from proctor.registry import MODELS
 
-__all__ = ["as_model", "check_settings", "load_model"]
+__all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
 
 
 def load_model(
@@ -30,7 +30,25 @@ def load_model(
     """
     taken_apart = read_name(name, MODELS.names())
     model: ChatModel = MODELS.get(taken_apart.provider)(taken_apart)
-    return PatientModel(model, limiter=limiter, patience=patience)
+    code = code_of_provider(taken_apart.provider)
+    return PatientModel(model, limiter=limiter, patience=patience, code=code)
+
+
+def code_of_provider(provider: str) -> str | None:
+    """Return what tells the code of a provider of models from another of the same name.
+
+    Empty for one of Proctor's; of an entry point its package with its version, and the modules of a project that it is made
+    of; `None` where not all of it is known.
+    """
+    package = MODELS.package_of(provider)
+    if package == "":
+        return ""
+    from proctor.code_identity import identify
+
+    identity = identify(MODELS.get(provider))
+    if not identity.is_complete or package is None:
+        return None
+    return f"{package} {identity.held} {identity.modules}"
 
 
 def as_model(given: object, *, limiter: Limiter | None = None, patience: Patience | None = None) -> ChatModel:

@@ -95,9 +95,11 @@ class PatientModel:
         limiter: Limiter | None = None,
         patience: Patience | None = None,
         clock: Clock | None = None,
+        code: str | None = "",
     ) -> None:
-        """Take the model that makes one request at a time."""
+        """Take the model that makes one request at a time; `code` as `proctor.models.load.code_of_provider` returns it."""
         self.name = model.name
+        self.code = code
         self.has_schemas = model.has_schemas
         self.limiter = limiter or Limiter()
         self.patience = patience or Patience()

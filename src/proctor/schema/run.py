@@ -17,7 +17,7 @@ from proctor.schema.trial import Failure
 from proctor.schema.verdict import Outcome
 
 UNKNOWN_MODULES = "?"
-"""For a metric's modules, where not all of them are known."""
+"""For the modules of a metric, or the code of its judge, where not all of them are known."""
 AGAINST_RUN = "against_run"
 USER_CODE = "user_code"
 """Among the options of a manifest: the id of the run that it was to be compared with, until that was decided."""
@@ -48,13 +48,23 @@ class MetricManifest(WireModel):
     gate: bool = True
     judge: str = ""
     """The model that it asks, as users name it; empty for one that asks none."""
+    judge_code: str = ""
+    """Hash of what a judge holds that is not one of Proctor's models (a function, an object, an entry point), and of the
+    project's modules that it imports; `?` where not all of it is known, empty otherwise and in runs of older versions."""
     prompts: dict[str, str] = Field(default_factory=dict)
     """The hashes of the prompts that it asks with, by name."""
 
     def has_other_modules(self, other: MetricManifest) -> bool:
         """Return whether it is known that the modules of a custom metric changed."""
-        known = {self.modules, other.modules} - {"", UNKNOWN_MODULES}
-        return len(known) > 1
+        return _differ(self.modules, other.modules)
+
+    def has_other_judge_code(self, other: MetricManifest) -> bool:
+        """Return whether it is known that the code of the judge changed."""
+        return _differ(self.judge_code, other.judge_code)
+
+
+def _differ(*hashes: str) -> bool:
+    return len({*hashes} - {"", UNKNOWN_MODULES}) > 1
 
 
 class SetManifest(WireModel):
