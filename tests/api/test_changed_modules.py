@@ -122,6 +122,15 @@ def test_a_judge_whose_modules_are_not_known_may_have_changed(project: Path) -> 
     assert "whether the code of the judge of final_response_match_v2 changed is not known" in said
 
 
+def test_a_judge_that_counts_its_calls_is_the_same_judge_in_the_next_run(project: Path) -> None:
+    (project / "judging.py").write_text(
+        "class Judge:\n    calls = 0\n    def __call__(self, messages, options):\n        self.calls += 1\n"
+        "        return {**options.echo, 'rationale': 'r', 'verdict': 'valid'}\n\njudge = Judge()\n"
+    )
+    twice = EVALUATE + COMPARE_JUDGED
+    assert run(project, JUDGED, twice).splitlines()[-1] == "[]"
+
+
 # --- models that a package adds ---------------------------------------------------------------------------------------
 
 ADDED = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from proctor.code_identity import identify
 from proctor.models.base import ChatModel
 
-__all__ = ["identity_of"]
+__all__ = ["code_of", "identity_of"]
 
 
 def identity_of(model: ChatModel) -> str | None:
@@ -21,3 +21,15 @@ def identity_of(model: ChatModel) -> str | None:
     """
     identity = identify(getattr(model, "identity", model))
     return f"{identity.held} {identity.modules}" if identity.is_complete else None
+
+
+def code_of(model: ChatModel) -> str | None:
+    """Return what tells the code of a model that was given as an object or a function from other code; `None` if not known.
+
+    The values that it holds are left out: a judge that counts its calls is the same judge in the next run.
+    """
+    code = getattr(model, "function", None) or type(model)
+    identity = identify(code)
+    line = getattr(getattr(code, "__code__", None), "co_firstlineno", "")
+    name = f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', type(code).__qualname__)}"
+    return f"{name} {line} {identity.modules}" if identity.is_complete else None

@@ -12,7 +12,7 @@ from proctor.errors import CriterionError, SetupError
 from proctor.judges.asking import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import content_key, kept_answer, sample_key, vote_from
-from proctor.judges.identity import identity_of
+from proctor.judges.identity import code_of, identity_of
 from proctor.judges.injection import signs_in
 from proctor.judges.spending import Spent
 from proctor.judges.votes import cast, plainly_settled
@@ -150,8 +150,9 @@ class ModelJudge:
         self._timeout = patience_of(self._settings)
         self.code: str | None
         """What tells its code from another; empty for a model of Proctor's, which its name tells, `None` if not known."""
-        self.code = identity_of(model) if model is judges.only else getattr(model, "code", "")
-        self._identity = f"{model.name} {self.code}".rstrip() if self.code is not None else None
+        self.code = code_of(model) if model is judges.only else getattr(model, "code", "")
+        identity = identity_of(model) if model is judges.only else self.code
+        self._identity = f"{model.name} {identity}".rstrip() if identity is not None else None
         limited = "parallelism_limit" in options.model_fields_set
         self._turns = judges.turns(metric, model.name, options.parallelism_limit) if limited else None
 

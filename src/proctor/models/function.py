@@ -42,7 +42,7 @@ class FunctionModel:
             raise SetupError(f"A model's function must be callable, and {type(function).__name__} is not.")
         self.name = name or getattr(function, "__name__", "") or type(function).__name__
         self.has_schemas = has_schemas
-        self._function = function
+        self.function = function
         self._wants_options = takes_options(function)
         self._is_async = _is_async(function)
 
@@ -71,8 +71,8 @@ class FunctionModel:
     async def _call(self, messages: tuple[Message, ...], options: ModelOptions) -> Said:
         arguments = (messages, options) if self._wants_options else (messages,)
         if self._is_async:
-            return await self._function(*arguments)
-        return await settle(await THREADS.call(self._function, *arguments))
+            return await self.function(*arguments)
+        return await settle(await THREADS.call(self.function, *arguments))
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------
