@@ -179,8 +179,10 @@ def find_current_run(
         UnknownNameError: there is no such run.
         SetupError: the name depends on which run is the newest, and the last attempt made none.
     """
+    from proctor.api.argument_checks import name_of_run
     from proctor.stores.base import runs_back
 
+    name = name_of_run(name)
     attempt = failed_attempt(store) if runs_back(name) is not None else None
     if attempt is None or (purpose == "failed" and attempt.is_of_failed):
         return store.find(name)

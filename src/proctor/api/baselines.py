@@ -11,6 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.argument_checks import is_open
 from proctor.api.runs import StoreLike, open_runs, store_file, store_url
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.schema.outcome import Outcome
@@ -83,7 +84,7 @@ def load_baseline(name: str, store: StoreLike = None) -> Baseline:
     if is_file(name):
         return read_baseline(Path(name))
     with _opened(store) as opened:
-        return read_baseline(_file_of(opened, name))
+        return read_baseline(_file_of(opened, str(name)))
 
 
 def remove_baseline(name: str, store: StoreLike = None) -> None:
@@ -121,7 +122,7 @@ def export_baseline(
     if target.is_dir():
         raise SetupError(f"{target} is a folder: name a file in it, such as {target / f'{name}{SUFFIX}'}")
     found = load_baseline(name, store)
-    url = store if store is None or isinstance(store, str | Path) else store.url
+    url = store if not is_open(store) else store.url
     stores = [default_store(), *filter(None, [store_file(store_url(url))])]
     guard = OutputGuard(overwrite, make_parents, stores=stores)
     try:
@@ -156,6 +157,7 @@ def is_baseline(name: str, store: Store) -> bool:
 
 def is_file(name: str) -> bool:
     """Tell whether a name is that of a file, and not of a baseline of a store."""
+    name = str(name)
     return name.endswith(SUFFIX) or "/" in name or "\\" in name
 
 
@@ -164,7 +166,7 @@ def is_file(name: str) -> bool:
 
 @contextmanager
 def _opened(store: StoreLike) -> Iterator[Store]:
-    if store is None or isinstance(store, str | Path):
+    if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             yield opened
         return
@@ -196,8 +198,8 @@ def _file_of(store: Store, name: str) -> Path:
     )
 
 
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or name in _TAKEN or name.endswith(SUFFIX):
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _TAKEN or name.endswith(SUFFIX):
         raise SetupError(
             f"a baseline cannot be called {name!r}: give letters, digits, - _ and . (64 at most, not latest or previous, and "
             "not *.json, which is a file)"

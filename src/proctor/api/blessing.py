@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.api.attempts import find_current_run
-from proctor.api.runs import StoreLike, open_runs
+from proctor.api.runs import StoreLike, as_store
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.blessing import same_calls, same_text
 from proctor.files.editable import editable, text_of_file
@@ -91,7 +91,7 @@ def bless(
         SetupProblems: a case is unknown, or no case at all can be blessed.
         StoreError: there is no store or no such run.
     """
-    kept = open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
+    kept = as_store(store)
     run_id = find_current_run(kept, run)
     chosen = _Chosen(kept, run_id, trial)
     picked = list(chosen.picked(cases))

@@ -17,6 +17,7 @@ from proctor.agreement import (
     true_fail_rate,
     true_pass_rate,
 )
+from proctor.api.argument_checks import is_open, name_of_run
 from proctor.api.attempts import find_current_run
 from proctor.api.forms import ConfigLike
 from proctor.api.labelling import labels_for, labels_in
@@ -82,9 +83,9 @@ async def calibrate(
     if not 0 < confidence < 1:
         raise SetupError(f"confidence must be between 0 and 1, got {confidence:g}")
     store = options.get("store")
-    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    kept = open_runs(store) if not is_open(store) else store
     with nullcontext() if kept is store else closing(kept):
-        run_id = find_current_run(kept, run if isinstance(run, str) else run.run_id)
+        run_id = find_current_run(kept, name_of_run(run))
         judged = await _judge_again(run_id, kept, options)
         calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
         report = calibrating.report(labels, keep=options.get("keep", True))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from proctor.api.argument_checks import is_open
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
 from proctor.quick_dataclasses import dataclass
@@ -80,7 +81,7 @@ def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Ask
         if base is candidate:
             raise SetupError("both sides are the same result: a run does not differ from itself")
         return _compare(_told(base), _told(candidate), asked)
-    if store is None or isinstance(store, str | Path):
+    if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _compare(_side(opened, base), _side(opened, candidate), asked)
     return _compare(_side(store, base), _side(store, candidate), asked)
@@ -112,7 +113,7 @@ def _sided_baseline(name: str | Path, store: StoreLike) -> _Sided:
 def _sided(given: str | RunResult, store: StoreLike) -> _Sided:
     if isinstance(given, RunResult):
         return _told(given)
-    if store is None or isinstance(store, str | Path):
+    if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             side, told = _side(opened, given)
             return replace(side, cases=[*side.cases]), told

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from math import sqrt
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
+from proctor.api.argument_checks import is_open
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.api.runs import NoRunsError, open_runs
 from proctor.schema.estimate import Estimate, Forecast, PurposeEstimate
@@ -51,7 +51,7 @@ async def estimate(
     prepared = prepare(agent, eval_sets, options)
     plan = prepared.plan
     found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
-    if isinstance(store, str | Path) or store is None:
+    if not is_open(store):
         try:
             opened = open_runs(store, read_only=True)
         except NoRunsError:

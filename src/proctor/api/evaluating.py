@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from proctor.api.attempts import recorded_attempt
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.api.working_folder import user_folder
 from proctor.errors import NothingToRunError, ProctorError, SetupError, SetupProblems
 from proctor.watching import begun, ended
 
@@ -106,6 +107,7 @@ async def evaluate_matrix(
     return RunResults(ended(run) for run in runs)
 
 
+@user_folder()
 def _prepared(
     agents: Sequence[AgentLike], eval_sets: EvalSetLike | Sequence[EvalSetLike], options: EvaluateOptions
 ) -> list[Prepared]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from proctor.causes import safe_repr
 from proctor.errors import SetupError
 from proctor.reports.base import Beside, ReportOptions, load_report
 from proctor.schema.verdict import RunResult
@@ -44,6 +45,8 @@ def export_run(
         UnknownNameError: there is no such report.
         SetupError: the run does not fit one file of that form, or a file cannot be written.
     """
+    if not isinstance(run, RunResult):
+        raise SetupError(f"run: expected a result, such as `load_run` returns, got {safe_repr(run)}")
     report = load_report(format)
     options = ReportOptions(beside=beside)
     if not isinstance(out, str | Path):

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from proctor.api.agreeing import agreeing
+from proctor.api.argument_checks import is_open
 from proctor.api.attempts import recorded_attempt
 from proctor.api.runs import StoreLike, open_store
 from proctor.api.spooling import RunSpool, Spool
@@ -91,7 +92,7 @@ def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> lis
     """Put runs into the store; one that is opened here is closed, too."""
     with Spool() as spool:
         ready = [_put_aside(recorded, path, spool) for recorded, path in found]
-        if store is not None and not isinstance(store, str | Path):
+        if is_open(store):
             return _put_new(ready, store)
         opened = open_store(store)
         try:

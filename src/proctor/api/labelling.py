@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.argument_checks import is_open, name_of_run
 from proctor.api.attempts import find_current_run
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
@@ -69,9 +70,9 @@ def label_run(
         SetupError: a label of what the run has not.
         StoreError: there is no store, or it cannot be written.
     """
-    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    kept = open_runs(store) if not is_open(store) else store
     try:
-        result = kept.load(find_current_run(kept, run if isinstance(run, str) else run.run_id))
+        result = kept.load(find_current_run(kept, name_of_run(run)))
         if isinstance(labels, str | Path):
             found = labels_in(labels, result)
         else:

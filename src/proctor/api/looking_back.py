@@ -9,12 +9,12 @@ from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
 from math import inf
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from proctor.api.argument_checks import check_count, is_open
 from proctor.api.runs import RunFilter, StoreLike, open_runs
-from proctor.errors import ProctorError, SetupError, UnknownNameError
+from proctor.errors import ProctorError, UnknownNameError
 from proctor.registry import METRICS
 from proctor.schema.comparison import PASSED
 from proctor.schema.history import CaseHistory, CasePoint, MetricPoint, RunHistory
@@ -65,10 +65,9 @@ def history_sync(
         SetupError: several sets have it, or the limit is below 0.
         StoreError: there is no store, or it cannot be read.
     """
-    if limit < 0:
-        raise SetupError(f"limit must be at least 0, got {limit}")
+    check_count("limit", limit)
     wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
-    if store is None or isinstance(store, str | Path):
+    if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _history(opened, case, wanted, limit)
     return _history(store, case, wanted, limit)

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.api.argument_checks import is_open
 from proctor.api.attempts import find_current_run
 from proctor.api.runs import StoreLike, open_runs
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
@@ -77,7 +77,7 @@ def plan_sync(
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
         return _sized(run, _took(run, None), asked)
-    if store is None or isinstance(store, str | Path):
+    if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _of_kept(opened, run, asked)
     return _of_kept(store, run, asked)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.api.argument_checks import is_open
 from proctor.api.configs import Configs, trials_asked
 from proctor.api.deciding import kept_of, looks_of, problems_of_deciding
 from proctor.api.forms import AgentLike, EvalSetLike, EvaluateOptions
@@ -16,6 +17,7 @@ from proctor.api.judging import JudgesOnDemand, budget_of
 from proctor.api.option_types import odd_types
 from proctor.api.playing import UsersOnDemand
 from proctor.api.strict_warnings import errors_from, refuse_warnings
+from proctor.api.working_folder import user_folder
 from proctor.engine.options import RunOptions
 from proctor.engine.plan import Plan, PlannedSet, make_plan
 from proctor.engine.same_names import same_names
@@ -59,6 +61,7 @@ class Prepared:
 _RUN_OPTIONS = frozenset(RunOptions.__dataclass_fields__)
 
 
+@user_folder()
 def prepare(
     agent: AgentLike,
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
@@ -146,12 +149,10 @@ def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *
 def _store(options: EvaluateOptions, problems: list[SetupError]) -> Store | None:
     """Open the store that a run is to be written to; `None` when it is kept nowhere, or cannot be."""
     wanted = options.get("store")
-    if wanted is None or not isinstance(wanted, str | Path):
-        return wanted
     from proctor.api.runs import open_store
 
     try:
-        return open_store(wanted)
+        return wanted if wanted is None or is_open(wanted) else open_store(wanted)
     except SetupError as problem:
         problems.append(problem)
         return None
@@ -311,9 +312,8 @@ class _Loading:
             self._not_readable(label, problem)
             return None
         if refused := refused_in(source, allow_unknown_keys=self._allows_keys):
-            self._not_readable(
-                label, refusal_of(refused, allows=bool(source.misread) and not self._allows_keys)
-            )
+            allows = bool(source.misread) and not self._allows_keys
+            self._not_readable(label, refusal_of(refused, allows=allows))
         self.warnings += [one.said for one in warnings_of(source, allow_unknown_keys=self._allows_keys)]
         config, origin = self._configs.of(path)
         if refused and self._options.get("keep_going"):

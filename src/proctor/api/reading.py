@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.api.forms import AgentLike
+from proctor.api.working_folder import agent_code
 from proctor.schema.config import EvalConfig
 from proctor.schema.eval_set import EvalSet
 
@@ -66,7 +67,8 @@ def load_agent(
         return isolated(ref, agent_name=agent_name, memory=isolate_memory)
     from proctor.agents.load import load_agent as load
 
-    return load(ref, agent_name=agent_name)
+    with agent_code():
+        return load(ref, agent_name=agent_name)
 
 
 def forget_changed(folder: Path) -> None:

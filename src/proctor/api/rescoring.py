@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 
+from proctor.api.argument_checks import is_open, name_of_run
 from proctor.api.attempts import find_current_run
 from proctor.api.configs import read_config
 from proctor.api.evaluating import carry_out
@@ -70,7 +70,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[RescoreOpti
         StoreError: there is no store, or it cannot be written.
     """
     store = options.get("store")
-    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    kept = open_runs(store) if not is_open(store) else store
     run_id = _id_of(kept, run)
     manifest = kept.manifest(run_id)
     recorded = list(_recorded_sets(kept, manifest))
@@ -100,13 +100,8 @@ def rescore_sync(run: str | RunResult = "latest", **options: Unpack[RescoreOptio
 
 
 def _id_of(store: Store, run: str | RunResult) -> str:
-    if isinstance(run, str):
-        return find_current_run(store, run, purpose="score")
-    if not run.run_id:
-        raise SetupError(
-            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"
-        )
-    return store.find(run.run_id)
+    name = name_of_run(run)
+    return find_current_run(store, name, purpose="score") if isinstance(run, str) else store.find(name)
 
 
 class RecordedSet:

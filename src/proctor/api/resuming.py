@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
+from proctor.api.argument_checks import is_open
 from proctor.api.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.api.beginning import described
 from proctor.api.deciding import base_name
@@ -76,7 +77,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
             written.
     """
     store = options.get("store")
-    kept = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    kept = open_runs(store) if not is_open(store) else store
     with recorded_attempt(kept, f"resume({'…' if run is None else repr(run)})", is_resume=True):
         return await _resume(kept, run_to_resume(kept, run), options)
 

@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from proctor.api.argument_checks import check_count, is_open
+from proctor.causes import safe_repr
 from proctor.errors import SetupError, StoreError, UnknownNameError, did_you_mean
 from proctor.quick_dataclasses import dataclass
 from proctor.schema.run import RunRecord, RunState
@@ -43,6 +45,8 @@ def store_url(url: str | Path | None = None) -> str:
     if url is None:
         settings = load_settings(Path.cwd())
         url = next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+    if is_open(url) or not str(url).strip():
+        raise StoreError(f"store: expected a URL (sqlite:///PATH, memory:) or a path, got {safe_repr(url)}")
     if is_for_results(str(url)):
         raise StoreError(
             f"{url} holds results in google-adk's form, and no runs: give the store that the runs are in. "
@@ -182,8 +186,7 @@ def list_runs(
         SetupError: the limit is below 0.
         StoreError: the store cannot be read.
     """
-    if limit is not None and limit < 0:
-        raise SetupError(f"limit must be at least 0, got {limit}")
+    check_count("limit", limit)
     wanted = RunFilter(
         agent=agent,
         eval_set=eval_set,
@@ -236,7 +239,7 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
 
 def as_store(store: StoreLike) -> Store:
     """Return the store that `store` means, opened for looking at its runs."""
-    return open_runs(store, read_only=True) if store is None or isinstance(store, str | Path) else store
+    return open_runs(store, read_only=True) if not is_open(store) else store
 
 
 # --- forgetting ---------------------------------------------------------------------------------------------------------
@@ -257,11 +260,14 @@ def prune_runs(
     is a baseline.
 
     Raises:
-        SetupError: nothing says what is to be deleted, a run that is named is under way or a baseline, or it is named by
+        SetupError: nothing says what is to be deleted, `keep` is below 0, a run that is named is under way or a baseline, or it is named by
             `latest` and the last attempt to run failed.
         UnknownNameError: a run that is named is not there.
     """
-    opened = open_runs(store) if store is None or isinstance(store, str | Path) else store
+    check_count("keep", keep)
+    if older_than is not None and not isinstance(older_than, timedelta):
+        raise SetupError(f"older_than must be a timedelta, got {safe_repr(older_than)}")
+    opened = open_runs(store) if not is_open(store) else store
     if runs:
         doomed = _named(opened, runs)
     elif keep is None and older_than is None:
@@ -277,7 +283,7 @@ def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = _baselines(store)
     from proctor.api.attempts import find_current_run
 
-    wanted = {find_current_run(store, name): name for name in names}
+    wanted = {find_current_run(store, name): name for name in ([names] if isinstance(names, str) else names)}
     found = [run for run in store.runs() if run.run_id in wanted]
     for run in found:
         if run.state is RunState.RUNNING:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from proctor.api.argument_checks import is_open
 from proctor.api.evaluating import carry_out
 from proctor.api.forms import ConfigLike, EvalSetLike
 from proctor.api.matching_traces import Matched, as_given, ids_of, match, own_cases
@@ -90,7 +91,7 @@ async def score_trace(
     paths = [traces] if isinstance(traces, str | Path) else list(traces)
     traced = _read(paths)
     store = options.get("store")
-    kept = open_store(store or "memory:") if store is None or isinstance(store, str | Path) else store
+    kept = open_store(store or "memory:") if not is_open(store) else store
     sets = own_cases(traced.conversations) if eval_sets is None else eval_sets
     planned = {**options, "store": kept}
     if eval_sets is None:  # what is wrong is then the criteria, which `_refuse_comparing` names

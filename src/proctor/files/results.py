@@ -12,6 +12,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from proctor.causes import safe_repr
+from proctor.errors import EvalFileError
 from proctor.files.adk_results import adk_cases, adk_criteria, adk_head
 from proctor.files.base import Problem, file_error
 from proctor.files.documents import RESULT_LIMIT, Document, problems_at, read_document
@@ -33,6 +35,8 @@ def read_runs(path: str | Path) -> list[RecordedRun]:
     Raises:
         EvalFileError: it cannot be read, or holds no results; with every problem and its place.
     """
+    if not isinstance(path, str | Path):
+        raise EvalFileError(f"expected the path of a file of results, got {safe_repr(path)}")
     path = Path(path)
     if is_lines(path):
         return read_lines(path)
