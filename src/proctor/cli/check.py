@@ -76,10 +76,10 @@ def check(
     Exit codes: 0 nothing is wrong (with or without warnings), 2 something is.
     """
     from proctor.api.checking import check_meaning
+    from proctor.cli.project_settings import read_settings
     from proctor.files.check import check_file
-    from proctor.settings import load_settings
 
-    settings = load_settings(Path.cwd())
+    settings = read_settings({"warnings_as_errors": warnings_as_errors})
     accepted = {
         "allow_duplicate_ids": allow_duplicate_ids,
         "allow_unknown_keys": allow_unknown_keys or settings.allow_unknown_keys,

@@ -21,6 +21,7 @@ from proctor.cli.error_reports import reported_errors, write_nothing_run
 from proctor.cli.execution import Execution, Shown, Start
 from proctor.cli.failures import say
 from proctor.cli.process import stdout_is_ours
+from proctor.cli.project_settings import read_settings
 from proctor.errors import NothingToRunError, SettingsError
 from proctor.schema.verdict import RunResult
 from proctor.settings import Settings, load_settings
@@ -47,7 +48,7 @@ def _guard(words: Sequence[str], given: Mapping[str, Any]) -> OutputGuard:
 
 
 def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: list[Execution]) -> int:
-    settings = load_settings(Path.cwd())
+    settings = read_settings(given)
     prepare_process(settings)
     _show_logs(given["log_level"])
     with stdout_is_ours() as stdout:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -108,9 +107,9 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
     from proctor.cli.going_on import where_to
     from proctor.cli.keeping import store_of
     from proctor.cli.process import stdout_is_ours
-    from proctor.settings import load_settings
+    from proctor.cli.project_settings import read_settings
 
-    settings = load_settings(Path.cwd())
+    settings = read_settings(given)
     prepare_process(settings)
     given |= caps(given, settings)
     opened = open_runs(store_of(given["stores"]))

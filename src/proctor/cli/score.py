@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -60,9 +59,9 @@ def _score(
     from proctor.cli.execution import Execution, Shown
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import stdout_is_ours
-    from proctor.settings import load_settings
+    from proctor.cli.project_settings import read_settings
 
-    settings = load_settings(Path.cwd())
+    settings = read_settings(given)
     prepare_process(settings)
     given |= caps(given, settings)
     for name in ("allow_unknown_keys", "warnings_as_errors"):

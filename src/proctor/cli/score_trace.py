@@ -83,9 +83,9 @@ def _score_traces(
     from proctor.cli.keeping import choose_keeping
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import stdout_is_ours
-    from proctor.settings import load_settings
+    from proctor.cli.project_settings import read_settings
 
-    settings = load_settings(Path.cwd())
+    settings = read_settings(given)
     prepare_process(settings)
     options = {name: value for name, value in engine_options(given, settings).items() if name in _TAKEN}
     outputs, keeping = (
