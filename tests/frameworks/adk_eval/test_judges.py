@@ -12,8 +12,9 @@ import proctor
 from proctor.errors import MissingExtraError
 from proctor.models.load import load_model
 from tests.models.asking import YES, ask
-from tests.models.loopback import ModelServer, Says, serve_models
+from tests.models.loopback import ModelServer, Says
 from tests.models.loopback.server import Script
+from tests.models.loopback.starting import servers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # google-adk and litellm warn about themselves
 
@@ -22,19 +23,8 @@ PROVIDERS = ["gemini-2.5-flash", "claude-opus-4-8", "bedrock:amazon.nova-pro-v1:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], ModelServer]]:
-    running = []
-
-    def start(script: Script) -> ModelServer:
-        context = serve_models(script)
-        server = context.__enter__()
-        running.append(context)
-        for name, value in server.environment().items():
-            monkeypatch.setenv(name, value)
-        return server
-
-    yield start
-    for context in running:
-        context.__exit__(None, None, None)
+    with servers(monkeypatch) as start:
+        yield start
 
 
 @pytest.mark.parametrize("module", ["litellm", "google.adk.evaluation.local_eval_service", "pandas"])
