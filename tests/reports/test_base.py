@@ -3,9 +3,11 @@
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from proctor.built_page import FOLDER
 from proctor.errors import UnknownNameError
 from proctor.registry import REPORTS
 from proctor.reports.base import load_report
@@ -14,11 +16,13 @@ from proctor.reports.plain import PlainReport
 from proctor.reports.show import report_for, show
 from proctor.reports.terminal import TerminalReport
 from tests.reports.build import sketch
+from tests.reports.one_file import make_page
 from tests.reports.test_live import Terminal
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_every_report_writes(name: str) -> None:
+def test_every_report_writes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER, str(make_page(tmp_path / "page")))
     report = load_report(name)
     out = io.StringIO()
     report.write([sketch(1)], out)

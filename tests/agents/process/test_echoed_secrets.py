@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from proctor.agents.process.lines import Tail
+from proctor.built_page import FOLDER
 from proctor.redaction import HIDDEN, secrets_in
+from tests.reports.one_file import make_page
 
 SECRET = "s3cr:et/with 'signs'"
 
@@ -73,7 +76,8 @@ def shown_of(tmp_path: Path, *arguments: str) -> str:
     reports = [f"--report={name}={name}.out" for name in ("json", "html", "junit", "markdown")]
     proctor = [sys.executable, "-m", "proctor"]
     words = [*proctor, "eval", "--agent", command, "--set", "s.evalset.json", "-v", *reports]
-    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    variables = {**os.environ, FOLDER: str(make_page(tmp_path / "page"))}
+    ran = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     told = [ran.stdout, ran.stderr, *(path.read_text() for path in tmp_path.glob("*.out"))]
     for arguments_ in (["runs"], ["export", "latest", "--format", "jsonl"]):
         again = subprocess.run(
