@@ -116,9 +116,8 @@ class RunOptions:
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and 0 < value <= LARGEST):
                 unit = "US dollars" if name == "max_cost" else "seconds"
-                wrong[name] = (
-                    f"{name} must be a number of {unit} above 0 and at most 2**63 - 1, got {shown(value)}"
-                )
+                limit = "at most 2**63 - 1" if _is_number(value) and value > 0 else "above 0"
+                wrong[name] = f"{name} must be a number of {unit} {limit}, got {shown(value)}"
         for name in ("keep_evidence", "explain"):
             if (value := getattr(self, name)) not in ("all", "failures"):
                 wrong[name] = f"{name} must be 'all' or 'failures', got {value!r}"
